@@ -1,0 +1,209 @@
+//! Snowflake ids: a kind in the type, the moment of creation in the high bits.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+use std::sync::atomic::{self, AtomicI64};
+
+use crate::{Clock, Time};
+
+/// Milliseconds since 1970 at which snowflake time begins (contract §1).
+pub const EPOCH_MS: i64 = 1_288_834_974_657;
+const NODE_BITS: u32 = 10;
+const SEQUENCE_BITS: u32 = 12;
+const LOW_BITS: u32 = NODE_BITS + SEQUENCE_BITS;
+
+/// An id of one kind of thing. Written as a decimal string, at most 19 digits.
+pub struct Id<K>(i64, PhantomData<fn() -> K>);
+
+/// The kinds of things that have ids.
+pub mod kind {
+    /// A registered application.
+    pub enum App {}
+    /// A media object.
+    pub enum Media {}
+    /// A place.
+    pub enum Place {}
+    /// A poll.
+    pub enum Poll {}
+    /// A post.
+    pub enum Post {}
+    /// A user.
+    pub enum User {}
+}
+
+/// Id of an application.
+pub type AppId = Id<kind::App>;
+/// Id of a post.
+pub type PostId = Id<kind::Post>;
+/// Id of a user.
+pub type UserId = Id<kind::User>;
+
+impl<K> Id<K> {
+    /// An id from its number, as stored.
+    pub const fn new(number: i64) -> Self {
+        Self(number, PhantomData)
+    }
+
+    /// Reads `^[0-9]{1,19}$`; more than 2⁶³−1 is `None`. Leading zeros are read as the number.
+    pub fn parse(text: &str) -> Option<Self> {
+        let plain =
+            (1..=19).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+        if plain {
+            text.parse().ok().map(Self::new)
+        } else {
+            None
+        }
+    }
+
+    /// The number, as stored.
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+
+    /// The moment in the id's high bits.
+    pub const fn created_at(self) -> Time {
+        created_at(self.0)
+    }
+}
+
+/// The moment in a snowflake's high bits.
+pub const fn created_at(id: i64) -> Time {
+    Time::from_ms((id >> LOW_BITS) + EPOCH_MS)
+}
+
+/// The smallest snowflake of a moment: ids below it are older. Zero before snowflake time.
+pub const fn first_at(time: Time) -> i64 {
+    let since = time.ms() - EPOCH_MS;
+    if since <= 0 { 0 } else { since << LOW_BITS }
+}
+
+impl<K> Clone for Id<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<K> Copy for Id<K> {}
+impl<K> PartialEq for Id<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+impl<K> Eq for Id<K> {}
+impl<K> PartialOrd for Id<K> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<K> Ord for Id<K> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.cmp(&other.0)
+    }
+}
+impl<K> Hash for Id<K> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+impl<K> fmt::Debug for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+impl<K> fmt::Display for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Issues snowflakes that only ever rise: 41 bits of milliseconds, 10 of node, 12 of sequence.
+/// A clock that steps back does not bring an id back; the generator counts on from its last one.
+#[derive(Debug)]
+pub struct Ids {
+    clock: Clock,
+    node: i64,
+    /// Milliseconds since the epoch and sequence of the last id, without the node bits.
+    last: AtomicI64,
+}
+
+impl Ids {
+    /// A generator for `node` (0–1023) that stays above `floor`, the highest id ever stored.
+    pub fn new(clock: Clock, node: u16, floor: i64) -> Self {
+        let last = pack(floor >> LOW_BITS, floor & ((1 << SEQUENCE_BITS) - 1));
+        Self {
+            clock,
+            node: i64::from(node & 0x3ff),
+            last: AtomicI64::new(last),
+        }
+    }
+
+    /// The next id.
+    pub fn next<K>(&self) -> Id<K> {
+        let now = pack(self.clock.now().ms() - EPOCH_MS, 0);
+        let step = |last: i64| Some(now.max(last + 1));
+        let order = atomic::Ordering::Relaxed;
+        let last = self
+            .last
+            .fetch_update(order, order, step)
+            .unwrap_or_else(|last| last);
+        let packed = now.max(last + 1);
+        let (ms, sequence) = (packed >> SEQUENCE_BITS, packed & ((1 << SEQUENCE_BITS) - 1));
+        Id::new((ms << LOW_BITS) | (self.node << SEQUENCE_BITS) | sequence)
+    }
+
+    /// Makes sure that ids issued from here on are above `id` (after an import of newer ids).
+    pub fn stay_above(&self, id: i64) {
+        let floor = pack(id >> LOW_BITS, id & ((1 << SEQUENCE_BITS) - 1));
+        self.last.fetch_max(floor, atomic::Ordering::Relaxed);
+    }
+}
+
+const fn pack(ms: i64, sequence: i64) -> i64 {
+    (ms << SEQUENCE_BITS) | sequence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EPOCH_MS, Ids, PostId, first_at};
+    use crate::{Clock, Time};
+
+    #[test]
+    fn rises_when_the_clock_steps_back() {
+        let clock = Clock::frozen(Time::from_ms(EPOCH_MS + 5_000));
+        let ids = Ids::new(clock.clone(), 3, 0);
+        let first: PostId = ids.next();
+        clock.set(Time::from_ms(EPOCH_MS + 1_000));
+        let mut last = first;
+        for _ in 0..10_000 {
+            let next: PostId = ids.next();
+            assert!(next > last);
+            last = next;
+        }
+        assert_eq!(first.created_at(), Time::from_ms(EPOCH_MS + 5_000));
+    }
+
+    #[test]
+    fn stays_above_what_is_stored() {
+        let clock = Clock::frozen(Time::from_ms(EPOCH_MS + 5_000));
+        let stored = first_at(Time::from_ms(EPOCH_MS + 9_000)) | 77;
+        let ids = Ids::new(clock, 0, stored);
+        assert!(ids.next::<super::kind::Post>().get() > stored);
+    }
+
+    #[test]
+    fn reads_only_digits() {
+        assert_eq!(PostId::parse("0020").map(PostId::get), Some(20));
+        for text in [
+            "",
+            "-1",
+            "+1",
+            "1a",
+            "9223372036854775808",
+            "12345678901234567890",
+            " 1",
+        ] {
+            assert_eq!(PostId::parse(text), None, "{text}");
+        }
+    }
+}

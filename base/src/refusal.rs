@@ -1,0 +1,235 @@
+//! Why a request was refused: what, which parameter, which value. Without a status: one file of
+//! the HTTP floor speaks each reason in each of its dialects.
+
+use std::borrow::Cow;
+
+use crate::Fault;
+
+/// A reason for saying no to a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Parameters or body members that are wrong, in the contract's words (§3.3).
+    Invalid(Vec<Wrong>),
+    /// The thing named is not there.
+    NotFound(Subject),
+    /// The thing named is there, but not for this caller.
+    NotVisible(Subject),
+    /// The user named is suspended.
+    Suspended(Subject),
+    /// A field that this caller may not see.
+    FieldNotVisible {
+        /// The field, with its subfield: `non_public_metrics.impression_count`.
+        field: Cow<'static, str>,
+        /// Whose field.
+        subject: Subject,
+    },
+    /// A rule of the platform forbids it.
+    Forbidden {
+        /// The sentence that is sent.
+        detail: Cow<'static, str>,
+        /// The legacy code, where the contract has one (§3.5).
+        code: Option<u16>,
+    },
+    /// No credential, or one that proves nothing.
+    Unauthenticated(Unproven),
+    /// A valid credential of a kind that the operation does not take.
+    WrongCredential {
+        /// The kind that came.
+        used: &'static str,
+        /// The kinds that are taken, comma-separated.
+        accepted: String,
+    },
+    /// The app's OAuth 1.0a access level is too low.
+    AccessLevel,
+    /// A scope is missing.
+    ScopeMissing,
+    /// The app lacks an entitlement.
+    NotEnrolled {
+        /// The entitlement.
+        required: &'static str,
+    },
+    /// The rate limit is used up.
+    TooMany,
+    /// App-only credentials were not verified, or asked for too often (code 99).
+    BearerRefused,
+    /// A reason that only the legacy interface has.
+    Legacy {
+        /// The code of §3.5, which fixes the status.
+        code: u16,
+        /// The sentence that is sent.
+        message: Cow<'static, str>,
+    },
+    /// A reason of RFC 6749 §5.2.
+    OAuth2 {
+        /// The error code: `invalid_request`, `unauthorized_client`, ….
+        error: &'static str,
+        /// The description that is sent.
+        description: Cow<'static, str>,
+    },
+    /// No operation has this path.
+    NoSuchPath,
+    /// The path exists, but not with this method.
+    MethodNotAllowed {
+        /// The methods it has, comma-separated.
+        allowed: String,
+    },
+    /// The operation is declared and not built yet.
+    NotBuilt {
+        /// Its method and path.
+        operation: String,
+    },
+    /// The body is larger than the operation takes.
+    TooLarge {
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// The body did not arrive in time.
+    TooSlow,
+    /// The body's content type is not one that the operation reads.
+    UnsupportedMedia {
+        /// What it reads.
+        expected: &'static str,
+    },
+    /// The platform is over capacity or shutting down; the caller may try again.
+    Unavailable,
+}
+
+/// One wrong parameter or body member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// Its name, as the caller wrote it.
+    pub parameter: Cow<'static, str>,
+    /// The values that are wrong; empty when the fault is that it is missing.
+    pub values: Vec<String>,
+    /// The whole sentence.
+    pub message: String,
+}
+
+/// What a refusal is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// `tweet`, `user`, `list`, `space`, `media`, `poll`, `place`.
+    pub resource: &'static str,
+    /// The parameter or expansion that named it.
+    pub parameter: Cow<'static, str>,
+    /// The value that named it.
+    pub value: String,
+    /// Whether it was an expansion's target rather than the thing asked for.
+    pub included: bool,
+}
+
+/// Why a credential proves nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unproven {
+    /// No `Authorization` at all.
+    Missing,
+    /// Garbled credentials on a legacy path (code 215).
+    Garbled,
+    /// A signature, key or nonce that does not hold (code 32).
+    Signature,
+    /// The token is unknown, expired or revoked (code 89).
+    Token,
+    /// The signature's timestamp is too far off (code 135).
+    Timestamp,
+    /// The application is suspended or gone (code 416).
+    App,
+}
+
+impl Subject {
+    /// The thing that a parameter of the request named.
+    pub fn new(
+        resource: &'static str,
+        parameter: impl Into<Cow<'static, str>>,
+        value: impl ToString,
+    ) -> Self {
+        Self {
+            resource,
+            parameter: parameter.into(),
+            value: value.to_string(),
+            included: false,
+        }
+    }
+
+    /// The thing that an expansion led to.
+    pub fn included(
+        resource: &'static str,
+        expansion: impl Into<Cow<'static, str>>,
+        value: impl ToString,
+    ) -> Self {
+        Self {
+            included: true,
+            ..Self::new(resource, expansion, value)
+        }
+    }
+}
+
+impl Refusal {
+    /// One wrong parameter with its whole sentence.
+    pub fn invalid(
+        parameter: impl Into<Cow<'static, str>>,
+        value: impl ToString,
+        message: impl Into<String>,
+    ) -> Self {
+        let wrong = Wrong {
+            parameter: parameter.into(),
+            values: vec![value.to_string()],
+            message: message.into(),
+        };
+        Self::Invalid(vec![wrong])
+    }
+
+    /// A value that cannot be what the parameter wants.
+    pub fn not_valid(parameter: impl Into<Cow<'static, str>>, value: impl ToString) -> Self {
+        let (parameter, value) = (parameter.into(), value.to_string());
+        let message = format!("The `{parameter}` query parameter value [{value}] is not valid");
+        Self::invalid(parameter, value, message)
+    }
+
+    /// A required parameter that is missing or empty.
+    pub fn missing(parameter: impl Into<Cow<'static, str>>) -> Self {
+        let parameter = parameter.into();
+        let message = format!("The `{parameter}` query parameter can not be empty");
+        Self::Invalid(vec![Wrong {
+            parameter,
+            values: Vec::new(),
+            message,
+        }])
+    }
+
+    /// A rule of the platform forbids it.
+    pub fn forbidden(detail: impl Into<Cow<'static, str>>) -> Self {
+        Self::Forbidden {
+            detail: detail.into(),
+            code: None,
+        }
+    }
+
+    /// A rule of the platform forbids it, and the legacy interface has a code for that.
+    pub fn forbidden_as(code: u16, detail: impl Into<Cow<'static, str>>) -> Self {
+        Self::Forbidden {
+            detail: detail.into(),
+            code: Some(code),
+        }
+    }
+}
+
+/// Why a piece of work stopped: the caller's doing, or ours.
+#[derive(Debug)]
+pub enum Stop {
+    /// The request was refused.
+    Refused(Refusal),
+    /// Something of ours failed.
+    Failed(Fault),
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Failed(fault)
+    }
+}

@@ -1,0 +1,49 @@
+//! Text that must not be printed, and how it is looked up and compared.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+/// A secret text. `Debug` hides it; comparison takes the same time wherever the difference is.
+#[derive(Clone, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Wraps a secret.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text itself, for signing or for showing it once to its owner.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// SHA-256, as stored and looked up.
+    pub fn digest(&self) -> [u8; 32] {
+        digest(&self.0)
+    }
+}
+
+/// SHA-256 of a presented secret, to look it up by.
+pub fn digest(text: &str) -> [u8; 32] {
+    Sha256::digest(text.as_bytes()).into()
+}
+
+/// Whether two byte strings are equal, in constant time for equal lengths.
+pub fn same(one: &[u8], other: &[u8]) -> bool {
+    one.ct_eq(other).into()
+}
+
+impl PartialEq for Secret {
+    fn eq(&self, other: &Self) -> bool {
+        same(self.0.as_bytes(), other.0.as_bytes())
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}

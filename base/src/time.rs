@@ -1,0 +1,219 @@
+//! A moment, in milliseconds since 1970, and the two ways the interface writes it.
+
+use std::fmt;
+
+/// Milliseconds since 1970-01-01T00:00:00Z.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(i64);
+
+const DAY: i64 = 86_400;
+
+impl Time {
+    /// A moment from its milliseconds since 1970.
+    pub const fn from_ms(ms: i64) -> Self {
+        Self(ms)
+    }
+
+    /// A moment from whole seconds since 1970.
+    pub const fn from_seconds(seconds: i64) -> Self {
+        Self(seconds.saturating_mul(1000))
+    }
+
+    /// Milliseconds since 1970.
+    pub const fn ms(self) -> i64 {
+        self.0
+    }
+
+    /// Whole seconds since 1970, rounded down.
+    pub const fn seconds(self) -> i64 {
+        self.0.div_euclid(1000)
+    }
+
+    /// This moment moved by `ms` milliseconds (negative: earlier).
+    #[must_use]
+    pub const fn plus_ms(self, ms: i64) -> Self {
+        Self(self.0.saturating_add(ms))
+    }
+
+    /// Reads RFC 3339 (`2026-11-21T04:05:06Z`, optional fraction, `Z` or a numeric offset).
+    /// A leap second, a year outside 1970–9999 or a field out of range is `None`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (date, rest) = text.split_once(['T', 't'])?;
+        let days = parse_date(date)?;
+        let zone_at = rest.find(['Z', 'z', '+', '-'])?;
+        let (clock, zone) = rest.split_at_checked(zone_at)?;
+        let ms = parse_clock(clock)?.checked_sub(parse_zone(zone)?)?;
+        let total = days.checked_mul(DAY * 1000)?.checked_add(ms)?;
+        (total >= 0).then_some(Self(total))
+    }
+
+    /// `YYYY-MM-DD`, UTC.
+    pub fn date(self) -> String {
+        let (year, month, day) = civil(self.seconds().div_euclid(DAY));
+        format!("{year:04}-{month:02}-{day:02}")
+    }
+
+    /// Appends `YYYY-MM-DDTHH:MM:SS.mmmZ`, the form of every v2 answer.
+    pub fn write_iso(self, out: &mut String) {
+        let seconds = self.seconds();
+        let (year, month, day) = civil(seconds.div_euclid(DAY));
+        let in_day = seconds.rem_euclid(DAY);
+        digits(out, year, 4);
+        out.push('-');
+        digits(out, month, 2);
+        out.push('-');
+        digits(out, day, 2);
+        out.push('T');
+        digits(out, in_day / 3600, 2);
+        out.push(':');
+        digits(out, in_day / 60 % 60, 2);
+        out.push(':');
+        digits(out, in_day % 60, 2);
+        out.push('.');
+        digits(out, self.0.rem_euclid(1000), 3);
+        out.push('Z');
+    }
+}
+
+/// The v2 form: `YYYY-MM-DDTHH:MM:SS.mmmZ`.
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::with_capacity(24);
+        self.write_iso(&mut text);
+        f.write_str(&text)
+    }
+}
+
+fn digits(out: &mut String, value: i64, width: u32) {
+    for place in (0..width).rev() {
+        let digit = value / 10_i64.pow(place) % 10;
+        out.push(char::from(
+            b'0'.wrapping_add(u8::try_from(digit).unwrap_or(0)),
+        ));
+    }
+}
+
+fn number(text: &str, width: usize) -> Option<i64> {
+    let plain = text.len() == width && text.bytes().all(|byte| byte.is_ascii_digit());
+    if plain { text.parse().ok() } else { None }
+}
+
+fn parse_date(text: &str) -> Option<i64> {
+    let mut parts = text.splitn(3, '-');
+    let year = number(parts.next()?, 4)?;
+    let month = number(parts.next()?, 2)?;
+    let day = number(parts.next()?, 2)?;
+    if year < 1970 || !(1..=12).contains(&month) || day < 1 {
+        return None;
+    }
+    let days = days_from_civil(year, month, day);
+    (civil(days) == (year, month, day)).then_some(days)
+}
+
+/// Milliseconds into the day.
+fn parse_clock(text: &str) -> Option<i64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let mut parts = whole.splitn(3, ':');
+    let hour = number(parts.next()?, 2).filter(|hour| *hour < 24)?;
+    let minute = number(parts.next()?, 2).filter(|minute| *minute < 60)?;
+    let second = number(parts.next()?, 2).filter(|second| *second < 60)?;
+    let digits = fraction.bytes().all(|byte| byte.is_ascii_digit());
+    if fraction.is_empty() || fraction.len() > 9 || !digits {
+        return None;
+    }
+    let ms: i64 = fraction
+        .chars()
+        .chain("00".chars())
+        .take(3)
+        .collect::<String>()
+        .parse()
+        .ok()?;
+    Some((hour * 3600 + minute * 60 + second) * 1000 + ms)
+}
+
+/// Milliseconds east of UTC.
+fn parse_zone(text: &str) -> Option<i64> {
+    if text.eq_ignore_ascii_case("z") {
+        return Some(0);
+    }
+    let (sign, rest) = match text.split_at_checked(1)? {
+        ("+", rest) => (1, rest),
+        ("-", rest) => (-1, rest),
+        _ => return None,
+    };
+    let (hours, minutes) = rest.split_once(':')?;
+    let hours = number(hours, 2).filter(|hours| *hours < 24)?;
+    let minutes = number(minutes, 2).filter(|minutes| *minutes < 60)?;
+    Some(sign * (hours * 60 + minutes) * 60_000)
+}
+
+/// Days since 1970 of a proleptic Gregorian date (Hinnant's algorithm).
+fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Time;
+
+    #[test]
+    fn reads_what_it_writes() {
+        for text in [
+            "1970-01-01T00:00:00.000Z",
+            "2024-02-29T23:59:59.999Z",
+            "9999-12-31T00:00:00.001Z",
+        ] {
+            assert_eq!(Time::parse(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn reads_offsets_and_fractions() {
+        let same = Time::parse("2026-11-21T04:05:06.5Z").unwrap();
+        assert_eq!(Time::parse("2026-11-21T05:05:06.500+01:00"), Some(same));
+        assert_eq!(Time::parse("2026-11-20T23:35:06.5-04:30"), Some(same));
+    }
+
+    #[test]
+    fn refuses_what_is_no_moment() {
+        for text in [
+            "",
+            "2026-11-21",
+            "2026-11-21T04:05Z",
+            "2026-02-30T00:00:00Z",
+            "2026-11-21T24:00:00Z",
+            "2016-12-31T23:59:60Z",
+            "0000-01-01T00:00:00Z",
+            "2026-11-21T04:05:06",
+            "2026-1-21T04:05:06Z",
+            "2026-11-21T04:05:06.Z",
+            "+026-11-21T04:05:06Z",
+            "2026-11-21T04:05:06+0100",
+        ] {
+            assert_eq!(Time::parse(text), None, "{text}");
+        }
+    }
+}
