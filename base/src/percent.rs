@@ -1,1 +1,192 @@
-//! .
+//! Percent-encoding by RFC 3986, strictly both ways, and the form encoding built on it.
+
+use std::borrow::Cow;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// All but `A–Z a–z 0–9 - . _ ~`.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+/// How much of a parameter's name a refusal repeats.
+const NAME_SHOWN: usize = 64;
+
+/// Text that is not percent-encoded UTF-8.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadEncoding {
+    /// A `%` that two hexadecimal digits do not follow.
+    #[error("a percent sign without two hexadecimal digits{}", within(.0.as_deref()))]
+    Escape(Option<String>),
+    /// Bytes that are not UTF-8.
+    #[error("bytes that are not UTF-8{}", within(.0.as_deref()))]
+    Utf8(Option<String>),
+}
+
+impl BadEncoding {
+    /// The form parameter in which it happened; its name as it came when the name is at fault.
+    pub fn parameter(&self) -> Option<&str> {
+        match self {
+            Self::Escape(name) | Self::Utf8(name) => name.as_deref(),
+        }
+    }
+
+    fn of(self, raw_name: &[u8]) -> Self {
+        let name = String::from_utf8_lossy(raw_name);
+        let name = Some(name.chars().take(NAME_SHOWN).collect());
+        match self {
+            Self::Escape(_) => Self::Escape(name),
+            Self::Utf8(_) => Self::Utf8(name),
+        }
+    }
+}
+
+fn within(name: Option<&str>) -> String {
+    name.map_or_else(String::new, |name| format!(" in parameter `{name}`"))
+}
+
+/// Encodes every byte but `A–Z a–z 0–9 - . _ ~`, with upper-case digits.
+pub fn encode(text: &str) -> Cow<'_, str> {
+    utf8_percent_encode(text, RESERVED).into()
+}
+
+/// Decodes `%XX`; everything else stands for itself, `+` too.
+pub fn decode(text: &str) -> Result<Cow<'_, str>, BadEncoding> {
+    if text.contains('%') {
+        unescape(text.as_bytes(), false).map(Cow::Owned)
+    } else {
+        Ok(Cow::Borrowed(text))
+    }
+}
+
+/// Decodes one segment of a path. A slash may come out: split before decoding.
+pub fn decode_path_segment(segment: &str) -> Result<Cow<'_, str>, BadEncoding> {
+    decode(segment)
+}
+
+/// Reads `a=b&c=d`, from a query or a form body: pairs in their order, `+` a space, a name without
+/// `=` an empty value, nothing between two `&` nothing.
+pub fn parse_form(raw: impl AsRef<[u8]>) -> Result<Vec<(String, String)>, BadEncoding> {
+    let pairs = raw.as_ref().split(|byte| *byte == b'&');
+    pairs.filter(|pair| !pair.is_empty()).map(pair).collect()
+}
+
+fn pair(raw: &[u8]) -> Result<(String, String), BadEncoding> {
+    let mut halves = raw.splitn(2, |byte| *byte == b'=');
+    let raw_name = halves.next().unwrap_or_default();
+    let name = unescape(raw_name, true).map_err(|bad| bad.of(raw_name))?;
+    match unescape(halves.next().unwrap_or_default(), true) {
+        Ok(value) => Ok((name, value)),
+        Err(bad) => Err(bad.of(name.as_bytes())),
+    }
+}
+
+fn unescape(raw: &[u8], plus_is_space: bool) -> Result<String, BadEncoding> {
+    let mut bytes = Vec::with_capacity(raw.len());
+    let mut rest = raw;
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        match first {
+            b'%' => {
+                let [high, low, tail @ ..] = rest else {
+                    return Err(BadEncoding::Escape(None));
+                };
+                let (Some(high), Some(low)) = (digit(*high), digit(*low)) else {
+                    return Err(BadEncoding::Escape(None));
+                };
+                bytes.push(high << 4 | low);
+                rest = tail;
+            }
+            b'+' if plus_is_space => bytes.push(b' '),
+            byte => bytes.push(*byte),
+        }
+    }
+    String::from_utf8(bytes).map_err(|_| BadEncoding::Utf8(None))
+}
+
+const fn digit(letter: u8) -> Option<u8> {
+    match letter {
+        b'0'..=b'9' => Some(letter - b'0'),
+        b'a'..=b'f' => Some(letter - b'a' + 10),
+        b'A'..=b'F' => Some(letter - b'A' + 10),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{BadEncoding, decode, decode_path_segment, encode, parse_form};
+
+    fn pairs(raw: &str) -> Vec<(String, String)> {
+        parse_form(raw).unwrap()
+    }
+
+    fn pair(name: &str, value: &str) -> (String, String) {
+        (name.to_owned(), value.to_owned())
+    }
+
+    #[test]
+    fn only_the_unreserved_stay() {
+        assert_eq!(encode("azAZ09-._~"), "azAZ09-._~");
+        assert_eq!(encode("Ladies + Gentlemen"), "Ladies%20%2B%20Gentlemen");
+        assert_eq!(encode("An encoded string!"), "An%20encoded%20string%21");
+        assert_eq!(encode("Dogs, Cats & Mice"), "Dogs%2C%20Cats%20%26%20Mice");
+        assert_eq!(encode("☃*'()/"), "%E2%98%83%2A%27%28%29%2F");
+    }
+
+    #[test]
+    fn a_form_keeps_its_order_and_its_repetitions() {
+        let read = pairs("b=2&a=1&a=&a&&c=x%3Dy=z&d=1+%2B+2&=v");
+        let wanted = [
+            pair("b", "2"),
+            pair("a", "1"),
+            pair("a", ""),
+            pair("a", ""),
+            pair("c", "x=y=z"),
+            pair("d", "1 + 2"),
+            pair("", "v"),
+        ];
+        assert_eq!(read, wanted);
+        assert!(pairs("").is_empty());
+    }
+
+    #[test]
+    fn what_is_not_encoded_is_named() {
+        for raw in ["ok=1&text=50%", "text=%4", "text=%zz", "text=%+1"] {
+            let bad = parse_form(raw).unwrap_err();
+            assert_eq!(bad, BadEncoding::Escape(Some("text".to_owned())), "{raw}");
+        }
+        // A stray continuation, an overlong slash, a lone surrogate, a cut sequence.
+        for raw in ["%80", "%C0%AF", "%ED%A0%80", "%E2%98"] {
+            let bad = parse_form(format!("text={raw}")).unwrap_err();
+            assert_eq!(bad.parameter(), Some("text"), "{raw}");
+            assert!(matches!(bad, BadEncoding::Utf8(_)), "{raw}");
+        }
+        assert!(parse_form(b"text=\xff").is_err());
+        assert_eq!(parse_form("n%zz=1").unwrap_err().parameter(), Some("n%zz"));
+        let said = parse_form("text=%").unwrap_err().to_string();
+        assert!(said.ends_with("in parameter `text`"), "{said}");
+    }
+
+    #[test]
+    fn a_path_keeps_its_plus() {
+        assert_eq!(decode_path_segment("a+b%2Fc%20d").unwrap(), "a+b/c d");
+        assert!(decode_path_segment("%C0%80").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn encoding_comes_back(text in any::<String>()) {
+            let encoded = encode(&text);
+            prop_assert_eq!(decode(&encoded).unwrap(), text.as_str());
+        }
+
+        #[test]
+        fn no_bytes_panic(raw in any::<Vec<u8>>()) {
+            let _read = parse_form(raw);
+        }
+    }
+}

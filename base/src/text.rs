@@ -1,1 +1,84 @@
-//! .
+//! The text of posts and names: how much it weighs, what it points to, which language it is in,
+//! which characters it may hold.
+
+mod entities;
+mod language;
+mod names;
+mod scan;
+mod weight;
+
+use std::borrow::Cow;
+
+use unicode_normalization::{UnicodeNormalization, is_nfc};
+
+pub use entities::{Entities, Entity, entities};
+pub use language::language;
+pub use names::{NAME_LENGTH, NameProblem, name_problem, username_ok};
+pub use weight::{LENGTH, URL_WEIGHT, Weighed, short_first_part, weigh};
+
+/// Text in Unicode's composed form (NFC), as it is stored and measured.
+pub fn normalize(text: &str) -> Cow<'_, str> {
+    if is_nfc(text) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.nfc().collect())
+    }
+}
+
+/// `&`, `<` and `>` as the interface sends them.
+pub fn escape(text: &str) -> Cow<'_, str> {
+    if !text.contains(['&', '<', '>']) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            other => escaped.push(other),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// Takes back what [`escape`] did, and nothing else.
+pub fn unescape(text: &str) -> Cow<'_, str> {
+    if !text.contains('&') {
+        return Cow::Borrowed(text);
+    }
+    // The ampersand last: `&amp;lt;` is the text `&lt;`.
+    let text = text.replace("&lt;", "<").replace("&gt;", ">");
+    Cow::Owned(text.replace("&amp;", "&"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{escape, normalize, unescape};
+
+    #[test]
+    fn three_characters_are_escaped() {
+        assert_eq!(
+            escape("a < b && c > \"d\""),
+            "a &lt; b &amp;&amp; c &gt; \"d\""
+        );
+        assert_eq!(unescape("&lt;b&gt; &amp;lt; &quot;"), "<b> &lt; &quot;");
+        assert_eq!(escape("&amp;"), "&amp;amp;");
+    }
+
+    #[test]
+    fn one_letter_has_one_form() {
+        assert_eq!(normalize("cafe\u{301}"), "café");
+        assert_eq!(normalize("Å"), "Å");
+    }
+
+    proptest! {
+        #[test]
+        fn escaping_comes_back(text in any::<String>()) {
+            let escaped = escape(&text);
+            prop_assert_eq!(unescape(&escaped), text.as_str());
+        }
+    }
+}

@@ -1,1 +1,25 @@
-//! .
+//! Tables, transactions and the log of events: one path for SQLite and PostgreSQL.
+//!
+//! The only floor that holds SQL. Each noun has a file of verbs over a [`Tx`].
+
+mod context;
+mod db;
+mod open;
+
+pub mod apps;
+pub mod follows;
+pub mod graph;
+pub mod imports;
+pub mod lists;
+pub mod log;
+pub mod media;
+pub mod meta;
+pub mod nonces;
+pub mod posts;
+pub mod recount;
+pub mod tokens;
+pub mod users;
+
+pub use context::Context;
+pub use db::{Applied, Location, Migration, Tx, Work};
+pub use open::{Options, Store};

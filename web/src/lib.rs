@@ -1,1 +1,22 @@
-//! .
+//! HTTP: every operation declared once, one pipeline that all of them run through, and the
+//! dialects that refusals are spoken in.
+
+pub mod accents;
+pub mod apps;
+pub mod body;
+pub mod call;
+pub mod control;
+pub mod cors;
+pub mod endpoint;
+pub mod limits;
+pub mod log;
+pub mod metrics;
+pub mod page;
+pub mod params;
+pub mod pipeline;
+pub mod reply;
+pub mod router;
+
+pub use call::Call;
+pub use pipeline::{Config, Server};
+pub use reply::Reply;

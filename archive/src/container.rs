@@ -1,0 +1,100 @@
+//! A folder or a zip file as a set of named files.
+
+mod folder;
+mod unpack;
+mod zipped;
+
+use crate::ArchiveError;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+/// A file's bytes.
+pub type Bytes = Box<dyn Read + Send>;
+
+/// The files of an archive by their names with `/` between the parts.
+#[derive(Debug)]
+pub(crate) enum Container {
+    Folder(folder::Folder),
+    Zip(zipped::Zip),
+}
+
+impl Container {
+    pub(crate) fn open(path: &Path) -> Result<Self, ArchiveError> {
+        if path.is_dir() {
+            folder::Folder::open(path).map(Self::Folder)
+        } else {
+            zipped::Zip::open(path).map(Self::Zip)
+        }
+    }
+
+    /// Names in order, beginning with the first that is not before `from`.
+    pub(crate) fn names_from<'a>(&'a self, from: &str) -> Box<dyn Iterator<Item = &'a str> + 'a> {
+        match self {
+            Self::Folder(folder) => Box::new(names_from(&folder.files, from)),
+            Self::Zip(zip) => Box::new(names_from(&zip.files, from)),
+        }
+    }
+
+    pub(crate) fn holds(&self, name: &str) -> bool {
+        match self {
+            Self::Folder(folder) => folder.files.contains_key(name),
+            Self::Zip(zip) => zip.files.contains_key(name),
+        }
+    }
+
+    /// The file's bytes and their number.
+    pub(crate) fn read(&self, name: &str) -> Result<(Bytes, u64), ArchiveError> {
+        match self {
+            Self::Folder(folder) => folder.read(name),
+            Self::Zip(zip) => zip.read(name),
+        }
+    }
+}
+
+fn names_from<'a, T>(
+    files: &'a BTreeMap<String, T>,
+    from: &str,
+) -> impl Iterator<Item = &'a str> + use<'a, T> {
+    let bounds = (std::ops::Bound::Included(from), std::ops::Bound::Unbounded);
+    files.range::<str, _>(bounds).map(|(name, _)| &**name)
+}
+
+/// Refuses names that lead elsewhere; `None` for litter that nobody asks for.
+pub(crate) fn checked(name: &str) -> Result<Option<&str>, ArchiveError> {
+    let name = name.strip_prefix("./").unwrap_or(name);
+    let leads_away = |part: &str| part == ".." || part == "." || part.contains(['\\', '\0']);
+    let has_drive = name.chars().nth(1) == Some(':');
+    if name.is_empty() || name.starts_with('/') || has_drive || name.split('/').any(leads_away) {
+        return Err(ArchiveError::UnsafeName(name.to_owned()));
+    }
+    let is_litter =
+        |part: &str| part == "__MACOSX" || part == ".DS_Store" || part.starts_with("._");
+    Ok((!name.split('/').any(is_litter)).then_some(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::checked;
+
+    #[test]
+    fn names_that_lead_away_are_refused() {
+        let away = [
+            "../a",
+            "a/../../b",
+            "/etc/passwd",
+            "a\\..\\b",
+            "C:/a",
+            "a/./b",
+            "",
+            "a\0b",
+        ];
+        for name in away {
+            assert!(checked(name).is_err(), "{name:?}");
+        }
+        assert_eq!(checked("data/tweets.js").unwrap(), Some("data/tweets.js"));
+        assert_eq!(checked("data/a..b.jpg").unwrap(), Some("data/a..b.jpg"));
+        assert_eq!(checked("__MACOSX/data/._tweets.js").unwrap(), None);
+        assert_eq!(checked("data/.DS_Store").unwrap(), None);
+    }
+}

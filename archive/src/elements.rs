@@ -1,0 +1,348 @@
+//! Cuts a JSON array into its elements without holding more than one of them.
+
+use std::io::{self, BufRead};
+
+/// The longest element that is read, in bytes.
+pub(crate) const LONGEST: usize = 4 << 20;
+/// The deepest nesting that is read, counted from the element itself.
+pub(crate) const DEEPEST: usize = 64;
+const TOO_LONG: &str = "longer than 4 MiB";
+const TOO_DEEP: &str = "nested deeper than 64 levels";
+/// How far into a file its first bracket is looked for, in bytes.
+const LONGEST_PREFIX: usize = 1 << 16;
+
+/// What became of one element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// The bytes are in the buffer.
+    Whole,
+    /// The element broke a bound and was passed over.
+    Refused(&'static str),
+    /// The array is closed.
+    End,
+}
+
+/// Why no further element can be cut.
+#[derive(Debug)]
+pub(crate) enum CutError {
+    Io(io::Error),
+    Unclosed,
+    NoArray,
+}
+
+impl From<io::Error> for CutError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl CutError {
+    pub(crate) fn why(&self) -> String {
+        match self {
+            Self::Io(error) => error.to_string(),
+            Self::Unclosed => "the file ends inside its array".to_owned(),
+            Self::NoArray => "the file holds no array".to_owned(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Unknown,
+    Array,
+    /// One object without an array around it.
+    Object,
+    Done,
+}
+
+/// The elements of the first array (or the one object) in `reader`.
+pub(crate) struct Elements<R> {
+    reader: R,
+    shape: Shape,
+}
+
+impl<R: BufRead> Elements<R> {
+    pub(crate) fn new(reader: R) -> Self {
+        Self {
+            reader,
+            shape: Shape::Unknown,
+        }
+    }
+
+    /// Replaces the contents of `buffer` with the next element.
+    pub(crate) fn cut(&mut self, buffer: &mut Vec<u8>) -> Result<Cut, CutError> {
+        buffer.clear();
+        self.next_element(Some(buffer))
+    }
+
+    /// Passes over the next element without looking at it.
+    pub(crate) fn pass(&mut self) -> Result<Cut, CutError> {
+        self.next_element(None)
+    }
+
+    /// Reads to the end of the file, where a zip tells whether all was well.
+    pub(crate) fn drain(&mut self) -> Result<(), CutError> {
+        io::copy(&mut self.reader, &mut io::sink())?;
+        Ok(())
+    }
+
+    fn next_element(&mut self, keep: Option<&mut Vec<u8>>) -> Result<Cut, CutError> {
+        if self.shape == Shape::Unknown {
+            self.shape = self.find_shape()?;
+        }
+        match self.shape {
+            Shape::Array => {
+                if self.is_closed()? {
+                    self.shape = Shape::Done;
+                    return Ok(Cut::End);
+                }
+            }
+            Shape::Object => self.shape = Shape::Done,
+            Shape::Done | Shape::Unknown => return Ok(Cut::End),
+        }
+        self.scan(keep)
+    }
+
+    fn find_shape(&mut self) -> Result<Shape, CutError> {
+        let mut looked_at = 0;
+        loop {
+            let chunk = self.reader.fill_buf()?;
+            if chunk.is_empty() {
+                return Ok(Shape::Done);
+            }
+            if let Some(at) = chunk.iter().position(|byte| matches!(byte, b'[' | b'{')) {
+                let is_array = chunk.get(at) == Some(&b'[');
+                self.reader.consume(at + usize::from(is_array));
+                return Ok(if is_array {
+                    Shape::Array
+                } else {
+                    Shape::Object
+                });
+            }
+            let length = chunk.len();
+            self.reader.consume(length);
+            looked_at += length;
+            if looked_at > LONGEST_PREFIX {
+                return Err(CutError::NoArray);
+            }
+        }
+    }
+
+    fn is_closed(&mut self) -> Result<bool, CutError> {
+        loop {
+            let chunk = self.reader.fill_buf()?;
+            if chunk.is_empty() {
+                return Err(CutError::Unclosed);
+            }
+            let blank = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | 0);
+            let filling = chunk.iter().take_while(|byte| blank(byte)).count();
+            if let Some(byte) = chunk.get(filling) {
+                let closes = *byte == b']';
+                self.reader.consume(filling + usize::from(closes));
+                return Ok(closes);
+            }
+            self.reader.consume(filling);
+        }
+    }
+
+    fn scan(&mut self, mut keep: Option<&mut Vec<u8>>) -> Result<Cut, CutError> {
+        let mut scan = Scan::default();
+        let mut length = 0_usize;
+        loop {
+            let chunk = self.reader.fill_buf()?;
+            if chunk.is_empty() {
+                return Err(CutError::Unclosed);
+            }
+            let (taken, ended) = scan.advance(chunk);
+            length = length.saturating_add(taken);
+            let fits = length <= LONGEST && !scan.too_deep;
+            if let (true, Some(buffer)) = (fits, keep.as_deref_mut()) {
+                buffer.extend_from_slice(chunk.get(..taken).unwrap_or_default());
+            }
+            self.reader.consume(taken);
+            if ended {
+                return Ok(match (scan.too_deep, fits) {
+                    (true, _) => Cut::Refused(TOO_DEEP),
+                    (_, false) => Cut::Refused(TOO_LONG),
+                    _ => Cut::Whole,
+                });
+            }
+        }
+    }
+}
+
+/// Replaces the contents of `buffer` with the next line, without the blanks around it.
+pub(crate) fn line(reader: &mut impl BufRead, buffer: &mut Vec<u8>) -> Result<Cut, CutError> {
+    buffer.clear();
+    let mut scan = Scan::default();
+    let mut length = 0_usize;
+    loop {
+        let chunk = reader.fill_buf()?;
+        if chunk.is_empty() {
+            break;
+        }
+        let end = chunk.iter().position(|byte| *byte == b'\n');
+        let taken = end.map_or(chunk.len(), |at| at + 1);
+        let part = chunk.get(..taken).unwrap_or_default();
+        length = length.saturating_add(taken);
+        if length <= LONGEST {
+            scan.advance_over(part);
+            buffer.extend_from_slice(part);
+        }
+        reader.consume(taken);
+        if end.is_some() {
+            break;
+        }
+    }
+    let trimmed = buffer.trim_ascii_end().len();
+    buffer.truncate(trimmed);
+    Ok(match length {
+        0 => Cut::End,
+        _ if length > LONGEST => Cut::Refused(TOO_LONG),
+        _ if scan.too_deep => Cut::Refused(TOO_DEEP),
+        _ => Cut::Whole,
+    })
+}
+
+#[derive(Default)]
+struct Scan {
+    depth: usize,
+    in_string: bool,
+    after_backslash: bool,
+    too_deep: bool,
+}
+
+impl Scan {
+    /// Length of the part of `chunk` that belongs to the element, and whether it ends there.
+    fn advance(&mut self, chunk: &[u8]) -> (usize, bool) {
+        let mut taken = 0;
+        let mut rest = chunk;
+        while !rest.is_empty() {
+            let (used, ended) = if self.in_string {
+                self.within_string(rest)
+            } else {
+                self.between_strings(rest)
+            };
+            taken += used;
+            if ended {
+                return (taken, true);
+            }
+            rest = rest.get(used..).unwrap_or_default();
+        }
+        (taken, false)
+    }
+
+    /// Takes all of `bytes`, wherever elements end in them.
+    fn advance_over(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (taken, _) = self.advance(rest);
+            rest = rest.get(taken.max(1)..).unwrap_or_default();
+        }
+    }
+
+    fn within_string(&mut self, bytes: &[u8]) -> (usize, bool) {
+        if self.after_backslash {
+            self.after_backslash = false;
+            return (1, false);
+        }
+        let special = |byte: &u8| matches!(byte, b'"' | b'\\');
+        let Some(at) = bytes.iter().position(special) else {
+            return (bytes.len(), false);
+        };
+        if bytes.get(at) == Some(&b'\\') {
+            self.after_backslash = true;
+            return (at + 1, false);
+        }
+        self.in_string = false;
+        (at + 1, self.depth == 0)
+    }
+
+    fn between_strings(&mut self, bytes: &[u8]) -> (usize, bool) {
+        for (at, byte) in bytes.iter().enumerate() {
+            match byte {
+                b'"' => {
+                    self.in_string = true;
+                    return (at + 1, false);
+                }
+                b'{' | b'[' => {
+                    self.depth += 1;
+                    self.too_deep |= self.depth > DEEPEST;
+                }
+                b']' | b',' if self.depth == 0 => return (at, true),
+                b'}' | b']' if self.depth > 0 => {
+                    self.depth -= 1;
+                    if self.depth == 0 {
+                        return (at + 1, true);
+                    }
+                }
+                _ => {}
+            }
+        }
+        (bytes.len(), false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::BufReader;
+
+    fn cuts(text: &str, chunk: usize) -> (Vec<String>, Option<String>) {
+        let mut elements = Elements::new(BufReader::with_capacity(chunk, text.as_bytes()));
+        let mut buffer = Vec::new();
+        let mut found = Vec::new();
+        loop {
+            match elements.cut(&mut buffer) {
+                Ok(Cut::Whole) => found.push(String::from_utf8(buffer.clone()).unwrap()),
+                Ok(Cut::Refused(why)) => found.push(why.to_owned()),
+                Ok(Cut::End) => return (found, None),
+                Err(error) => return (found, Some(error.why())),
+            }
+        }
+    }
+
+    #[test]
+    fn elements_are_cut_at_every_chunk_size() {
+        let table: &[(&str, &[&str], bool)] = &[
+            ("window.YTD.tweets.part0 = [ ]", &[], true),
+            ("", &[], true),
+            ("x = [{\"a\":\"]}\"},{}]", &[r#"{"a":"]}"}"#, "{}"], true),
+            (
+                r#"[ "a,\"]" , 12,null ]"#,
+                &[r#""a,\"]""#, "12", "null "],
+                true,
+            ),
+            (r#"[["\\"],[1,[2]]];"#, &[r#"["\\"]"#, "[1,[2]]"], true),
+            (r#"v = {"a":[1]} "#, &[r#"{"a":[1]}"#], true),
+            ("[{},{\"a\":", &["{}"], false),
+            ("[{},", &["{}"], false),
+            ("[}, {}]", &["}", "{}"], true),
+        ];
+        for (text, want, closed) in table {
+            for chunk in [1, 2, 3, 7, 4096] {
+                let (found, error) = cuts(text, chunk);
+                assert_eq!(&found, want, "{text} by {chunk}");
+                assert_eq!(error.is_none(), *closed, "{text} by {chunk}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_element_that_breaks_a_bound_does_not_hide_the_next() {
+        let long = "a".repeat(LONGEST);
+        let (found, error) = cuts(&format!("[\"{long}\",{{}}]"), 8192);
+        assert_eq!(found, ["longer than 4 MiB", "{}"]);
+        assert!(error.is_none());
+        let deep = format!("[{}{},1]", "[".repeat(65), "]".repeat(65));
+        assert_eq!(cuts(&deep, 16).0, ["nested deeper than 64 levels", "1"]);
+        let just = format!("[{}{}]", "[".repeat(64), "]".repeat(64));
+        assert_eq!(cuts(&just, 16).0.first().unwrap().len(), 128);
+    }
+
+    #[test]
+    fn a_file_without_brackets_is_given_up_early() {
+        let (_, error) = cuts(&"x".repeat(LONGEST_PREFIX * 2), 8192);
+        assert_eq!(error.unwrap(), "the file holds no array");
+    }
+}

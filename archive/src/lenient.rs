@@ -1,0 +1,191 @@
+//! Field types that take a value however the archive happened to write it.
+
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+/// A whole number, written as a number or as text; `None` for null and empty text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Number(pub(crate) Option<i64>);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(NumberVisitor)
+    }
+}
+
+struct NumberVisitor;
+
+impl Visitor<'_> for NumberVisitor {
+    type Value = Number;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a whole number")
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Number, E> {
+        Ok(Number(Some(value)))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Number, E> {
+        let value = i64::try_from(value).map_err(E::custom)?;
+        Ok(Number(Some(value)))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Number, E> {
+        format!("{value:.0}")
+            .parse()
+            .map(|value| Number(Some(value)))
+            .map_err(E::custom)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Number, E> {
+        if text.is_empty() {
+            return Ok(Number(None));
+        }
+        match text.parse() {
+            Ok(value) => Ok(Number(Some(value))),
+            Err(_) => Err(E::custom(format_args!("{text:?} is no whole number"))),
+        }
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Number, E> {
+        Ok(Number(None))
+    }
+}
+
+/// Text that is borrowed when it stands unescaped; empty for null.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Text<'a>(Cow<'a, str>);
+
+impl Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Text<'_> {
+    pub(crate) fn owned(&self) -> String {
+        self.0.clone().into_owned()
+    }
+
+    /// `None` for the empty text.
+    pub(crate) fn some(&self) -> Option<String> {
+        (!self.0.is_empty()).then(|| self.owned())
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(TextVisitor(PhantomData))
+    }
+}
+
+struct TextVisitor<'a>(PhantomData<&'a ()>);
+
+impl<'de: 'a, 'a> Visitor<'de> for TextVisitor<'a> {
+    type Value = Text<'a>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("text")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Text<'a>, E> {
+        Ok(Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Text<'a>, E> {
+        Ok(Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_string<E: Error>(self, text: String) -> Result<Text<'a>, E> {
+        Ok(Text(Cow::Owned(text)))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Text<'a>, E> {
+        Ok(Text::default())
+    }
+}
+
+/// A claim, written as a boolean or as text; false for null.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Flag(pub(crate) bool);
+
+impl<'de> Deserialize<'de> for Flag {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(FlagVisitor)
+    }
+}
+
+struct FlagVisitor;
+
+impl Visitor<'_> for FlagVisitor {
+    type Value = Flag;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("true or false")
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Flag, E> {
+        Ok(Flag(value))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Flag, E> {
+        Ok(Flag(text == "true"))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Flag, E> {
+        Ok(Flag(false))
+    }
+}
+
+/// A list where null stands for the empty one.
+#[derive(Debug, Clone)]
+pub(crate) struct Items<T>(pub(crate) Vec<T>);
+
+impl<T> Default for Items<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> Deref for Items<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Items<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(ItemsVisitor(PhantomData))
+    }
+}
+
+struct ItemsVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ItemsVisitor<T> {
+    type Value = Items<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Items<T>, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = from.next_element()? {
+            items.push(item);
+        }
+        Ok(Items(items))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Items<T>, E> {
+        Ok(Items::default())
+    }
+}

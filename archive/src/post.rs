@@ -1,0 +1,168 @@
+//! Posts and what hangs on them.
+
+use crate::User;
+use crate::ids;
+use serde::{Deserialize, Serialize};
+
+/// One post, its text ready to store.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Post {
+    /// The original id.
+    #[serde(with = "ids")]
+    pub id: i64,
+    /// The author's id; none in an archive that does not tell whose it is.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub author: Option<i64>,
+    /// HTML-unescaped, short links expanded, without the links that only stand for the
+    /// attachments or the quoted post.
+    pub text: String,
+    /// Milliseconds since 1970; from the id where it carries a time.
+    pub created_at_ms: i64,
+    /// Language tag as given, `en`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lang: Option<String>,
+    /// Name of the app it was written with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The post that this one answers.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub in_reply_to_post: Option<i64>,
+    /// Whom this post answers.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub in_reply_to_user: Option<i64>,
+    /// Handle of whom this post answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_reply_to_handle: Option<String>,
+    /// The quoted post, told by the source or by a link to a post at the text's end.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub quoted_post: Option<i64>,
+    /// Set when this is a repost; `text` then still begins with `RT @`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repost_of: Option<Repost>,
+    /// Attachments in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub media: Vec<Media>,
+    /// Links in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub urls: Vec<Url>,
+    /// Mentioned accounts in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mentions: Vec<Mention>,
+    /// Ids of all versions, oldest first; empty for a post that was never edited.
+    #[serde(with = "ids::list", skip_serializing_if = "Vec::is_empty")]
+    pub edit_history: Vec<i64>,
+    /// Whether the author or the network marked it so.
+    pub possibly_sensitive: bool,
+    /// Likes at the time of writing out.
+    pub like_count: i64,
+    /// Reposts at the time of writing out.
+    pub repost_count: i64,
+    /// The community that it was posted in.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub community_id: Option<i64>,
+    /// The long note whose text replaced the shortened one.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub note: Option<i64>,
+    /// The author as embedded in the source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<Box<User>>,
+}
+
+/// What a repost tells of its source.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Repost {
+    /// The source's author.
+    pub handle: String,
+    /// The source's text, often cut off at 140 characters.
+    pub text: String,
+    /// The source; an archive does not tell it.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub id: Option<i64>,
+    /// Id of the source's author where a mention tells it.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub author: Option<i64>,
+}
+
+/// What an attachment is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MediaKind {
+    /// A still picture.
+    #[default]
+    Photo,
+    /// A film with sound.
+    Video,
+    /// A short film without sound that repeats.
+    AnimatedGif,
+}
+
+/// One attachment.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Media {
+    /// The original id.
+    #[serde(with = "ids")]
+    pub id: i64,
+    /// What it is.
+    #[serde(rename = "type")]
+    pub kind: MediaKind,
+    /// File names to look for in the archive's media folders, best first.
+    pub files: Vec<String>,
+    /// Where the picture (of a film: its still) was served.
+    pub url: String,
+    /// Alternative text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alt: Option<String>,
+    /// Width in pixels, 0 when unknown.
+    pub width: u32,
+    /// Height in pixels, 0 when unknown.
+    pub height: u32,
+    /// Length of a film in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<i64>,
+    /// Encodings of a film.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<Variant>,
+}
+
+/// One encoding of a film.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Variant {
+    /// Where it was served.
+    pub url: String,
+    /// `video/mp4` or `application/x-mpegURL`.
+    pub content_type: String,
+    /// Bits per second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bitrate: Option<i64>,
+}
+
+/// One link of a text.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Url {
+    /// The short link that stood in the text.
+    pub short: String,
+    /// Where it leads.
+    pub expanded: String,
+    /// How it was shown.
+    pub display: String,
+    /// False when the link was taken out of the text because it stands for the quoted post.
+    pub in_text: bool,
+}
+
+/// One mentioned account.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Mention {
+    /// The account; none when it was gone already.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub id: Option<i64>,
+    /// Without the `@`.
+    pub handle: String,
+    /// Display name.
+    pub name: String,
+}

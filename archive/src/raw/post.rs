@@ -1,0 +1,300 @@
+//! Post objects, of the archive and of the v1.1 shape.
+
+use super::entities::{RawEntities, RawMedia, RawMention, RawUrl};
+use super::{Fault, RawUser};
+use crate::lenient::{Flag, Items, Number, Text};
+use crate::notes::Notes;
+use crate::text::{self, Draft};
+use crate::{Media, Mention, NoteTweet, Post, Repost, time};
+use serde::Deserialize;
+
+/// A post as archives hold it: within `tweet` or, of old, bare.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Wrapped<'a> {
+    #[serde(borrow)]
+    tweet: Option<Box<RawPost<'a>>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct RawPost<'a> {
+    id: Number,
+    id_str: Number,
+    #[serde(borrow)]
+    full_text: Option<Text<'a>>,
+    #[serde(borrow)]
+    text: Option<Text<'a>>,
+    #[serde(borrow)]
+    created_at: Text<'a>,
+    #[serde(borrow)]
+    lang: Text<'a>,
+    #[serde(borrow)]
+    source: Text<'a>,
+    favorite_count: Number,
+    retweet_count: Number,
+    possibly_sensitive: Flag,
+    in_reply_to_status_id: Number,
+    in_reply_to_status_id_str: Number,
+    in_reply_to_user_id: Number,
+    in_reply_to_user_id_str: Number,
+    #[serde(borrow)]
+    in_reply_to_screen_name: Text<'a>,
+    #[serde(borrow)]
+    entities: Option<RawEntities<'a>>,
+    #[serde(borrow)]
+    extended_entities: Option<RawEntities<'a>>,
+    #[serde(borrow)]
+    extended_tweet: Option<Whole<'a>>,
+    edit_info: Option<EditInfo>,
+    community_id: Number,
+    community_id_str: Number,
+    quoted_status_id: Number,
+    quoted_status_id_str: Number,
+    #[serde(borrow)]
+    deleted_at: Text<'a>,
+    #[serde(borrow)]
+    pub(crate) quoted_status: Option<Box<RawPost<'a>>>,
+    #[serde(borrow)]
+    pub(crate) retweeted_status: Option<Box<RawPost<'a>>>,
+    #[serde(borrow)]
+    pub(crate) user: Option<Box<RawUser<'a>>>,
+}
+
+/// Where the whole of a shortened post stands in streamed objects.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Whole<'a> {
+    #[serde(borrow)]
+    full_text: Option<Text<'a>>,
+    #[serde(borrow)]
+    entities: Option<RawEntities<'a>>,
+    #[serde(borrow)]
+    extended_entities: Option<RawEntities<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct EditInfo {
+    initial: Option<EditControl>,
+    edit: Option<Edit>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Edit {
+    edit_control_initial: Option<EditControl>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct EditControl {
+    edit_tweet_ids: Items<Number>,
+}
+
+/// What a post's surroundings tell of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'n> {
+    pub(crate) author: Option<i64>,
+    pub(crate) notes: &'n Notes,
+    /// Whether `RT @name:` alone makes a repost, as in archives.
+    pub(crate) reposts_by_text: bool,
+}
+
+impl<'a> Wrapped<'a> {
+    pub(crate) fn read(json: &'a str) -> Result<RawPost<'a>, Fault> {
+        match serde_json::from_str::<Self>(json)?.tweet {
+            Some(post) => Ok(*post),
+            None => Ok(serde_json::from_str(json)?),
+        }
+    }
+}
+
+impl<'a> RawPost<'a> {
+    pub(crate) fn id(&self) -> Option<i64> {
+        self.id_str.0.or(self.id.0).filter(|id| *id > 0)
+    }
+
+    /// Whether this is a post at all, of all the objects that a line may hold.
+    pub(crate) fn has_text(&self) -> bool {
+        self.full_text.is_some() || self.text.is_some()
+    }
+
+    pub(crate) fn deleted_at_ms(&self) -> Option<i64> {
+        time::parse(&self.deleted_at)
+    }
+
+    pub(crate) fn post(&self, around: Around<'_>) -> Result<Post, Fault> {
+        let id = self
+            .id()
+            .ok_or_else(|| Fault::bad("a post without an id"))?;
+        let created = time::of_id(id).or_else(|| time::parse(&self.created_at));
+        let created_at_ms = created.ok_or_else(|| Fault::bad("a post without a time"))?;
+        let raw_text = self
+            .raw_text()
+            .ok_or_else(|| Fault::bad("a post without text"))?;
+        let plain = text::unescape(raw_text);
+        let mentions = self.mentions();
+        let repost_of = self.repost(&plain, &mentions, around);
+        let note = around.notes.of_post(created_at_ms, &plain);
+        let (draft, quoted_post) = self.draft(id, plain, repost_of.is_some(), note);
+        let user = self
+            .user
+            .as_deref()
+            .filter(|user| !user.screen_name.is_empty());
+        Ok(Post {
+            id,
+            author: self
+                .user
+                .as_ref()
+                .and_then(|user| user.id())
+                .or(around.author),
+            created_at_ms,
+            lang: self.lang.some(),
+            source: Some(text::anchor_words(&self.source).to_owned())
+                .filter(|name| !name.is_empty()),
+            in_reply_to_post: id_of(self.in_reply_to_status_id_str, self.in_reply_to_status_id),
+            in_reply_to_user: id_of(self.in_reply_to_user_id_str, self.in_reply_to_user_id),
+            in_reply_to_handle: self.in_reply_to_screen_name.some(),
+            quoted_post,
+            repost_of,
+            media: self.media(id)?,
+            text: draft.text,
+            urls: draft.urls,
+            mentions,
+            edit_history: self.edit_history(),
+            possibly_sensitive: self.possibly_sensitive.0,
+            like_count: self.favorite_count.0.unwrap_or(0),
+            repost_count: self.retweet_count.0.unwrap_or(0),
+            community_id: id_of(self.community_id_str, self.community_id),
+            note: note.map(|note| note.id),
+            user: user.map(RawUser::user).transpose()?.map(Box::new),
+        })
+    }
+
+    /// The text with its links, and the quoted post.
+    fn draft(
+        &self,
+        id: i64,
+        plain: String,
+        is_repost: bool,
+        note: Option<&NoteTweet>,
+    ) -> (Draft, Option<i64>) {
+        let quoted = id_of(self.quoted_status_id_str, self.quoted_status_id);
+        let urls = self.raw_urls().iter().map(RawUrl::url).collect();
+        let mut draft = Draft { text: plain, urls };
+        draft.drop_media_links(&self.media_links());
+        let quoted_post = if is_repost {
+            None
+        } else {
+            draft.take_quote(quoted, id)
+        };
+        draft.expand();
+        if let Some(note) = note {
+            draft.text.clone_from(&note.text);
+            draft
+                .urls
+                .retain(|url| text::post_of(&url.expanded) != Some(id));
+            let shorts: Vec<_> = draft.urls.iter().map(|url| url.short.clone()).collect();
+            let further = note.urls.iter().filter(|url| !shorts.contains(&url.short));
+            draft.urls.extend(further.cloned());
+        }
+        (draft, quoted_post)
+    }
+
+    fn raw_text(&self) -> Option<&str> {
+        let extended = self
+            .extended_tweet
+            .as_ref()
+            .and_then(|whole| whole.full_text.as_deref());
+        extended
+            .or(self.full_text.as_deref())
+            .or(self.text.as_deref())
+    }
+
+    fn entities(&self) -> Option<&RawEntities<'a>> {
+        let extended = self
+            .extended_tweet
+            .as_ref()
+            .and_then(|whole| whole.entities.as_ref());
+        extended.or(self.entities.as_ref())
+    }
+
+    fn raw_urls(&self) -> &[RawUrl<'a>] {
+        self.entities().map_or(&[], |entities| &entities.urls)
+    }
+
+    fn raw_media(&self) -> &[RawMedia<'a>] {
+        let whole = self
+            .extended_tweet
+            .as_ref()
+            .and_then(|whole| whole.extended_entities.as_ref());
+        let extended = whole.or(self.extended_entities.as_ref());
+        let entities = extended
+            .filter(|found| !found.media.is_empty())
+            .or_else(|| self.entities());
+        entities.map_or(&[], |entities| &entities.media)
+    }
+
+    fn media_links(&self) -> Vec<&str> {
+        self.raw_media().iter().map(|media| &*media.url).collect()
+    }
+
+    fn media(&self, post: i64) -> Result<Vec<Media>, Fault> {
+        let media = self.raw_media().iter().map(RawMedia::media);
+        let named = media.map(|mut media| {
+            media.files = text::file_names(post, &media).map_err(Fault::Refused)?;
+            Ok(media)
+        });
+        named.collect()
+    }
+
+    fn mentions(&self) -> Vec<Mention> {
+        let entities = self
+            .entities()
+            .map_or(&[][..], |entities| &entities.user_mentions);
+        entities.iter().map(RawMention::mention).collect()
+    }
+
+    fn repost(&self, text: &str, mentions: &[Mention], around: Around<'_>) -> Option<Repost> {
+        let parts = text::repost(text);
+        let source = self.retweeted_status.as_deref();
+        if source.is_none() && !around.reposts_by_text {
+            return None;
+        }
+        let (handle, rest) = match (parts, source) {
+            (Some(parts), _) => parts,
+            (None, Some(_)) => ("", text),
+            (None, None) => return None,
+        };
+        let author = source.and_then(|source| source.user.as_ref());
+        let same = |mention: &&Mention| mention.handle.eq_ignore_ascii_case(handle);
+        Some(Repost {
+            handle: author.map_or_else(|| handle.to_owned(), |author| author.screen_name.owned()),
+            text: rest.to_owned(),
+            id: source.and_then(RawPost::id),
+            author: author
+                .and_then(|author| author.id())
+                .or_else(|| mentions.iter().find(same)?.id),
+        })
+    }
+
+    fn edit_history(&self) -> Vec<i64> {
+        let control = self.edit_info.as_ref().and_then(|info| {
+            let later = info
+                .edit
+                .as_ref()
+                .and_then(|edit| edit.edit_control_initial.as_ref());
+            info.initial.as_ref().or(later)
+        });
+        let ids = control.map_or(&[][..], |control| &control.edit_tweet_ids);
+        match ids {
+            [_, _, ..] => ids.iter().filter_map(|id| id.0).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn id_of(text: Number, number: Number) -> Option<i64> {
+    text.0.or(number.0).filter(|id| *id > 0)
+}

@@ -1,0 +1,214 @@
+//! The things that an archive or a line can hold.
+
+use crate::{Account, Media, Mention, Post, Profile, Url, User, ids};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// One thing read. As a line of the export it is this object with its `kind`, ids as strings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Record {
+    /// Whose archive it is.
+    Account(Account),
+    /// The owner's page.
+    Profile(Profile),
+    /// An account.
+    User(Box<User>),
+    /// A post.
+    Post(Box<Post>),
+    /// The whole text of a long post; joined already to the post that it belongs to.
+    NoteTweet(NoteTweet),
+    /// `from` follows `to`.
+    Follow(Tie),
+    /// `from` blocks `to`.
+    Block(Tie),
+    /// `from` mutes `to`.
+    Mute(Tie),
+    /// A like.
+    Like(Like),
+    /// A list.
+    List(List),
+    /// An account on a list.
+    ListMember(ListMember),
+    /// A post that its author deleted.
+    DeletedPost(DeletedPost),
+    /// An attachment that stands on its own line.
+    Media(MediaFile),
+    /// Something that was left out.
+    Skipped(Skipped),
+}
+
+impl Record {
+    /// The record as one line of JSON without a line break.
+    pub fn to_line(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// One account's stance towards another. None stands for the owner of the archive.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tie {
+    /// Who does it.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub from: Option<i64>,
+    /// To whom.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub to: Option<i64>,
+}
+
+/// A like. An archive knows neither its time nor the post's author.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Like {
+    /// Who likes; none stands for the owner of the archive.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub user: Option<i64>,
+    /// The liked post.
+    #[serde(with = "ids")]
+    pub post: i64,
+    /// Its text, HTML-unescaped, when known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// When, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_ms: Option<i64>,
+}
+
+/// A long post's whole text.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NoteTweet {
+    /// The note's own id, which is not the post's.
+    #[serde(with = "ids")]
+    pub id: i64,
+    /// HTML-unescaped, short links expanded.
+    pub text: String,
+    /// Milliseconds since 1970.
+    pub created_at_ms: i64,
+    /// Links in order.
+    pub urls: Vec<Url>,
+    /// Mentioned accounts in order.
+    pub mentions: Vec<Mention>,
+}
+
+/// What the owner is to a list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ListRole {
+    /// Made it.
+    #[default]
+    Created,
+    /// Is on it.
+    Member,
+    /// Reads it.
+    Subscribed,
+}
+
+/// A list. An archive knows its address only.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct List {
+    /// The original id when known.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub id: Option<i64>,
+    /// Whose it is, when known.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub owner: Option<i64>,
+    /// Handle of whose it is, when known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner_handle: Option<String>,
+    /// Its name, of an archive the last part of its address.
+    pub name: String,
+    /// Its description.
+    pub description: String,
+    /// Whether only the owner sees it.
+    pub private: bool,
+    /// What the owner of the archive is to it.
+    pub role: ListRole,
+    /// Its address.
+    pub url: String,
+}
+
+/// An account on a list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ListMember {
+    /// The list.
+    #[serde(with = "ids")]
+    pub list: i64,
+    /// The account.
+    #[serde(with = "ids")]
+    pub user: i64,
+}
+
+/// A deleted post.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DeletedPost {
+    /// The post's id.
+    #[serde(with = "ids")]
+    pub id: i64,
+    /// When, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deleted_at_ms: Option<i64>,
+    /// The post itself when the archive still holds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub post: Option<Box<Post>>,
+}
+
+/// An attachment on its own line.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MediaFile {
+    /// The post that it hangs on.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub post: Option<i64>,
+    /// The attachment.
+    #[serde(flatten)]
+    pub media: Media,
+}
+
+/// Something that was left out, for the report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// The data type, `directMessages`; of a line, its `kind`. Named apart from the record's kind.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The file.
+    pub file: String,
+    /// The element counted from 0; none when the whole file was left out.
+    pub element: Option<u64>,
+    /// How many things were left out.
+    pub count: u64,
+    /// The reason.
+    pub why: Why,
+}
+
+/// Why something was left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// Private data that is not imported unless asked.
+    Private,
+    /// A known data type that nothing here stands for.
+    NotKept,
+    /// A data type that this reader does not know.
+    Unknown,
+    /// The manifest promises the file, this part of the archive does not hold it.
+    Absent,
+    /// The element cannot be read.
+    Bad(String),
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Private => "private, not imported unless asked",
+            Self::NotKept => "nothing here stands for it",
+            Self::Unknown => "not a known data type",
+            Self::Absent => "promised by the manifest but not in this part",
+            Self::Bad(why) => why,
+        })
+    }
+}

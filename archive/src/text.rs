@@ -1,0 +1,166 @@
+//! Makes the text that is shown out of the text that was stored.
+
+use crate::{Media, Url};
+
+/// Replaces the three entities that stored texts are escaped with, once.
+pub(crate) fn unescape(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        let (before, entity) = rest.split_at(at);
+        plain.push_str(before);
+        let known = [("&amp;", '&'), ("&lt;", '<'), ("&gt;", '>')];
+        let found = known
+            .iter()
+            .find_map(|(name, sign)| Some((entity.strip_prefix(name)?, sign)));
+        rest = if let Some((after, sign)) = found {
+            plain.push(*sign);
+            after
+        } else {
+            plain.push('&');
+            entity.strip_prefix('&').unwrap_or_default()
+        };
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// A text with its links, on the way to being shown.
+pub(crate) struct Draft {
+    pub(crate) text: String,
+    pub(crate) urls: Vec<Url>,
+}
+
+impl Draft {
+    /// Takes the links at the end that stand for attachments.
+    pub(crate) fn drop_media_links(&mut self, shorts: &[&str]) {
+        while let Some(kept) = shorts.iter().find_map(|short| self.without_end(short)) {
+            self.text.truncate(kept);
+        }
+    }
+
+    /// Takes the link at the end that leads to a post, and tells that post.
+    ///
+    /// `known` is the quoted post as far as the source tells it, `own` the post itself.
+    pub(crate) fn take_quote(&mut self, known: Option<i64>, own: i64) -> Option<i64> {
+        let end = self.text.trim_end();
+        let last = self
+            .urls
+            .iter()
+            .position(|url| !url.short.is_empty() && end.ends_with(&url.short));
+        let Some(url) = last.and_then(|at| self.urls.get_mut(at)) else {
+            return known;
+        };
+        let Some(post) = post_of(&url.expanded).filter(|post| *post != own) else {
+            return known;
+        };
+        if known.is_some_and(|known| known != post) {
+            return known;
+        }
+        url.in_text = false;
+        let kept = end.len() - url.short.len();
+        self.text.truncate(kept);
+        let kept = self.text.trim_end().len();
+        self.text.truncate(kept);
+        Some(post)
+    }
+
+    /// Puts the expanded link in the place of every short one.
+    pub(crate) fn expand(&mut self) {
+        let links = self
+            .urls
+            .iter()
+            .filter(|url| !url.short.is_empty() && !url.expanded.is_empty());
+        let links: Vec<(&str, &str)> = links.map(|url| (&*url.short, &*url.expanded)).collect();
+        if !links.is_empty() {
+            self.text = replace(&self.text, &links);
+        }
+    }
+
+    fn without_end(&self, short: &str) -> Option<usize> {
+        let end = self.text.trim_end();
+        let kept = end.strip_suffix(short).filter(|_| !short.is_empty())?;
+        Some(kept.trim_end().len())
+    }
+}
+
+/// The id of the post that an address leads to.
+pub(crate) fn post_of(address: &str) -> Option<i64> {
+    let path = address
+        .strip_prefix("https://")
+        .or_else(|| address.strip_prefix("http://"))?;
+    let (host, path) = path.split_once('/')?;
+    let host = host
+        .strip_prefix("www.")
+        .or_else(|| host.strip_prefix("mobile."))
+        .unwrap_or(host);
+    if !matches!(host, "twitter.com" | "x.com") {
+        return None;
+    }
+    let (_, rest) = path
+        .split_once("/status/")
+        .or_else(|| path.split_once("/statuses/"))?;
+    let id = rest.split_once(['?', '#']).map_or(rest, |(id, _)| id);
+    id.parse().ok().filter(|id| *id > 0)
+}
+
+/// `RT @handle: text` taken apart.
+pub(crate) fn repost(text: &str) -> Option<(&str, &str)> {
+    let (handle, rest) = text.strip_prefix("RT @")?.split_once(':')?;
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_handle = (1..=20).contains(&handle.len()) && handle.chars().all(word);
+    is_handle.then(|| (handle, rest.trim_start()))
+}
+
+/// The words of an HTML anchor; the text itself when it is none.
+pub(crate) fn anchor_words(html: &str) -> &str {
+    let inner = html
+        .strip_suffix("</a>")
+        .and_then(|open| open.rsplit_once('>'));
+    inner.map_or(html, |(_, words)| words)
+}
+
+/// Puts the second of each pair in the place of the first, the longest that fits.
+pub(crate) fn replace(text: &str, links: &[(&str, &str)]) -> String {
+    let mut out = String::with_capacity(text.len() + 64);
+    let mut rest = text;
+    while let Some(at) = rest.find("http") {
+        let (before, link) = rest.split_at(at);
+        out.push_str(before);
+        let fitting = links.iter().filter(|(short, _)| link.starts_with(short));
+        let (taken, put) = fitting
+            .max_by_key(|(short, _)| short.len())
+            .map_or((4, "http"), |(short, expanded)| (short.len(), *expanded));
+        out.push_str(put);
+        rest = link.get(taken..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The last part of an address as a file name; `None` when it could leave its folder.
+pub(crate) fn base_name(address: &str) -> Option<&str> {
+    let path = address
+        .split_once(['?', '#'])
+        .map_or(address, |(path, _)| path);
+    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let is_safe = !name.is_empty() && name.chars().all(plain) && !name.starts_with('.');
+    is_safe.then_some(name)
+}
+
+/// File names of an attachment in the media folders, or `Err` for one that leads elsewhere.
+pub(crate) fn file_names(post: i64, media: &Media) -> Result<Vec<String>, &'static str> {
+    let films = media
+        .variants
+        .iter()
+        .filter(|variant| variant.content_type != "application/x-mpegURL");
+    let mut films: Vec<_> = films.collect();
+    films.sort_by_key(|variant| -variant.bitrate.unwrap_or(0));
+    let addresses = films.iter().map(|variant| &variant.url).chain([&media.url]);
+    let addresses = addresses.filter(|address| !address.is_empty());
+    let names = addresses.map(|address| base_name(address).map(|name| format!("{post}-{name}")));
+    names
+        .collect::<Option<Vec<_>>>()
+        .ok_or("a media name leads out of its folder")
+}

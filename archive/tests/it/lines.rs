@@ -1,0 +1,223 @@
+//! JSON Lines of every kind.
+
+use crate::sample::{POST, outline};
+use archive::{
+    DeletedPost, JsonLines, Like, Lines, List, ListMember, Media, MediaFile, Position, Post,
+    Record, Tie, User,
+};
+use std::fs;
+use std::io::Read;
+
+fn read(text: &str) -> Vec<Record> {
+    Lines::new("x.jsonl", text.as_bytes(), Position::START)
+        .map(|item| item.unwrap().1)
+        .collect()
+}
+
+const V1: &str = r#"{"id":1533272415677353984,"id_str":"1533272415677353984","full_text":"look &amp; see https://t.co/9mjW2zoDsR https://t.co/CcUJAXZMm4","user":{"id":453,"id_str":"453","screen_name":"carl","name":"Carl","description":"at https://t.co/bbbbbbbbbb","followers_count":3,"created_at":"Tue Jan 03 05:38:35 +0000 2012","entities":{"description":{"urls":[{"url":"https://t.co/bbbbbbbbbb","expanded_url":"https://example.org","display_url":"example.org"}]}},"verified":false},"entities":{"hashtags":[],"urls":[{"url":"https://t.co/9mjW2zoDsR","expanded_url":"https://twitter.com/carl/status/1533250105276411904","display_url":"x"}],"media":[{"id_str":"9","url":"https://t.co/CcUJAXZMm4","media_url_https":"https://pbs.twimg.com/media/F.jpg","type":"photo","ext_alt_text":"a cat"}]},"quoted_status_id_str":"1533250105276411904","quoted_status":{"id_str":"1533250105276411904","text":"RT @x: by hand","user":{"id_str":"454","screen_name":"dora"}}}"#;
+
+#[test]
+fn a_v1_post_brings_what_it_embeds() {
+    let records = read(V1);
+    let [Record::Post(quoted), Record::Post(post)] = records.as_slice() else {
+        panic!("{records:?}");
+    };
+    assert_eq!(
+        (quoted.id, quoted.author, &quoted.repost_of),
+        (1_533_250_105_276_411_904, Some(454), &None)
+    );
+    assert_eq!(
+        (&*post.text, post.quoted_post),
+        ("look & see", Some(quoted.id))
+    );
+    assert_eq!(post.media[0].alt.as_deref(), Some("a cat"));
+    let user = post.user.as_deref().unwrap();
+    assert_eq!(
+        (&*user.handle, &*user.bio, user.follower_count),
+        ("carl", "at https://example.org", 3)
+    );
+    assert_eq!(user.created_at_ms, 1_325_569_115_000);
+}
+
+#[test]
+fn lines_arrays_and_pages_give_the_same() {
+    let page = format!(r#"{{"statuses":[{V1}],"search_metadata":{{}}}}"#);
+    let lines = read(V1);
+    for other in [format!("\u{feff}\n [{V1}]"), page, format!("{V1}\r\n\n")] {
+        assert_eq!(read(&other), lines);
+    }
+    let user = r#"{"id":5,"screen_name":"eve","name":"Eve","status":{"id":20,"text":"hi","created_at":"Tue Mar 21 20:50:14 +0000 2006"}}"#;
+    let records = read(user);
+    assert!(matches!(&records[1], Record::Post(post) if post.author == Some(5)));
+    assert_eq!(read(&format!(r#"{{"users":[{user}]}}"#)), records);
+}
+
+#[test]
+fn a_list_brings_its_owner() {
+    let list = r#"{"id_str":"44","name":"a &amp; b","slug":"a-b","mode":"private","uri":"/eve/lists/a-b","user":{"id_str":"5","screen_name":"eve"}}"#;
+    let records = read(list);
+    assert!(matches!(&records[0], Record::User(user) if user.id == 5));
+    let Record::List(found) = &records[1] else {
+        panic!()
+    };
+    assert_eq!(
+        (found.id, found.owner, found.private),
+        (Some(44), Some(5), true)
+    );
+    assert_eq!(read(&format!(r#"{{"lists":[{list}]}}"#)), records);
+}
+
+#[test]
+fn a_repost_names_its_source() {
+    let repost = format!(r#"{{"id":{POST},"text":"RT @carl: look…","retweeted_status":{V1}}}"#);
+    let records = read(&repost);
+    let Some(Record::Post(post)) = records.last() else {
+        panic!()
+    };
+    let source = post.repost_of.as_ref().unwrap();
+    assert_eq!(
+        (source.id, source.author, &*source.handle),
+        (Some(1_533_272_415_677_353_984), Some(453), "carl")
+    );
+    assert_eq!(records.len(), 3);
+}
+
+#[test]
+fn every_record_survives_its_line() {
+    let tie = Tie {
+        from: Some(1),
+        to: Some(2),
+    };
+    let media = Media {
+        id: 9,
+        files: vec!["1-a.jpg".to_owned()],
+        ..Media::default()
+    };
+    let post = Post {
+        id: POST,
+        text: "a\n🦀".to_owned(),
+        edit_history: vec![1, 2],
+        media: vec![media.clone()],
+        ..Post::default()
+    };
+    let records = [
+        Record::User(Box::new(User {
+            id: 1,
+            handle: "ada".to_owned(),
+            ..User::default()
+        })),
+        Record::Post(Box::new(post.clone())),
+        Record::Follow(tie),
+        Record::Block(tie),
+        Record::Mute(tie),
+        Record::Like(Like {
+            user: Some(1),
+            post: 2,
+            at_ms: Some(3),
+            ..Like::default()
+        }),
+        Record::List(List {
+            id: Some(4),
+            owner: Some(1),
+            ..List::default()
+        }),
+        Record::ListMember(ListMember { list: 4, user: 2 }),
+        Record::DeletedPost(DeletedPost {
+            id: 5,
+            deleted_at_ms: Some(6),
+            post: Some(Box::new(post)),
+        }),
+        Record::Media(MediaFile {
+            post: Some(POST),
+            media,
+        }),
+    ];
+    let text: Vec<String> = records.iter().map(Record::to_line).collect();
+    assert_eq!(read(&text.join("\n")), records);
+}
+
+#[test]
+fn bad_lines_are_skipped_and_hostile_ones_refused() {
+    let deep = format!("{}{}", "[".repeat(80), "]".repeat(80));
+    let huge = format!("\"{}\"", "a".repeat(5 << 20));
+    let text = format!(
+        "{{\"kind\":\"user\",\"id\":\"1\"}}\nnonsense\n{{\"kind\":\"user\"}}\n{{\"kind\":\"ufo\"}}\n{{}}\n {deep}\n{huge}\n{{\"kind\":\"media\",\"id\":\"1\",\"files\":[\"../x\"]}}\n{{\"kind\":\"post\",\"id\":\"7\"}}\n{{\"kind\":\"po"
+    );
+    let found = outline(Lines::new("x.jsonl", text.as_bytes(), Position::START));
+    assert!(found[0].starts_with(r#"{"kind":"user","id":"1""#));
+    assert!(found[1].starts_with("skipped expected"), "{}", found[1]);
+    assert_eq!(found[2], "skipped an id is missing");
+    assert_eq!(found[3], "skipped no kind \"ufo\" is known");
+    assert_eq!(
+        found[4],
+        "skipped neither a post nor an account nor a line of ours"
+    );
+    assert_eq!(
+        found[5],
+        "x.jsonl, element 5 is refused: nested deeper than 64 levels"
+    );
+    assert_eq!(found[6], "x.jsonl, element 6 is refused: longer than 4 MiB");
+    assert_eq!(
+        found[7],
+        "x.jsonl, element 7 is refused: a media name leads out of its folder"
+    );
+    assert_eq!(found[8], "post 7");
+    assert!(found[9].starts_with("skipped EOF"), "{}", found[9]);
+    let open = outline(Lines::new(
+        "x.json",
+        &b"[{\"kind\":\"post\",\"id\":\"7\"},{"[..],
+        Position::START,
+    ));
+    assert_eq!(
+        open,
+        [
+            "post 7",
+            "x.json, element 1: the file ends inside its array"
+        ]
+    );
+}
+
+#[test]
+fn reading_goes_on_from_every_position() {
+    let text = format!("{V1}\n\n{V1}\n{{\"kind\":\"follow\",\"from\":\"1\",\"to\":\"2\"}}\n");
+    let array = format!("[{V1},{V1}]");
+    for text in [text, array] {
+        let from = |at| {
+            Lines::new("x", text.as_bytes(), at)
+                .map(Result::unwrap)
+                .collect::<Vec<_>>()
+        };
+        let all = from(Position::START);
+        for (index, (position, _)) in all.iter().enumerate() {
+            let position = position.to_string().parse().unwrap();
+            assert_eq!(from(position), all[index + 1..], "from {position}");
+        }
+    }
+}
+
+#[test]
+fn a_packed_file_is_read_and_one_cut_off_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("export.jsonl.gz");
+    let line = |n: i64| {
+        format!(
+            "{{\"kind\":\"follow\",\"from\":\"{n}\",\"to\":\"{}\"}}\n",
+            n * n
+        )
+    };
+    let text: String = (1..2000).map(line).collect();
+    let mut packed = Vec::new();
+    let mut encoder = flate2::read::GzEncoder::new(text.as_bytes(), flate2::Compression::fast());
+    encoder.read_to_end(&mut packed).unwrap();
+    fs::write(&path, &packed).unwrap();
+    let lines = JsonLines::open(&path).unwrap();
+    assert_eq!(
+        lines.records(Position::START).unwrap().flatten().count(),
+        1999
+    );
+    fs::write(&path, &packed[..packed.len() / 2]).unwrap();
+    let found = outline(lines.records(Position::START).unwrap());
+    let (error, good) = found.split_last().unwrap();
+    assert!(good.len() > 500 && good.len() < 1999, "{}", good.len());
+    assert!(error.starts_with("export.jsonl.gz, element "), "{error}");
+}

@@ -1,0 +1,144 @@
+//! The text that is signed (RFC 5849 §3.4.1) and the signature over it (§3.4.2).
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use hmac::{Hmac, KeyInit, Mac};
+use sha1::Sha1;
+
+use super::Request;
+use crate::Secret;
+use crate::percent::encode;
+
+/// Decoded pairs.
+pub(super) type Parameters = Vec<(String, String)>;
+
+/// A scheme, a host and perhaps a port, as they stand in a base string.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    text: String,
+    encoded: String,
+}
+
+impl Origin {
+    /// Reads `https://api.x.com`: letters lower-cased, the scheme's own port dropped, a final slash
+    /// too. `None` for anything with a path, a user or no host.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.strip_suffix('/').unwrap_or(text).to_ascii_lowercase();
+        let (scheme, host) = text.split_once("://")?;
+        let port = match scheme {
+            "http" => ":80",
+            "https" => ":443",
+            _ => return None,
+        };
+        let host = host.strip_suffix(port).unwrap_or(host);
+        let bad = |letter: char| !letter.is_ascii_graphic() || "/?#@\\\"".contains(letter);
+        if host.is_empty() || host.starts_with(':') || host.contains(bad) {
+            return None;
+        }
+        let text = format!("{scheme}://{host}");
+        let encoded = encode(&text).into_owned();
+        Some(Self { text, encoded })
+    }
+
+    /// The origin in its normal form.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+/// A base string around the place where the origin belongs.
+#[derive(Clone, Debug)]
+pub(super) struct BaseString {
+    method: String,
+    /// The encoded path, `&`, and the twice encoded parameters.
+    after_origin: String,
+}
+
+impl BaseString {
+    pub(super) fn new(request: &Request<'_>, parameters: &Parameters) -> Self {
+        let path = if request.path.is_empty() {
+            "/"
+        } else {
+            request.path
+        };
+        let mut after_origin = encode(path).into_owned();
+        after_origin.push('&');
+        after_origin += &encode(&normalized(parameters));
+        Self {
+            method: request.method.to_ascii_uppercase(),
+            after_origin,
+        }
+    }
+
+    pub(super) fn text(&self, origin: &Origin) -> String {
+        self.parts(origin).concat()
+    }
+
+    fn parts<'a>(&'a self, origin: &'a Origin) -> [&'a str; 4] {
+        [&self.method, "&", &origin.encoded, &self.after_origin]
+    }
+}
+
+/// Encoded pairs in the order of their encoded names, then values.
+fn normalized(parameters: &Parameters) -> String {
+    let pairs = parameters.iter();
+    let mut pairs: Vec<_> = pairs
+        .map(|(name, value)| (encode(name), encode(value)))
+        .collect();
+    pairs.sort_unstable();
+    let length = pairs
+        .iter()
+        .map(|(name, value)| name.len() + value.len() + 2);
+    let mut text = String::with_capacity(length.sum());
+    for (name, value) in &pairs {
+        if !text.is_empty() {
+            text.push('&');
+        }
+        text += name;
+        text.push('=');
+        text += value;
+    }
+    text
+}
+
+/// The HMAC keyed by both secrets, the token's empty before there is a token. Any length will do.
+pub(super) fn key(consumer: &Secret, token: Option<&Secret>) -> Option<Hmac<Sha1>> {
+    let token = token.map_or("", Secret::reveal);
+    let key = [&encode(consumer.reveal()), "&", &encode(token)].concat();
+    Hmac::new_from_slice(key.as_bytes()).ok()
+}
+
+/// The signature over a base string, in base64.
+pub(super) fn signature(mut key: Hmac<Sha1>, base: &BaseString, origin: &Origin) -> String {
+    for part in base.parts(origin) {
+        key.update(part.as_bytes());
+    }
+    BASE64_STANDARD.encode(key.finalize().into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Origin;
+
+    #[test]
+    fn origins_have_one_form() {
+        for (text, wanted) in [
+            ("https://api.x.com", Some("https://api.x.com")),
+            ("HTTPS://API.X.com:443/", Some("https://api.x.com")),
+            ("http://localhost:80", Some("http://localhost")),
+            ("http://localhost:443", Some("http://localhost:443")),
+            ("https://[::1]:8443", Some("https://[::1]:8443")),
+            ("https://api.x.com/base", None),
+            ("https://user@api.x.com", None),
+            ("ftp://api.x.com", None),
+            ("https://", None),
+            ("https://:443", None),
+            ("api.x.com", None),
+            ("https://a b", None),
+        ] {
+            let read = Origin::parse(text);
+            let read = read.as_ref().map(Origin::as_str);
+            assert_eq!(read, wanted, "{text}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What a text points to: addresses, hashtags, mentions and cashtags.
+
+use std::ops::Range;
+
+use twitter_text::entity::Type;
+
+use super::scan::{prepared, scan};
+
+/// One entity and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entity {
+    /// The first code point, the sign `#`, `@` or `$` included.
+    pub start: usize,
+    /// The code point after the last.
+    pub end: usize,
+    /// The same place in bytes of the text.
+    pub bytes: Range<usize>,
+    /// The address, or the name without its sign.
+    pub text: String,
+}
+
+/// The entities of a text, each kind in the order of the text. No two overlap.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entities {
+    /// Addresses, also those without `https://`.
+    pub urls: Vec<Entity>,
+    /// Hashtags.
+    pub hashtags: Vec<Entity>,
+    /// Mentions of users; not `@user/list`.
+    pub mentions: Vec<Entity>,
+    /// Cashtags.
+    pub cashtags: Vec<Entity>,
+}
+
+impl Entities {
+    /// The mentions at the very beginning with nothing but spaces between them.
+    pub fn leading_mentions(&self, text: &str) -> &[Entity] {
+        let mut end = 0;
+        let leading = self.mentions.iter().take_while(|mention| {
+            let between = text.get(end..mention.bytes.start);
+            end = mention.bytes.end;
+            between.is_some_and(|between| between.trim().is_empty())
+        });
+        let count = leading.count();
+        self.mentions.get(..count).unwrap_or_default()
+    }
+
+    /// All bytes that belong to an entity, in order.
+    pub(super) fn ranges(&self) -> Vec<Range<usize>> {
+        let kinds = [&self.urls, &self.hashtags, &self.mentions, &self.cashtags];
+        let entities = kinds.into_iter().flatten();
+        let mut ranges: Vec<_> = entities.map(|entity| entity.bytes.clone()).collect();
+        ranges.sort_unstable_by_key(|range| range.start);
+        ranges
+    }
+}
+
+/// Finds the entities of a normalized text.
+pub fn entities(text: &str) -> Entities {
+    let mut entities = Entities::default();
+    if !text.contains(['.', '#', '＃', '@', '＠', '$']) {
+        return entities;
+    }
+    for found in scan(&prepared(text)).1 {
+        let kind = match found.kind {
+            Type::URL => &mut entities.urls,
+            Type::HASHTAG => &mut entities.hashtags,
+            Type::MENTION => &mut entities.mentions,
+            Type::CASHTAG => &mut entities.cashtags,
+            Type::FEDERATEDMENTION => continue,
+        };
+        // From the text itself: the scan saw a prepared one.
+        let name = text.get(found.bytes.start + found.sign..found.bytes.end);
+        kind.extend(name.map(|name| Entity {
+            start: found.points.start,
+            end: found.points.end,
+            bytes: found.bytes.clone(),
+            text: name.to_owned(),
+        }));
+    }
+    entities
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Entity, entities};
+
+    fn shown(found: &[Entity]) -> String {
+        let found = found.iter();
+        let found = found.map(|entity| format!("{}–{} {}", entity.start, entity.end, entity.text));
+        found.collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn places_count_code_points() {
+        let text = "👨‍👩‍👧 @ana see https://x.com/a?b=1#c or docs.rs. $TWTR #日本語 #1 a@b.c";
+        let found = entities(text);
+        assert_eq!(shown(&found.mentions), "6–10 ana");
+        assert_eq!(
+            shown(&found.urls),
+            "15–36 https://x.com/a?b=1#c, 40–47 docs.rs"
+        );
+        assert_eq!(shown(&found.cashtags), "49–54 TWTR");
+        assert_eq!(shown(&found.hashtags), "55–59 日本語");
+        for entity in found.urls.iter().chain(&found.hashtags) {
+            assert!(text[entity.bytes.clone()].ends_with(&entity.text));
+        }
+    }
+
+    #[test]
+    fn a_list_is_no_mention() {
+        assert_eq!(shown(&entities("@ana/list @bob").mentions), "10–14 bob");
+        assert_eq!(shown(&entities("@ana@example.com").mentions), "");
+    }
+
+    #[test]
+    fn what_the_library_trips_over() {
+        for text in [
+            "日!@ana",
+            "日a@example.com",
+            "＠@ana",
+            "é_＠ana",
+            "👍!@a",
+            "x/b.com",
+            "a@b.com",
+        ] {
+            let found = entities(text);
+            assert_eq!((found.mentions, found.urls), (vec![], vec![]), "{text}");
+        }
+        assert_eq!(shown(&entities("すごい！@ana").mentions), "4–8 ana");
+        assert_eq!(
+            shown(&entities("See docs.rs... Or t.co.").urls),
+            "4–11 docs.rs, 18–22 t.co"
+        );
+    }
+
+    #[test]
+    fn leading_mentions_end_at_the_first_word() {
+        let text = " @ana @bob\n@cy hello @dan";
+        let found = entities(text);
+        assert_eq!(
+            shown(found.leading_mentions(text)),
+            "1–5 ana, 6–10 bob, 11–14 cy"
+        );
+        let text = "hello @dan";
+        assert_eq!(entities(text).leading_mentions(text), []);
+    }
+
+    proptest! {
+        #[test]
+        fn every_place_is_in_the_text(text in r"([@#$]|https?://|[a-zé.日/_ ]|👩‍🚀|\PC){0,40}") {
+            let text = super::super::normalize(&text);
+            let found = entities(&text);
+            for range in found.ranges() {
+                prop_assert!(text.get(range).is_some());
+            }
+            for url in &found.urls {
+                prop_assert_eq!(&text[url.bytes.clone()], url.text.as_str());
+                let before = text[..url.bytes.start].chars().count();
+                prop_assert_eq!(url.start, before);
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! One pass of the library over a text, and what must be done before and after it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use twitter_text::entity::{self, Type};
+use twitter_text::extractor::{Extract, ValidatingExtractor};
+use twitter_text_config::config_v3;
+
+use super::URL_WEIGHT;
+
+/// What the library found, by kind and place.
+pub(super) struct Found {
+    pub(super) kind: Type,
+    pub(super) points: Range<usize>,
+    pub(super) bytes: Range<usize>,
+    /// Bytes of a sign that does not belong to the name.
+    pub(super) sign: usize,
+}
+
+/// The weight of a prepared text and the entities in it.
+pub(super) fn scan(prepared: &str) -> (u32, Vec<Found>) {
+    let extractor = ValidatingExtractor::new_with_nfc_input(config_v3(), prepared);
+    // Also names of other servers and lists, so that they are not taken for something else.
+    let result = extractor.extract(prepared, |_| true);
+    let mut weight = i64::from(result.parse_results.weighted_length);
+    let mut cursor = Cursor::new(prepared);
+    let mut found = Vec::with_capacity(result.entities.len());
+    for entity in &result.entities {
+        let Some(place) = cursor.place(entity) else {
+            continue;
+        };
+        if entity.t == Type::URL && !has_scheme(entity.value) {
+            if !may_begin(prepared.get(..place.bytes.start)) {
+                continue;
+            }
+            // The library counts an address without `https://` letter by letter.
+            weight += i64::from(URL_WEIGHT) - i64::from(letters(entity.value));
+        }
+        if entity.t != Type::FEDERATEDMENTION && entity.list_slug.is_empty() {
+            found.push(place);
+        }
+    }
+    (u32::try_from(weight).unwrap_or_default(), found)
+}
+
+fn letters(text: &str) -> i32 {
+    let extractor = ValidatingExtractor::new_with_nfc_input(config_v3(), text);
+    extractor.extract_scan(text).parse_results.weighted_length
+}
+
+fn has_scheme(address: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| {
+        let start = address.get(..scheme.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    })
+}
+
+/// An address without a scheme does not begin in the middle of another word.
+fn may_begin(before: Option<&str>) -> bool {
+    before.is_some_and(|before| {
+        !before.ends_with(['-', '_', '.', '/', '@', '#', '$', '＠', '＃', '／'])
+    })
+}
+
+/// A text of the same length in bytes and code points in which the library finds what it should:
+/// version 0.3.1 panics at `日!@`, and misses `example.com` before a full stop.
+pub(super) fn prepared(text: &str) -> Cow<'_, str> {
+    if !text.contains(['@', '＠', '.']) {
+        return Cow::Borrowed(text);
+    }
+    let mut mask = String::with_capacity(text.len());
+    let (mut before, mut last) = (None, None);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let inside = splits_a_character(before, last);
+        mask.push(match letter {
+            // Not a mention, for the library only asks about `RT` here: no address either.
+            '@' if inside => '/',
+            '＠' if inside => '／',
+            '.' if letters
+                .peek()
+                .is_none_or(|next| next.is_whitespace() || *next == '.') =>
+            {
+                ','
+            }
+            other => other,
+        });
+        before = last;
+        last = Some(letter);
+    }
+    Cow::Owned(mask)
+}
+
+/// Whether the library would look two bytes back from here, into the middle of a character.
+fn splits_a_character(before: Option<char>, last: Option<char>) -> bool {
+    match last {
+        Some('＠') => true,
+        Some(last) if last.is_ascii_alphanumeric() || "_@!#$%&*=/".contains(last) => {
+            before.is_some_and(|before| !before.is_ascii())
+        }
+        _ => false,
+    }
+}
+
+/// A text to be weighed, and how many separators were added to it: version 0.3.1 of the library
+/// takes a flag for a part of the emoji before it.
+pub(super) fn separated(text: &str) -> (Cow<'_, str>, u32) {
+    if !text.contains(is_regional) {
+        return (Cow::Borrowed(text), 0);
+    }
+    let (mut apart, mut added) = (String::with_capacity(text.len() * 2), 0);
+    let mut halves = 0_usize;
+    for letter in text.chars() {
+        if !is_regional(letter) {
+            halves = 0;
+        } else {
+            if halves.is_multiple_of(2) && apart.ends_with(|last: char| !last.is_ascii()) {
+                apart.push(SEPARATOR);
+                added += 1;
+            }
+            halves += 1;
+        }
+        apart.push(letter);
+    }
+    (Cow::Owned(apart), added)
+}
+
+/// Weighs 1 and belongs to nothing.
+const SEPARATOR: char = '\u{1}';
+
+/// Half of a flag.
+pub(super) const fn is_regional(letter: char) -> bool {
+    matches!(letter, '\u{1f1e6}'..='\u{1f1ff}')
+}
+
+/// Walks a text once, from UTF-16 units to code points and bytes.
+struct Cursor<'a> {
+    rest: std::str::Chars<'a>,
+    units: usize,
+    points: usize,
+    length: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(text: &'a str) -> Self {
+        Self {
+            rest: text.chars(),
+            units: 0,
+            points: 0,
+            length: text.len(),
+        }
+    }
+
+    fn place(&mut self, entity: &entity::Entity<'_>) -> Option<Found> {
+        let (start, first_byte) = self.advance(entity.start)?;
+        let (end, last_byte) = self.advance(entity.end)?;
+        Some(Found {
+            kind: entity.t,
+            points: start..end,
+            bytes: first_byte..last_byte,
+            sign: (last_byte - first_byte).saturating_sub(entity.value.len()),
+        })
+    }
+
+    fn advance(&mut self, unit: i32) -> Option<(usize, usize)> {
+        let unit = usize::try_from(unit).ok()?;
+        while self.units < unit {
+            self.units += self.rest.next()?.len_utf16();
+            self.points += 1;
+        }
+        Some((self.points, self.length - self.rest.as_str().len()))
+    }
+}

@@ -1,0 +1,117 @@
+//! The public test vectors of text measuring (`tests/conformance`, Apache License 2.0), through
+//! our own functions.
+
+use base::text::{Entity, entities, weigh};
+use yaml_rust2::{Yaml, YamlLoader};
+
+const EXTRACT: &str = include_str!("../conformance/extract.yml");
+const VALIDATE: &str = include_str!("../conformance/validate.yml");
+
+fn cases(file: &str, group: &str) -> Vec<Yaml> {
+    let documents = YamlLoader::load_from_str(file).unwrap();
+    documents[0]["tests"][group].as_vec().unwrap().clone()
+}
+
+fn text(case: &Yaml) -> &str {
+    case["text"].as_str().unwrap()
+}
+
+fn description(case: &Yaml) -> &str {
+    case["description"].as_str().unwrap()
+}
+
+/// What a case expects, in one form for names alone and for names with places.
+fn expected(case: &Yaml) -> Vec<String> {
+    let expected = case["expected"].as_vec().unwrap();
+    let one = |item: &Yaml| match item {
+        Yaml::Hash(pairs) => {
+            let named = |key: &Yaml| key.as_str() != Some("indices");
+            let (_, name) = pairs.iter().find(|(key, _)| named(key)).unwrap();
+            let place = |index: usize| item["indices"][index].as_i64().unwrap();
+            format!("{} {}–{}", name.as_str().unwrap(), place(0), place(1))
+        }
+        other => other.as_str().unwrap().to_owned(),
+    };
+    expected.iter().map(one).collect()
+}
+
+fn check(group: &str, found: impl Fn(&str) -> Vec<Entity>) -> usize {
+    let cases = cases(EXTRACT, group);
+    let mut wrong = Vec::new();
+    for case in &cases {
+        let with_places = case["expected"][0].as_hash().is_some();
+        let shown = |entity: Entity| {
+            if with_places {
+                format!("{} {}–{}", entity.text, entity.start, entity.end)
+            } else {
+                entity.text
+            }
+        };
+        let got: Vec<_> = found(text(case)).into_iter().map(shown).collect();
+        if got != expected(case) {
+            wrong.push(format!(
+                "{}: {:?} gave {got:?}",
+                description(case),
+                text(case)
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{group}:\n{}", wrong.join("\n"));
+    cases.len()
+}
+
+/// Cases of the second configuration, which knew no emoji; ours is the third.
+const BEFORE_EMOJI: &[&str] = &[
+    "Count a mix of single byte single word, and double word unicode characters",
+    "Count unicode emoji chars outside the basic multilingual plane with skin tone modifiers",
+];
+
+#[test]
+fn entities_are_those_of_the_public_vectors() {
+    let mut count = 0;
+    for group in ["mentions", "mentions_with_indices"] {
+        count += check(group, |text| entities(text).mentions);
+    }
+    for group in [
+        "urls",
+        "urls_with_indices",
+        "urls_with_directional_markers",
+        "tco_urls_with_params",
+    ] {
+        count += check(group, |text| entities(text).urls);
+    }
+    for group in ["hashtags", "hashtags_from_astral", "hashtags_with_indices"] {
+        count += check(group, |text| entities(text).hashtags);
+    }
+    for group in ["cashtags", "cashtags_with_indices"] {
+        count += check(group, |text| entities(text).cashtags);
+    }
+    assert_eq!(count, 220);
+}
+
+#[test]
+fn weights_are_those_of_the_public_vectors() {
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for group in [
+        "WeightedTweetsCounterTest",
+        "WeightedTweetsWithDiscountedEmojiCounterTest",
+        "UnicodeDirectionalMarkerCounterTest",
+    ] {
+        for case in &cases(VALIDATE, group) {
+            count += 1;
+            if group == "WeightedTweetsCounterTest" && BEFORE_EMOJI.contains(&description(case)) {
+                continue;
+            }
+            let weighed = weigh(text(case), 0..0);
+            let expected = &case["expected"];
+            let weight = expected["weightedLength"].as_i64().unwrap();
+            let valid = expected["valid"].as_bool().unwrap();
+            if (i64::from(weighed.weight), weighed.permitted_280) != (weight, valid) {
+                wrong.push(format!("{group}, {}: {weighed:?}", description(case)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(count, 44);
+}

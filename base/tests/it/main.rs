@@ -1,0 +1,3 @@
+//! The crate from outside: published vectors and those of other implementations.
+
+mod conformance;

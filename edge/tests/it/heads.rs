@@ -1,0 +1,135 @@
+use super::*;
+
+fn post(fields: &str, body: &str) -> String {
+    format!("POST / HTTP/1.1\r\nHost: a\r\n{fields}\r\n\r\n{body}")
+}
+
+#[tokio::test]
+async fn contradictory_heads_are_refused_and_closed() {
+    let server = start(Limits::default(), echo);
+    for bad in [
+        "GET / HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        &post(
+            "Content-Length: 3\r\nTransfer-Encoding: chunked",
+            "0\r\n\r\n",
+        ),
+        &post(
+            "Transfer-Encoding: chunked\r\nContent-Length: 3",
+            "0\r\n\r\n",
+        ),
+        &post("Content-Length: 3\r\nContent-Length: 4", "abcd"),
+        &post("Content-Length: +3", "abc"),
+        &post("Content-Length: 3, 4", "abc"),
+        &post("Content-Length : 3", "abc"),
+        &post("Content-Length: 99999999999999999999", ""),
+        &post("Transfer-Encoding: gzip, chunked", "0\r\n\r\n"),
+        &post(
+            "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+            "0\r\n\r\n",
+        ),
+        &post("Transfer-Encoding: identity", ""),
+        &post("X: a\r\n folded", ""),
+        &post("X: a\rb", ""),
+        &post("X: a\nY: b", ""),
+        &post("X: a\0b", ""),
+        &post("X y: a", ""),
+        "GET / HTTP/1.1\nHost: a\n\n",
+        "GET /\r\n\r\n",
+        "GET / HTTP/9.9\r\nHost: a\r\n\r\n",
+        "\x16\x03\x01\x02\x00\x01\x00\x01\r\n\r\n",
+    ] {
+        assert_eq!(server.ask_status(bad).await, "400", "{bad:?}");
+    }
+    assert!(server.is_alive().await);
+}
+
+#[tokio::test]
+async fn a_contradictory_head_hides_no_second_request() {
+    let server = start(Limits::default(), echo);
+    let smuggled = post(
+        "Content-Length: 6\r\nTransfer-Encoding: chunked",
+        "0\r\n\r\nG",
+    );
+    let heard = server
+        .ask(format!(
+            "{GET}{smuggled}ET /hidden HTTP/1.1\r\nHost: a\r\n\r\n"
+        ))
+        .await;
+    assert_eq!(heard.matches("HTTP/1.1 ").count(), 2, "{heard}");
+    assert!(
+        heard.contains("HTTP/1.1 400") && !heard.contains("hidden"),
+        "{heard}"
+    );
+    assert!(
+        heard.contains(r#""status":400"#) && heard.contains("connection: close"),
+        "{heard}"
+    );
+}
+
+#[tokio::test]
+async fn old_clients_need_no_host() {
+    let server = start(Limits::default(), echo);
+    assert_eq!(server.ask_status("GET / HTTP/1.0\r\n\r\n").await, "200");
+}
+
+#[tokio::test]
+async fn heads_have_a_size() {
+    let server = start(Limits::default(), echo);
+    let many = "x: y\r\n".repeat(150);
+    let get =
+        |target: &str, fields: &str| format!("GET {target} HTTP/1.1\r\nHost: a\r\n{fields}\r\n");
+    for (request, status) in [
+        (get("/", &many), "431"),
+        (get("/", &format!("x: {}\r\n", "y".repeat(66_000))), "431"),
+        (get("/", &format!("x: {}\r\n", "y".repeat(500_000))), "431"),
+        (get(&format!("/{}", "a".repeat(70_000)), ""), "414"),
+        (get(&format!("/{}", "a".repeat(8_200)), ""), "414"),
+        (get(&format!("http://a/?{}", "a".repeat(8_192)), ""), "414"),
+        (get(&format!("/{}", "a".repeat(3_000_000)), ""), "414"),
+    ] {
+        let length = request.len();
+        let heard = server.ask(&request).await;
+        assert!(
+            heard.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{status} at {length}: {heard}"
+        );
+    }
+    let close = "Connection: close\r\n";
+    let fits = get("/", &format!("{close}x: {}\r\n", "y".repeat(65_000)));
+    assert_eq!(server.ask_status(fits).await, "200");
+    assert_eq!(
+        server
+            .ask_status(get(&format!("/{}", "a".repeat(8_000)), close))
+            .await,
+        "200"
+    );
+    server
+        .until(|stats| stats.open == 0 && stats.bad_requests >= 6)
+        .await;
+}
+
+#[tokio::test]
+async fn chunks_trailers_and_extensions_have_a_size() {
+    let server = start(short(), echo);
+    let chunked = |body: &str| post("Transfer-Encoding: chunked\r\nConnection: close", body);
+    let fine = chunked("3;a=b\r\nabc\r\n0\r\nT: x\r\n\r\n");
+    assert!(server.ask(fine).await.ends_with("abc"));
+    for bad in [
+        format!("3;{}\r\nabc\r\n0\r\n\r\n", "e".repeat(20_000)),
+        format!("0\r\nT: {}\r\n\r\n", "e".repeat(200_000)),
+        format!("0\r\n{}\r\n", "T: e\r\n".repeat(200)),
+        "fffffffffffffffff\r\nabc".to_owned(),
+        "-3\r\nabc\r\n0\r\n\r\n".to_owned(),
+        "3\r\nabcd\r\n0\r\n\r\n".to_owned(),
+    ] {
+        assert_eq!(server.ask_status(chunked(&bad)).await, "400", "{bad:.40}");
+    }
+    let endless = format!("3;{}", "e".repeat(5_000_000));
+    let heard = server.ask(chunked(&endless)).await;
+    assert!(
+        heard.is_empty() || heard.starts_with("HTTP/1.1 400"),
+        "{heard}"
+    );
+    server.until(|stats| stats.open == 0).await;
+}

@@ -1,0 +1,175 @@
+use super::*;
+
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00";
+
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// `GET / http a` in static and literal header fields.
+fn get(stream: u32, flags: u8) -> Vec<u8> {
+    frame(1, flags, stream, b"\x82\x84\x86\x41\x01a")
+}
+
+async fn h2(
+    server: &Server,
+) -> (
+    h2::client::SendRequest<Bytes>,
+    JoinHandle<Result<(), h2::Error>>,
+) {
+    let stream = TcpStream::connect(server.addr).await.unwrap();
+    let (client, connection) = h2::client::handshake(stream).await.unwrap();
+    (client, spawn(connection))
+}
+
+async fn text(mut body: h2::RecvStream) -> String {
+    let mut text = String::new();
+    while let Some(bytes) = body.data().await {
+        text += std::str::from_utf8(&bytes.unwrap()).unwrap();
+    }
+    text
+}
+
+#[tokio::test]
+async fn many_requests_share_a_connection() {
+    let server = start(short(), echo);
+    let (client, connection) = h2(&server).await;
+    let mut client = client.ready().await.unwrap();
+    let mut answers = Vec::new();
+    for number in 0..100 {
+        let request = Request::get(format!("http://a/{number}")).body(()).unwrap();
+        answers.push(client.send_request(request, true).unwrap().0);
+    }
+    for (number, answer) in answers.into_iter().enumerate() {
+        let answer = answer.await.unwrap();
+        assert!(answer.headers().contains_key("date"));
+        assert_eq!(text(answer.into_body()).await, format!("/{number}"));
+    }
+    let begun = now();
+    let _ended = timeout(Duration::from_secs(9), connection)
+        .await
+        .expect("closed at rest");
+    about(begun.elapsed(), 600);
+}
+
+#[tokio::test]
+async fn a_stalled_stream_is_given_up_and_the_others_go_on() {
+    let server = start(short(), echo);
+    let (mut client, _connection) = h2(&server).await;
+    let post = Request::post("http://a/").body(()).unwrap();
+    let (answer, mut upload) = client.send_request(post, false).unwrap();
+    upload.send_data(Bytes::from_static(b"ab"), false).unwrap();
+    let begun = now();
+    assert_eq!(answer.await.unwrap().status(), 408);
+    about(begun.elapsed(), 300);
+    let (answer, _) = client
+        .send_request(Request::get("http://a/x").body(()).unwrap(), true)
+        .unwrap();
+    assert_eq!(text(answer.await.unwrap().into_body()).await, "/x");
+}
+
+#[tokio::test]
+async fn shutdown_finishes_streams() {
+    let late = |_request| async {
+        sleep(ms(300)).await;
+        Response::new(Body::full("late"))
+    };
+    let server = start(short(), late);
+    let (mut client, _connection) = h2(&server).await;
+    let (_rested, _connection_too) = h2(&server).await;
+    let (answer, _) = client
+        .send_request(Request::get("http://a/").body(()).unwrap(), true)
+        .unwrap();
+    server.until(|stats| stats.requests == 1).await;
+    let begun = now();
+    server.shutdown.trigger();
+    assert_eq!(text(answer.await.unwrap().into_body()).await, "late");
+    server.done.await.unwrap();
+    assert!(begun.elapsed() < ms(600), "{:?}", begun.elapsed());
+    assert_eq!(server.stats.view().aborted, 0);
+}
+
+/// Sends the same bytes until the server has had enough; says whether it had.
+async fn flood(server: &Server, piece: impl Fn(u32) -> Vec<u8>, times: u32) -> bool {
+    let (mut from, mut to) = server.connect().await.0.into_split();
+    let heard = spawn(async move { tokio::io::copy(&mut from, &mut tokio::io::sink()).await });
+    let mut refused = to.write_all(PREFACE).await.is_err();
+    for number in 0..times {
+        refused |= timeout(ms(500), to.write_all(&piece(number)))
+            .await
+            .map_or(true, |sent| sent.is_err());
+        if refused {
+            break;
+        }
+    }
+    for _ in 0..30 {
+        refused |= heard.is_finished();
+        sleep(ms(10)).await;
+    }
+    heard.abort();
+    refused
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn floods_are_stopped() {
+    let never = |_request| async { std::future::pending::<Response<Body>>().await };
+    let server = start(
+        Limits {
+            idle_timeout: Duration::from_mins(1),
+            ..short()
+        },
+        never,
+    );
+    let reset = |number: u32| {
+        let stream = 2 * number + 1;
+        [get(stream, 5), frame(3, 0, stream, &8_u32.to_be_bytes())].concat()
+    };
+    assert!(flood(&server, reset, 20_000).await, "rapid reset");
+    let continuation = |number| match number {
+        0 => get(1, 1),
+        _ => frame(
+            9,
+            0,
+            1,
+            &[b"\x00\x01x\x7f\x80\x7c".as_slice(), &[b'y'; 16_000]].concat(),
+        ),
+    };
+    assert!(flood(&server, continuation, 1000).await, "continuation");
+    let small_continuation = |number| match number {
+        0 => get(1, 1),
+        _ => frame(9, 0, 1, b""),
+    };
+    assert!(
+        flood(&server, small_continuation, 50_000).await,
+        "empty continuation"
+    );
+    let opened = |number: u32| get(2 * number + 1, 5);
+    let _refused_streams_only = flood(&server, opened, 2000).await;
+    assert!(
+        server.stats.view().requests < 1000,
+        "{:?}",
+        server.stats.view()
+    );
+    server.until(|stats| stats.open == 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pings_and_settings_do_not_pile_up() {
+    let server = start(short(), echo);
+    for piece in [frame(6, 0, 0, b"12345678"), frame(4, 0, 0, b"")] {
+        let mut client = server.connect().await; // reads no answer
+        client.say(PREFACE).await;
+        let many = piece.repeat(1000);
+        for _ in 0..3000 {
+            if !matches!(
+                timeout(ms(300), client.0.write_all(&many)).await,
+                Ok(Ok(()))
+            ) {
+                break;
+            }
+        }
+        assert!(server.is_alive().await);
+        server.until(|stats| stats.open == 0).await;
+    }
+}

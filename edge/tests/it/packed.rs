@@ -1,0 +1,88 @@
+use std::io::Read;
+
+use http::HeaderMap;
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, ETAG, HeaderValue, VARY};
+
+use super::*;
+
+fn asking(value: &'static str) -> HeaderMap {
+    HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(value))])
+}
+
+fn unpack(bytes: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    flate2::read::GzDecoder::new(bytes)
+        .read_to_end(&mut plain)
+        .unwrap();
+    plain
+}
+
+#[test]
+fn clients_say_whether_they_take_gzip() {
+    for (value, wanted) in [
+        ("gzip", true),
+        ("deflate, GZIP;q=0.1", true),
+        ("*", true),
+        ("gzip;q=0", false),
+        ("gzip; q=0.000, *", false),
+        ("*;q=0", false),
+        ("identity", false),
+        ("br", false),
+        ("", false),
+    ] {
+        assert_eq!(edge::gzip::accepted(&asking(value)), wanted, "{value}");
+    }
+    assert!(!edge::gzip::accepted(&HeaderMap::new()));
+}
+
+#[tokio::test]
+async fn large_answers_are_packed_on_request() {
+    let answer = |size: usize| {
+        let mut response = Response::new(Body::full("ab".repeat(size / 2)));
+        response
+            .headers_mut()
+            .insert(ETAG, HeaderValue::from_static("\"t\""));
+        response
+    };
+    let packed = edge::gzip::full(&asking("gzip"), answer(5000));
+    assert_eq!(packed.headers().get(CONTENT_ENCODING).unwrap(), "gzip");
+    assert_eq!(packed.headers().get(VARY).unwrap(), "accept-encoding");
+    assert_eq!(packed.headers().get(ETAG).unwrap(), "W/\"t\"");
+    let bytes = packed.into_body().collect(5000, ms(9)).await.unwrap();
+    assert!(bytes.len() < 500 && unpack(&bytes) == "ab".repeat(2500).into_bytes());
+
+    let plain = edge::gzip::full(&asking("br"), answer(5000));
+    assert_eq!(plain.headers().get(VARY).unwrap(), "accept-encoding");
+    assert_eq!(plain.body().at_hand().unwrap().len(), 5000);
+    let small = edge::gzip::full(&asking("gzip"), answer(858));
+    assert!(small.headers().get(CONTENT_ENCODING).is_none());
+    let packed_twice = edge::gzip::full(
+        &asking("gzip"),
+        edge::gzip::full(&asking("gzip"), answer(5000)),
+    );
+    assert_eq!(packed_twice.headers().get_all(VARY).iter().count(), 1);
+}
+
+#[tokio::test]
+async fn streamed_answers_can_be_read_at_once() {
+    let (sender, body) = Body::channel(4);
+    let mut response = edge::gzip::streamed(&asking("gzip"), Response::new(body));
+    assert_eq!(response.headers().get(CONTENT_ENCODING).unwrap(), "gzip");
+    let mut all = Vec::new();
+    for line in ["one\r\n", "two\r\n"] {
+        sender.send(line).await;
+        all.extend(response.body_mut().chunk().await.unwrap().unwrap());
+        let mut plain = [0; 5];
+        let mut reader = flate2::read::GzDecoder::new(all.as_slice());
+        if line == "two\r\n" {
+            reader.read_exact(&mut plain).unwrap();
+        }
+        reader.read_exact(&mut plain).unwrap();
+        assert_eq!(plain, line.as_bytes());
+    }
+    drop(sender);
+    while let Some(bytes) = response.body_mut().chunk().await.unwrap() {
+        all.extend(bytes);
+    }
+    assert_eq!(unpack(&all), b"one\r\ntwo\r\n");
+}

@@ -1,0 +1,75 @@
+//! The references of commands and keys, written from their declarations.
+
+use crate::config::{KEYS, Key, Mode, Preset};
+
+/// `docs/configuration.md`'s table.
+pub(crate) fn keys() -> String {
+    let mut text = String::from(
+        "| Key | Takes | dev | serve | What it is for |\n|---|---|---|---|---|\n",
+    );
+    for key in KEYS {
+        let row = format!(
+            "| `{}` | {} | {} | {} | {} |\n",
+            key.name,
+            key.kind.name(),
+            preset(key, Mode::Dev),
+            preset(key, Mode::Serve),
+            key.about
+        );
+        text.push_str(&row);
+    }
+    text
+}
+
+fn preset(key: &Key, mode: Mode) -> String {
+    match key.preset(mode) {
+        Preset::Is(text) => format!("`{text}`"),
+        Preset::Unset => "—".to_owned(),
+        Preset::Required => "required".to_owned(),
+        Preset::Absent => "does not exist".to_owned(),
+    }
+}
+
+/// `docs/cli.md`'s table.
+pub(crate) fn commands(root: &clap::Command) -> String {
+    let mut text = String::from("| Command | What it does |\n|---|---|\n");
+    list("locum", root, &mut text);
+    text
+}
+
+fn list(path: &str, command: &clap::Command, text: &mut String) {
+    let seen = command.get_subcommands().filter(|inner| !inner.is_hide_set());
+    for inner in seen.filter(|inner| inner.get_name() != "help") {
+        let path = format!("{path} {}", inner.get_name());
+        if inner.get_subcommands().next().is_none() {
+            let about = inner.get_about().map(ToString::to_string).unwrap_or_default();
+            text.push_str(&format!("| `{path}{}` | {about} |\n", arguments(inner)));
+        }
+        list(&path, inner, text);
+    }
+}
+
+fn arguments(command: &clap::Command) -> String {
+    let own = command.get_arguments().filter(|argument| {
+        !argument.is_global_set() && !argument.is_hide_set() && argument.get_id() != "help"
+    });
+    let mut text = String::new();
+    for argument in own {
+        let value = argument
+            .get_value_names()
+            .and_then(|names| names.first())
+            .map_or_else(|| argument.get_id().as_str().to_uppercase(), ToString::to_string);
+        let takes = argument.get_action().takes_values();
+        let word = match argument.get_long() {
+            Some(long) if takes => format!("--{long} {value}"),
+            Some(long) => format!("--{long}"),
+            None => value,
+        };
+        if argument.is_required_set() {
+            text.push_str(&format!(" {word}"));
+        } else {
+            text.push_str(&format!(" [{word}]"));
+        }
+    }
+    text
+}

@@ -1,0 +1,42 @@
+//! A bar on stderr for work that takes a while.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::Output;
+use crate::world::Progress;
+
+/// A bar, or nothing where nobody watches.
+#[derive(Clone, Debug)]
+pub(crate) struct Bar(ProgressBar);
+
+impl Bar {
+    /// A bar for work that has this name.
+    pub(crate) fn new(output: Output, name: &'static str) -> Self {
+        if !output.is_watched() {
+            return Self(ProgressBar::hidden());
+        }
+        let bar = ProgressBar::new_spinner().with_message(name);
+        bar.enable_steady_tick(Duration::from_millis(120));
+        Self(bar)
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn clear(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+impl Progress for Bar {
+    fn at(&self, done: u64, of: Option<u64>) {
+        if let Some(total) = of.filter(|total| self.0.length() != Some(*total)) {
+            let style = "{msg} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}";
+            if let Ok(style) = ProgressStyle::with_template(style) {
+                self.0.set_style(style);
+            }
+            self.0.set_length(total);
+        }
+        self.0.set_position(done);
+    }
+}

@@ -1,0 +1,242 @@
+//! Every sub-command and its arguments.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::common::Flag;
+use crate::command::{AppCommand, Backup, Export, ImportCommand, TokenCommand, UserCommand};
+
+/// What may be asked.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Starts the test platform, with a world to try things in
+    Dev(DevArgs),
+    /// Starts the real network
+    Serve(ServeArgs),
+    /// Prints a configuration to start a real network with
+    Init(InitArgs),
+    /// Prints what clients of the test platform need, for a shell to read
+    Env(EnvArgs),
+    /// People
+    #[command(subcommand)]
+    User(UserCommand),
+    /// Applications and their keys
+    #[command(subcommand)]
+    App(AppCommand),
+    /// Users' tokens
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// Takes in posts and people from elsewhere
+    #[command(subcommand)]
+    Import(ImportCommand),
+    /// Writes everything out as JSON Lines
+    Export(Export),
+    /// Writes a consistent copy of the database while it is in use
+    Backup(Backup),
+    /// Puts a copy in the place of the database
+    Restore(RestoreArgs),
+    /// Counts everything again and compares
+    Fsck,
+    /// The database's schema
+    #[command(subcommand)]
+    Migrate(MigrateVerb),
+    /// Asks the running server whether it is well
+    Health(HealthArgs),
+    /// Looks for what would keep a server from running well
+    Doctor,
+    /// The configuration
+    #[command(subcommand)]
+    Conf(ConfVerb),
+    /// The operations of the interface
+    Routes(RoutesArgs),
+    /// Prints the OpenAPI document
+    Openapi,
+    /// Prints the version
+    Version,
+    /// Prints completions for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Prints the reference of all commands
+    #[command(hide = true)]
+    Reference,
+}
+
+/// Arguments of both ways to run a server.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ListenArgs {
+    /// The port to listen on; 0 takes a free one
+    #[arg(long)]
+    pub(crate) port: Option<u16>,
+    /// The address to listen on, `ip:port`
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<String>,
+    /// The control port on this machine; 0 takes a free one
+    #[arg(long, value_name = "PORT")]
+    control_port: Option<u16>,
+    /// The address that clients use
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// The vocabulary where nothing in a request decides it: posts or tweets
+    #[arg(long, value_name = "WORD")]
+    vocabulary: Option<String>,
+    /// Published rate limits: table, off or scale=N
+    #[arg(long, value_name = "HOW")]
+    rate_limits: Option<String>,
+    /// How the log is written: pretty or json
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<String>,
+    /// What is logged: error, warn, info, debug, trace, or a filter
+    #[arg(long, value_name = "LEVEL")]
+    log_level: Option<String>,
+    /// A file descriptor that gets a line when the server is ready
+    #[arg(long, value_name = "N")]
+    pub(crate) ready_fd: Option<i32>,
+}
+
+impl ListenArgs {
+    /// The keys that these flags set.
+    pub(crate) fn flags(&self) -> Vec<Flag> {
+        let control = self.control_port.map(|port| format!("127.0.0.1:{port}"));
+        let all = [
+            ("listen.addr", &self.listen, "--listen"),
+            ("listen.control_addr", &control, "--control-port"),
+            ("core.base_url", &self.base_url, "--base-url"),
+            ("core.vocabulary", &self.vocabulary, "--vocabulary"),
+            ("limits.rate_limits", &self.rate_limits, "--rate-limits"),
+            ("observe.log_format", &self.log_format, "--log-format"),
+            ("observe.log_level", &self.log_level, "--log-level"),
+        ];
+        let set = all.into_iter().filter_map(|(key, value, name)| {
+            let value = value.clone()?;
+            Some((key, value, name.to_owned()))
+        });
+        set.collect()
+    }
+}
+
+/// Arguments of `dev`.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct DevArgs {
+    #[command(flatten)]
+    pub(crate) listen: ListenArgs,
+    /// What a new data folder begins with: demo or empty
+    #[arg(long)]
+    world: Option<String>,
+    /// Where a new world's ids and keys come from
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Listens beyond this machine, with all its open doors
+    #[arg(long)]
+    expose: bool,
+}
+
+impl DevArgs {
+    /// The keys that these flags set.
+    pub(crate) fn flags(&self) -> Vec<Flag> {
+        let mut flags = self.listen.flags();
+        if let Some(world) = &self.world {
+            flags.push(("core.world", world.clone(), "--world".to_owned()));
+        }
+        if let Some(seed) = self.seed {
+            flags.push(("core.seed", seed.to_string(), "--seed".to_owned()));
+        }
+        if self.expose {
+            flags.push(("core.expose", "true".to_owned(), "--expose".to_owned()));
+        }
+        flags
+    }
+}
+
+/// Arguments of `serve`.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub(crate) listen: ListenArgs,
+}
+
+/// Arguments of `init`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct InitArgs {
+    /// The address that clients will use
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: String,
+    /// Where the master key will be; made there, mode 0600, unless it is there already
+    #[arg(long, value_name = "FILE")]
+    pub(crate) master_key: Option<PathBuf>,
+}
+
+/// Arguments of `env`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct EnvArgs {
+    /// What reads it
+    #[arg(long, value_enum, default_value_t = Shell::Sh)]
+    pub(crate) shell: Shell,
+}
+
+/// What reads the variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shell {
+    /// bash, dash, zsh
+    Sh,
+    /// fish
+    Fish,
+    /// PowerShell
+    Pwsh,
+    /// A .env file
+    Dotenv,
+    /// JSON
+    Json,
+}
+
+/// Arguments of `restore`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RestoreArgs {
+    /// The copy
+    pub(crate) file: PathBuf,
+    /// Only checks that the copy is whole and its counts agree; puts nothing in place
+    #[arg(long)]
+    pub(crate) verify: bool,
+}
+
+/// Arguments of `migrate`.
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub(crate) enum MigrateVerb {
+    /// What is applied and what is missing
+    Status,
+    /// Applies what is missing
+    Up,
+}
+
+/// Arguments of `health`.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct HealthArgs {
+    /// Asks for readiness (the database too), not only for life
+    #[arg(long)]
+    pub(crate) ready: bool,
+}
+
+/// Arguments of `conf`.
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub(crate) enum ConfVerb {
+    /// Reads every layer and says what is wrong
+    Check,
+    /// The values that hold, secrets masked
+    Show {
+        /// With where each came from
+        #[arg(long)]
+        origin: bool,
+    },
+    /// Every key, its default and what it is for
+    Keys,
+}
+
+/// Arguments of `routes`.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct RoutesArgs {
+    /// Every operation of the contract, and whether it is built
+    #[arg(long)]
+    pub(crate) coverage: bool,
+}

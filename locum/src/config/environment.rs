@@ -1,0 +1,57 @@
+//! Variables of the environment: `LOCUM_AREA__NAME`.
+
+use super::load::Found;
+use super::values::Origin;
+
+const PREFIX: &str = "LOCUM_";
+
+/// Names that `locum env` hands to clients, without their prefix and without `_2`. They are not
+/// configuration: a shell that has them may still start a server.
+pub(crate) const CLIENT_NAMES: &[&str] = &[
+    "BASE_URL",
+    "ADS_URL",
+    "ADS_SANDBOX_URL",
+    "API_KEY",
+    "API_SECRET",
+    "BEARER_TOKEN",
+    "USER_ID",
+    "USERNAME",
+    "PASSWORD",
+    "ACCESS_TOKEN",
+    "ACCESS_TOKEN_SECRET",
+    "USER_TOKEN",
+    "CLIENT_ID",
+    "CLIENT_SECRET",
+    "PUBLIC_CLIENT_ID",
+    "CALLBACK_URL",
+    "ADS_ACCOUNT_ID",
+    "ADS_FOREIGN_ACCOUNT_ID",
+    "ADS_FUNDING_INSTRUMENT_ID",
+];
+
+/// The variable that names the configuration file.
+pub(crate) const CONFIG: &str = "LOCUM_CONFIG";
+
+/// What the environment sets.
+pub(super) fn read(variables: &[(String, String)]) -> Vec<Found> {
+    let ours = variables.iter().filter(|(name, _)| is_configuration(name));
+    ours.map(|(name, value)| Found {
+        name: key_name(name),
+        text: value.clone(),
+        origin: Origin::Variable(name.clone()),
+    })
+    .collect()
+}
+
+fn is_configuration(name: &str) -> bool {
+    let Some(rest) = name.strip_prefix(PREFIX) else {
+        return false;
+    };
+    let first = rest.strip_suffix("_2").unwrap_or(rest);
+    name != CONFIG && !CLIENT_NAMES.contains(&first)
+}
+
+fn key_name(variable: &str) -> String {
+    let rest = variable.strip_prefix(PREFIX).unwrap_or(variable);
+    rest.to_ascii_lowercase().replace("__", ".")
+}

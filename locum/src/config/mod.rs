@@ -1,0 +1,22 @@
+//! Configuration: one table of keys, and the places that their values come from.
+//!
+//! A flag beats the environment, which beats the file, which beats the default.
+
+mod environment;
+mod file;
+mod key;
+mod load;
+mod parse;
+mod settings;
+mod show;
+mod table;
+mod values;
+
+pub(crate) use environment::CLIENT_NAMES;
+pub(crate) use key::{Key, Kind, Mode, Preset};
+pub(crate) use load::{Sources, data_dir, load};
+pub(crate) use parse::{RateLimits, Vocabulary};
+pub(crate) use settings::Settings;
+pub(crate) use show::{Row, rows};
+pub(crate) use table::KEYS;
+pub(crate) use values::Values;

@@ -1,0 +1,175 @@
+//! What each kind of value may look like.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use super::key::Kind;
+
+/// How the published rate limits are held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RateLimits {
+    /// As published.
+    Table,
+    /// Not at all.
+    Off,
+    /// Each so many times over.
+    Scale(u32),
+}
+
+/// The vocabulary of answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Vocabulary {
+    /// `referenced_posts`.
+    Posts,
+    /// `referenced_tweets`.
+    Tweets,
+}
+
+/// Whether `text` is a value of the kind; otherwise what it should be.
+pub(crate) fn check(kind: Kind, text: &str) -> Result<(), String> {
+    let fits = match kind {
+        Kind::Text | Kind::Secret | Kind::Path => !text.is_empty(),
+        Kind::Database => database(text),
+        Kind::Paths => items(text).all(|item| !item.is_empty()),
+        Kind::Origin => origin(text),
+        Kind::Origins => items(text).all(origin),
+        Kind::Address => text.parse::<SocketAddr>().is_ok(),
+        Kind::Networks => items(text).all(network),
+        Kind::Switch => switch(text).is_some(),
+        Kind::Count(low, high) => text
+            .parse()
+            .is_ok_and(|number: u64| (low..=high).contains(&number)),
+        Kind::Span => span(text).is_some(),
+        Kind::Size => size(text).is_some(),
+        Kind::OneOf(words) => words.contains(&text),
+        Kind::RateLimits => rate_limits(text).is_some(),
+    };
+    if fits { Ok(()) } else { Err(kind.name()) }
+}
+
+/// The items of a list, as they stand between commas.
+pub(crate) fn items(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',')
+        .map(str::trim)
+        .filter(|item| !item.is_empty())
+}
+
+/// `true` or `false`.
+pub(crate) fn switch(text: &str) -> Option<bool> {
+    match text {
+        "true" | "1" | "yes" | "on" => Some(true),
+        "false" | "0" | "no" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+/// A time: a whole number and its unit; without a unit, seconds.
+pub(crate) fn span(text: &str) -> Option<Duration> {
+    let (number, unit) = number_and_unit(text)?;
+    let ms: u64 = match unit {
+        "ms" => 1,
+        "" | "s" => 1000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    number.checked_mul(ms).map(Duration::from_millis)
+}
+
+/// A number of bytes: a whole number and its unit.
+pub(crate) fn size(text: &str) -> Option<usize> {
+    let (number, unit) = number_and_unit(text)?;
+    let bytes: u64 = match unit {
+        "" | "B" => 1,
+        "kB" => 1000,
+        "KiB" => 1024,
+        "MB" => 1_000_000,
+        "MiB" => 1024 * 1024,
+        _ => return None,
+    };
+    number
+        .checked_mul(bytes)
+        .and_then(|bytes| usize::try_from(bytes).ok())
+}
+
+/// `table`, `off` or `scale=N`.
+pub(crate) fn rate_limits(text: &str) -> Option<RateLimits> {
+    match text {
+        "table" => Some(RateLimits::Table),
+        "off" => Some(RateLimits::Off),
+        _ => {
+            let times = text.strip_prefix("scale=")?.parse().ok()?;
+            (times > 0).then_some(RateLimits::Scale(times))
+        }
+    }
+}
+
+fn number_and_unit(text: &str) -> Option<(u64, &str)> {
+    let end = text
+        .find(|letter: char| !letter.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at_checked(end)?;
+    Some((number.parse().ok()?, unit.trim()))
+}
+
+fn database(text: &str) -> bool {
+    let server = text.starts_with("postgres://") || text.starts_with("postgresql://");
+    server || (!text.is_empty() && !text.contains("://"))
+}
+
+fn origin(text: &str) -> bool {
+    let rest = text
+        .strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"));
+    rest.is_some_and(|rest| {
+        let authority: Result<http::uri::Authority, _> = rest.parse();
+        authority.is_ok_and(|authority| !authority.as_str().contains('@'))
+    })
+}
+
+fn network(text: &str) -> bool {
+    let (addr, bits) = text.split_once('/').unwrap_or((text, "0"));
+    let (Ok(addr), Ok(bits)) = (addr.parse::<IpAddr>(), bits.parse::<u8>()) else {
+        return false;
+    };
+    bits <= if addr.is_ipv4() { 32 } else { 128 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RateLimits, check, rate_limits, size, span};
+    use crate::config::Kind;
+    use std::time::Duration;
+
+    #[test]
+    fn times_and_sizes_have_units() {
+        let second = Duration::from_secs(1);
+        assert_eq!(span("500ms"), Some(second / 2));
+        assert_eq!(span("10 s"), Some(second * 10));
+        assert_eq!(span("2h"), Some(second * 7200));
+        assert_eq!(span("30"), Some(second * 30));
+        for text in ["", "s", "1.5s", "-1s", "10 years", "99999999999999999999s"] {
+            assert_eq!(span(text), None, "{text}");
+        }
+        assert_eq!(size("1MiB"), Some(1_048_576));
+        assert_eq!(size("1 mib"), None);
+    }
+
+    #[test]
+    fn kinds_refuse_what_they_are_not() {
+        let origin = |text| check(Kind::Origin, text).is_ok();
+        assert!(origin("https://social.example") && origin("http://127.0.0.1:8080"));
+        for text in ["social.example", "https://a/b", "https://u@a", "ftp://a", "https://"] {
+            assert!(!origin(text), "{text}");
+        }
+        let networks = |text| check(Kind::Networks, text).is_ok();
+        assert!(networks("10.0.0.0/8, ::1") && networks(""));
+        assert!(!networks("10.0.0.0/33") && !networks("localhost"));
+        let database = |text| check(Kind::Database, text).is_ok();
+        assert!(database("sqlite") && database("postgres://u:p@h/d"));
+        assert!(!database("mysql://h/d"));
+        assert_eq!(rate_limits("scale=10"), Some(RateLimits::Scale(10)));
+        assert_eq!(rate_limits("scale=0"), None);
+    }
+}

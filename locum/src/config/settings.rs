@@ -1,0 +1,296 @@
+//! The configuration as the program uses it.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use base::Secret;
+use store::Location;
+
+use super::key::Mode;
+use super::parse::{self, RateLimits, Vocabulary};
+use super::values::Values;
+use crate::exit::Exit;
+
+/// Every value with its type.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// The mode that the defaults were taken from.
+    pub(crate) mode: Mode,
+    /// The data folder.
+    pub(crate) data_dir: PathBuf,
+    /// The address that clients use, when it is set.
+    pub(crate) base_url: Option<String>,
+    /// Further addresses that requests may be signed for.
+    pub(crate) public_origins: Vec<String>,
+    /// The vocabulary where nothing else decides.
+    pub(crate) vocabulary: Vocabulary,
+    /// This node's number.
+    pub(crate) node: u16,
+    /// What a new test platform begins with.
+    pub(crate) world: String,
+    /// Where its ids and keys come from.
+    pub(crate) seed: u64,
+    /// Where clients come to.
+    pub(crate) addr: SocketAddr,
+    /// Where administration comes to, beside the socket.
+    pub(crate) control_addr: Option<SocketAddr>,
+    /// Whether another control port may be taken when that one is not free.
+    pub(crate) control_may_move: bool,
+    /// Whose forwarding headers are believed.
+    pub(crate) trusted_proxies: Vec<String>,
+    /// What one client may take.
+    pub(crate) edge: edge::Limits,
+    /// Where the database is.
+    pub(crate) location: Location,
+    /// Readers or connections.
+    pub(crate) connections: usize,
+    /// Whether missing migrations are applied at start.
+    pub(crate) migrate_on_start: bool,
+    /// How long the log of events is kept.
+    pub(crate) log_retention: Duration,
+    /// The keys that secrets are encrypted with.
+    pub(crate) keys: Keys,
+    /// How far a signature's timestamp may be off.
+    pub(crate) timestamp_skew: Duration,
+    /// How long a user's OAuth 2.0 token lives.
+    pub(crate) access_ttl: Duration,
+    /// How rate limits are held.
+    pub(crate) rate_limits: RateLimits,
+    /// The largest request body.
+    pub(crate) body_max: usize,
+    /// The deepest JSON.
+    pub(crate) json_depth: usize,
+    /// Whether the log is written as JSON.
+    pub(crate) log_json: bool,
+    /// What is logged.
+    pub(crate) log_level: String,
+    /// The `danger_*` keys that are on.
+    pub(crate) dangers: Vec<&'static str>,
+}
+
+/// Where the master key and its predecessors are.
+#[derive(Clone, Debug)]
+pub(crate) struct Keys {
+    /// The key line itself.
+    pub(crate) line: Option<Secret>,
+    /// The file that it was read from, if it was.
+    pub(crate) file: Option<PathBuf>,
+    /// Older keys.
+    pub(crate) old: Vec<PathBuf>,
+    /// Whether the key may lie in the data folder of a real network.
+    pub(crate) beside_data: bool,
+}
+
+impl Settings {
+    /// The typed values, with the checks that need more than one key.
+    pub(crate) fn read(values: &Values) -> Result<Self, Exit> {
+        let reader = Reader(values);
+        let data_dir = reader.path("core.data_dir");
+        let settings = Self {
+            mode: values.mode,
+            base_url: reader.text("core.base_url").map(str::to_owned),
+            public_origins: reader.list("core.public_origins"),
+            vocabulary: match reader.text("core.vocabulary") {
+                Some("tweets") => Vocabulary::Tweets,
+                _ => Vocabulary::Posts,
+            },
+            node: reader.number("core.node")?,
+            world: reader.text("core.world").unwrap_or("empty").to_owned(),
+            seed: reader.number("core.seed").unwrap_or_default(),
+            addr: reader.number("listen.addr")?,
+            control_addr: reader.text("listen.control_addr").and_then(|text| text.parse().ok()),
+            control_may_move: !values.is_set("listen.control_addr"),
+            trusted_proxies: reader.list("listen.trusted_proxies"),
+            edge: reader.edge()?,
+            location: location(reader.text("db.url").unwrap_or_default(), &data_dir),
+            connections: reader.number("db.connections")?,
+            migrate_on_start: reader.switch("db.migrate_on_start"),
+            log_retention: reader.span("db.log_retention"),
+            keys: reader.keys(),
+            timestamp_skew: reader.span("auth.oauth1_timestamp_skew"),
+            access_ttl: reader.span("auth.oauth2_access_ttl"),
+            rate_limits: reader
+                .text("limits.rate_limits")
+                .and_then(parse::rate_limits)
+                .unwrap_or(RateLimits::Table),
+            body_max: reader.text("limits.body_max").and_then(parse::size).unwrap_or(1 << 20),
+            json_depth: reader.number("limits.json_depth")?,
+            log_json: reader.text("observe.log_format") == Some("json"),
+            log_level: reader.text("observe.log_level").unwrap_or("info").to_owned(),
+            dangers: reader.dangers(),
+            data_dir,
+        };
+        settings.check(&reader)?;
+        Ok(settings)
+    }
+
+    /// The address that clients use: the one that is set, or the listener's own.
+    pub(crate) fn base_url(&self, bound: SocketAddr) -> String {
+        match &self.base_url {
+            Some(url) => url.trim_end_matches('/').to_owned(),
+            None if bound.ip().is_unspecified() => format!("http://127.0.0.1:{}", bound.port()),
+            None => format!("http://{bound}"),
+        }
+    }
+
+    fn check(&self, reader: &Reader<'_>) -> Result<(), Exit> {
+        let control_open = self
+            .control_addr
+            .is_some_and(|addr| !addr.ip().is_loopback());
+        if control_open {
+            let text = "listen.control_addr: administration stays on this machine (127.0.0.1 or ::1)";
+            return Err(Exit::Usage(text.to_owned()));
+        }
+        match self.mode {
+            Mode::Dev if !self.addr.ip().is_loopback() && !reader.switch("core.expose") => {
+                Err(Exit::Mode(format!(
+                    "the test platform has open doors and listens on this machine only; \
+                     {} needs --expose",
+                    self.addr
+                )))
+            }
+            Mode::Dev => Ok(()),
+            Mode::Serve => self.check_serve(reader),
+        }
+    }
+
+    fn check_serve(&self, reader: &Reader<'_>) -> Result<(), Exit> {
+        let plain = self
+            .base_url
+            .as_ref()
+            .is_some_and(|url| url.starts_with("http://"));
+        let behind_proxy = !self.trusted_proxies.is_empty();
+        if plain && !behind_proxy && !reader.switch("core.danger_plain_http") {
+            return Err(Exit::Mode(
+                "core.base_url is plain http: a real network needs https, a trusted proxy \
+                 (listen.trusted_proxies), or core.danger_plain_http"
+                    .to_owned(),
+            ));
+        }
+        let moved = self.rate_limits != RateLimits::Table;
+        if moved && !reader.switch("limits.danger_rate_limits") {
+            return Err(Exit::Mode(
+                "limits.rate_limits: a real network holds the table's, unless \
+                 limits.danger_rate_limits is set"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Where the database is, from what the key says.
+fn location(text: &str, data_dir: &std::path::Path) -> Location {
+    if text.starts_with("postgres") && text.contains("://") {
+        Location::Server(text.to_owned())
+    } else if text == "sqlite" || text.is_empty() {
+        Location::File(data_dir.join("locum.db"))
+    } else {
+        Location::File(PathBuf::from(text))
+    }
+}
+
+struct Reader<'a>(&'a Values);
+
+impl<'a> Reader<'a> {
+    fn text(&self, name: &str) -> Option<&'a str> {
+        self.0.text(name)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        PathBuf::from(self.text(name).unwrap_or_default())
+    }
+
+    fn list(&self, name: &str) -> Vec<String> {
+        let items = self.text(name).into_iter().flat_map(parse::items);
+        items.map(str::to_owned).collect()
+    }
+
+    fn switch(&self, name: &str) -> bool {
+        self.text(name).and_then(parse::switch).unwrap_or(false)
+    }
+
+    fn span(&self, name: &str) -> Duration {
+        self.text(name).and_then(parse::span).unwrap_or_default()
+    }
+
+    fn number<T: std::str::FromStr>(&self, name: &str) -> Result<T, Exit> {
+        let parsed = self.text(name).and_then(|text| text.parse().ok());
+        parsed.ok_or_else(|| Exit::Usage(format!("{name} has no value that fits")))
+    }
+
+    fn edge(&self) -> Result<edge::Limits, Exit> {
+        Ok(edge::Limits {
+            header_timeout: self.span("listen.header_timeout"),
+            body_timeout: self.span("listen.body_timeout"),
+            idle_timeout: self.span("listen.idle_timeout"),
+            max_connections: self.number("listen.max_connections")?,
+            max_connections_per_ip: self.number("listen.max_connections_per_ip")?,
+            shutdown_grace: self.span("listen.shutdown_grace"),
+            ..edge::Limits::default()
+        })
+    }
+
+    fn keys(&self) -> Keys {
+        let held = self.0.get("secrets.master_key");
+        let file = held.and_then(|value| match &value.origin {
+            super::values::Origin::Held(path, _) => Some(path.clone()),
+            _ => None,
+        });
+        Keys {
+            line: held.map(|value| Secret::new(value.text.clone())),
+            file,
+            old: self
+                .list("secrets.old_master_key_files")
+                .into_iter()
+                .map(PathBuf::from)
+                .collect(),
+            beside_data: self.switch("secrets.danger_key_in_data_dir"),
+        }
+    }
+
+    fn dangers(&self) -> Vec<&'static str> {
+        let keys = super::KEYS.iter().filter(|key| key.is_danger());
+        keys.map(|key| key.name)
+            .filter(|name| self.switch(name))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Settings;
+    use crate::config::{Mode, Sources, load};
+    use crate::exit::Exit;
+
+    fn settings(mode: Mode, sets: &[&str]) -> Result<Settings, Exit> {
+        let sources = Sources {
+            sets: sets.iter().map(|set| (*set).to_owned()).collect(),
+            ..Sources::default()
+        };
+        Settings::read(&load(&sources, mode)?)
+    }
+
+    #[test]
+    fn the_test_platform_stays_on_this_machine() {
+        let open = "listen.addr=0.0.0.0:80";
+        assert!(matches!(settings(Mode::Dev, &[open]), Err(Exit::Mode(_))));
+        assert!(settings(Mode::Dev, &[open, "core.expose=true"]).is_ok());
+        let control = settings(Mode::Dev, &["listen.control_addr=0.0.0.0:81"]);
+        assert!(matches!(control, Err(Exit::Usage(_))));
+    }
+
+    #[test]
+    fn a_real_network_asks_before_it_opens_a_door() {
+        let serve = |sets: &[&str]| settings(Mode::Serve, sets);
+        let (plain, tls) = ("core.base_url=http://s.example", "core.base_url=https://s.example");
+        assert!(matches!(serve(&[plain]), Err(Exit::Mode(_))));
+        assert!(serve(&[plain, "listen.trusted_proxies=10.0.0.1"]).is_ok());
+        let open = serve(&[plain, "core.danger_plain_http=true"]).unwrap();
+        assert_eq!(open.dangers, ["core.danger_plain_http"]);
+        assert!(matches!(serve(&[tls, "limits.rate_limits=off"]), Err(Exit::Mode(_))));
+        assert!(serve(&[tls, "limits.rate_limits=off", "limits.danger_rate_limits=true"]).is_ok());
+        assert!(serve(&[tls]).unwrap().dangers.is_empty());
+    }
+}

@@ -1,0 +1,86 @@
+//! Every key there is. The documentation of the configuration is printed from here.
+
+use super::key::{Key, Kind, Preset};
+use Preset::{Absent, Is, Required, Unset};
+
+const fn key(
+    name: &'static str,
+    kind: Kind,
+    dev: Preset,
+    serve: Preset,
+    about: &'static str,
+) -> Key {
+    Key {
+        name,
+        kind,
+        dev,
+        serve,
+        about,
+    }
+}
+
+/// A key with the same default in both modes.
+const fn both(name: &'static str, kind: Kind, preset: Preset, about: &'static str) -> Key {
+    key(name, kind, preset, preset, about)
+}
+
+const MANY: u64 = 1_000_000;
+
+/// All keys, by area.
+pub(crate) static KEYS: &[Key] = &[
+    key("core.data_dir", Kind::Path, Is("./.locum"), Is("/var/lib/locum"), "The folder that everything is kept in."),
+    key("core.base_url", Kind::Origin, Unset, Required, "The address that clients use; in dev, the listener's own by default."),
+    both("core.public_origins", Kind::Origins, Unset, "Further addresses that clients may have signed their requests for."),
+    both("core.vocabulary", Kind::OneOf(&["posts", "tweets"]), Is("posts"), "The vocabulary where nothing in a request decides it."),
+    both("core.node", Kind::Count(0, 1022), Is("0"), "This node's number, part of every id; nodes on one database differ."),
+    key("core.world", Kind::OneOf(&["demo", "empty"]), Is("demo"), Absent, "What a new data folder begins with."),
+    key("core.seed", Kind::Count(0, u64::MAX), Is("7"), Absent, "Where a new world's ids and keys come from."),
+    key("core.expose", Kind::Switch, Is("false"), Absent, "Lets the test platform listen beyond this machine."),
+    key("core.danger_plain_http", Kind::Switch, Absent, Is("false"), "Accepts a base URL without TLS where no proxy is trusted."),
+    both("listen.addr", Kind::Address, Is("127.0.0.1:8080"), "Where clients come to; port 0 takes a free one."),
+    key("listen.control_addr", Kind::Address, Is("127.0.0.1:8079"), Unset, "Where administration comes to, beside the socket in the data folder; loopback only."),
+    both("listen.trusted_proxies", Kind::Networks, Unset, "Whose `X-Forwarded-*` headers are believed."),
+    both("listen.max_connections", Kind::Count(1, MANY), Is("10000"), "Open connections altogether."),
+    both("listen.max_connections_per_ip", Kind::Count(1, MANY), Is("256"), "Open connections of one address."),
+    both("listen.header_timeout", Kind::Span, Is("10s"), "From a connection to its request's complete head."),
+    both("listen.body_timeout", Kind::Span, Is("30s"), "The longest silence inside a request's body."),
+    both("listen.idle_timeout", Kind::Span, Is("75s"), "The longest rest between two requests."),
+    both("listen.shutdown_grace", Kind::Span, Is("20s"), "From the signal to stop until what is still open is cut off."),
+    both("db.url", Kind::Database, Is("sqlite"), "`sqlite` is the file `locum.db` in the data folder."),
+    both("db.connections", Kind::Count(1, 512), Is("4"), "Readers on SQLite, connections on PostgreSQL."),
+    both("db.migrate_on_start", Kind::Switch, Is("true"), "Applies missing migrations at start."),
+    both("db.log_retention", Kind::Span, Is("7d"), "How long the log of events is kept once every reader has passed."),
+    both("secrets.master_key", Kind::Secret, Unset, "The key line itself, for where a file is out of reach."),
+    both("secrets.old_master_key_files", Kind::Paths, Unset, "Keys that still open what was sealed before a rotation."),
+    key("secrets.danger_key_in_data_dir", Kind::Switch, Absent, Is("false"), "Accepts a master key that lies beside the data it protects."),
+    both("auth.oauth1_timestamp_skew", Kind::Span, Is("300s"), "How far a signature's timestamp may be off."),
+    both("auth.oauth2_access_ttl", Kind::Span, Is("2h"), "How long a user's OAuth 2.0 token lives."),
+    both("limits.rate_limits", Kind::RateLimits, Is("table"), "`table` as published, `off`, or every limit times N."),
+    key("limits.danger_rate_limits", Kind::Switch, Absent, Is("false"), "Lets a real network run with other rate limits than the table's."),
+    both("limits.body_max", Kind::Size, Is("1MiB"), "The largest request body, where an operation has no limit of its own."),
+    both("limits.json_depth", Kind::Count(1, 128), Is("64"), "The deepest nesting of a JSON body."),
+    key("observe.log_format", Kind::OneOf(&["pretty", "json"]), Is("pretty"), Is("json"), "How the log on stderr is written."),
+    both("observe.log_level", Kind::Text, Is("info"), "`error`, `warn`, `info`, `debug`, `trace`, or a filter such as `info,web=debug`."),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{KEYS, Preset};
+    use crate::config::{Mode, parse};
+
+    #[test]
+    fn every_default_is_valid_and_every_name_is_used_once() {
+        let mut names: Vec<_> = KEYS.iter().map(|key| key.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), KEYS.len());
+        for key in KEYS {
+            assert_eq!(key.name.matches('.').count(), 1, "{}", key.name);
+            for mode in [Mode::Dev, Mode::Serve] {
+                if let Preset::Is(text) = key.preset(mode) {
+                    assert_eq!(parse::check(key.kind, text), Ok(()), "{}", key.name);
+                }
+            }
+        }
+    }
+}

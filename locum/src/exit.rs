@@ -1,0 +1,96 @@
+//! How a command ends when it does not end well, and the code that says so.
+
+use std::process::ExitCode;
+
+use base::refusal::Unproven;
+use base::{Fault, Refusal, Stop};
+
+/// Why a command did not do what was asked.
+#[derive(Debug)]
+pub(crate) enum Exit {
+    /// It was tried and failed.
+    Failed(String),
+    /// It was not asked properly: an argument, a key of the configuration.
+    Usage(String),
+    /// The server that should do it cannot be reached.
+    Unreachable(String),
+    /// The mode of the data folder forbids it.
+    Mode(String),
+}
+
+impl Exit {
+    /// The process's exit code.
+    pub(crate) const fn number(&self) -> u8 {
+        match self {
+            Self::Failed(_) => 1,
+            Self::Usage(_) => 2,
+            Self::Unreachable(_) => 3,
+            Self::Mode(_) => 4,
+        }
+    }
+
+    /// What is told to the person.
+    pub(crate) fn message(&self) -> &str {
+        match self {
+            Self::Failed(text)
+            | Self::Usage(text)
+            | Self::Unreachable(text)
+            | Self::Mode(text) => text,
+        }
+    }
+
+    /// The same reason back from its number, as another process sent it.
+    pub(crate) fn from_number(number: u64, message: String) -> Self {
+        match number {
+            2 => Self::Usage(message),
+            3 => Self::Unreachable(message),
+            4 => Self::Mode(message),
+            _ => Self::Failed(message),
+        }
+    }
+
+    /// Prints the reason and gives the code.
+    pub(crate) fn tell(&self, json: bool) -> ExitCode {
+        if json {
+            let error = serde_json::json!({"message": self.message(), "exit": self.number()});
+            eprintln!("{}", serde_json::json!({ "error": error }));
+        } else {
+            eprintln!("error: {}", self.message());
+        }
+        ExitCode::from(self.number())
+    }
+}
+
+impl From<Fault> for Exit {
+    fn from(fault: Fault) -> Self {
+        Self::Failed(fault.to_string())
+    }
+}
+
+impl From<Stop> for Exit {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Refused(refusal) => Self::Failed(words(&refusal)),
+            Stop::Failed(fault) => fault.into(),
+        }
+    }
+}
+
+/// A refusal in a sentence for the command line.
+pub(crate) fn words(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::Invalid(wrong) => {
+            let sentences: Vec<_> = wrong.iter().map(|wrong| wrong.message.as_str()).collect();
+            sentences.join("\n")
+        }
+        Refusal::NotFound(subject) | Refusal::NotVisible(subject) => {
+            format!("no {} is [{}]", subject.resource, subject.value)
+        }
+        Refusal::Suspended(subject) => format!("user [{}] is suspended", subject.value),
+        Refusal::Forbidden { detail, .. } => detail.to_string(),
+        Refusal::Legacy { message, .. } => message.to_string(),
+        Refusal::OAuth2 { description, .. } => description.to_string(),
+        Refusal::Unauthenticated(Unproven::Token) => "the token is unknown or expired".to_owned(),
+        other => format!("refused: {other:?}"),
+    }
+}

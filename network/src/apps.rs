@@ -1,0 +1,302 @@
+//! Applications: registering them, their keys, and what each may do.
+
+use std::str::FromStr;
+
+use base::{AppId, Chance, Fault, Refusal, Secret, Stop, UserId};
+use store::{Tx, apps, log};
+
+pub use crate::authenticator::{AuthConfig, AuthRequest, Authenticator, Caller};
+pub use store::apps::{App, State};
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$variant_doc])* $variant),* }
+
+        impl $name {
+            /// Every one of them.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// As stored and as written in commands.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Fault;
+
+            fn from_str(text: &str) -> Result<Self, Fault> {
+                let known = Self::ALL.iter().copied().find(|known| known.name() == text);
+                known.ok_or_else(|| Fault::new(format!("{text:?} is none of {:?}", Self::ALL)))
+            }
+        }
+    };
+}
+
+words! {
+    /// The OAuth 1.0a access level; each holds the ones before it.
+    Permission {
+        /// Read.
+        Read = "read",
+        /// Read and write.
+        Write = "write",
+        /// Read, write and direct messages.
+        Messages = "messages",
+    }
+}
+
+words! {
+    /// The kind of an OAuth 2.0 client.
+    Kind {
+        /// A web app: confidential.
+        Web = "web",
+        /// An automated app or bot: confidential.
+        Automated = "automated",
+        /// A native app: public.
+        Native = "native",
+        /// A single-page app: public.
+        SinglePage = "single-page",
+    }
+}
+
+words! {
+    /// The tier of an app.
+    AccessLevel {
+        /// Pay per use.
+        SelfServe = "self-serve",
+        /// Enterprise.
+        Enterprise = "enterprise",
+    }
+}
+
+impl Kind {
+    /// Whether its client keeps a secret.
+    pub const fn is_confidential(self) -> bool {
+        matches!(self, Self::Web | Self::Automated)
+    }
+}
+
+/// A new app.
+#[derive(Clone, Debug)]
+pub struct NewApp {
+    /// Its name, 1–32 characters.
+    pub name: String,
+    /// Who registers it.
+    pub owner_id: UserId,
+    /// The kind of its OAuth 2.0 client.
+    pub kind: Kind,
+    /// The access level of its OAuth 1.0a tokens.
+    pub permission: Permission,
+    /// Its tier.
+    pub access_level: AccessLevel,
+    /// At most ten callback URLs.
+    pub callback_urls: Vec<String>,
+    /// What it says it does.
+    pub description: String,
+    /// Its website.
+    pub website_url: String,
+    /// May ask for the user's email address.
+    pub request_email: bool,
+    /// May use sign-in with the service.
+    pub sign_in: bool,
+}
+
+/// An app's credentials, as they are shown once.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    /// API key.
+    pub api_key: String,
+    /// API key secret.
+    pub api_secret: Secret,
+    /// App-only bearer token, URL-encoded.
+    pub bearer: Secret,
+    /// OAuth 2.0 client id.
+    pub client_id: String,
+    /// OAuth 2.0 client secret; none for public clients.
+    pub client_secret: Option<Secret>,
+}
+
+/// Which of an app's credentials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// API key secret.
+    Api,
+    /// App-only bearer token.
+    Bearer,
+    /// OAuth 2.0 client secret.
+    Client,
+}
+
+/// Registers an app with a full set of keys.
+pub fn create(tx: &mut Tx<'_>, new: &NewApp) -> Result<(App, Keys), Stop> {
+    let name = new.name.trim();
+    if !(1..=32).contains(&name.chars().count()) {
+        return Err(
+            Refusal::invalid("name", name, "The `name` must have 1 to 32 characters").into(),
+        );
+    }
+    check_callbacks(&new.callback_urls)?;
+    let id: AppId = tx.next_id();
+    let chance = tx.chance().clone();
+    let client_secret = if new.kind.is_confidential() {
+        Some(Secret::new(chance.token(50)?))
+    } else {
+        None
+    };
+    let app = App {
+        id,
+        owner_id: new.owner_id,
+        name: name.to_owned(),
+        description: new.description.clone(),
+        website_url: new.website_url.clone(),
+        created_at: tx.now(),
+        state: State::Active,
+        api_key: chance.token(25)?,
+        api_secret: Secret::new(chance.token(50)?),
+        client_id: chance.token(34)?,
+        client_secret_digest: client_secret
+            .as_ref()
+            .map(|secret| secret.digest().to_vec()),
+        kind: new.kind.name().to_owned(),
+        permission: new.permission.name().to_owned(),
+        request_email: new.request_email,
+        sign_in: new.sign_in,
+        access_level: new.access_level.name().to_owned(),
+        entitlements: String::new(),
+        callback_urls: new.callback_urls.join("\n"),
+        vocabulary: String::new(),
+    };
+    apps::insert(tx, &app)?;
+    let bearer = new_bearer(&chance)?;
+    apps::set_bearer(tx, id, Some(&bearer))?;
+    log::append(tx, "app.create", new.owner_id.get(), id.get(), "")?;
+    let keys = Keys {
+        api_key: app.api_key.clone(),
+        api_secret: app.api_secret.clone(),
+        bearer,
+        client_id: app.client_id.clone(),
+        client_secret,
+    };
+    Ok((app, keys))
+}
+
+/// An app-only bearer token in its URL-encoded form, as it is given out.
+pub(crate) fn new_bearer(chance: &Chance) -> Result<Secret, Fault> {
+    let (one, two, rest) = (chance.token(30)?, chance.token(16)?, chance.token(46)?);
+    Ok(Secret::new(format!(
+        "AAAAAAAAAAAAAAAAAAAAA{one}%2F{two}%3D{rest}"
+    )))
+}
+
+/// Schemes that no callback may have (contract §2.1).
+const FORBIDDEN_SCHEMES: &str = "vbscript javascript vbs data mocha keyword livescript ftp file \
+    gopher acrobat callto daap itpc itms firefoxurl hcp ldap mailto mmst mmsu msbd rtsp \
+    mso-offdap snews news nntp outlook stssync rlogin telnet tn3270 shell sip";
+
+fn check_callbacks(urls: &[String]) -> Result<(), Refusal> {
+    if urls.len() > 10 {
+        let message = "An app has at most 10 callback URLs";
+        return Err(Refusal::invalid("callback_urls", urls.len(), message));
+    }
+    let scheme_ok = |url: &str| {
+        url.split_once(':').is_some_and(|(scheme, rest)| {
+            let scheme = scheme.to_ascii_lowercase();
+            let plain = scheme.starts_with(|letter: char| letter.is_ascii_alphabetic())
+                && scheme
+                    .chars()
+                    .all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter));
+            plain
+                && !rest.is_empty()
+                && !FORBIDDEN_SCHEMES
+                    .split_whitespace()
+                    .any(|bad| bad == scheme)
+        })
+    };
+    let bad = urls.iter().find(|url| {
+        !scheme_ok(url)
+            || url.contains(|letter: char| letter.is_whitespace() || letter.is_control())
+    });
+    bad.map_or(Ok(()), |url| {
+        let message = format!("The callback URL [{url}] is not allowed");
+        Err(Refusal::invalid("callback_urls", url, message))
+    })
+}
+
+/// The live app with an id.
+pub fn find(tx: &mut Tx<'_>, id: AppId) -> Result<App, Stop> {
+    let app = apps::by_id(tx, id)?.filter(|app| app.state != State::Deleted);
+    app.ok_or_else(|| Refusal::not_valid("app", id).into())
+}
+
+/// The apps of an owner, or all, oldest first.
+pub fn list(tx: &mut Tx<'_>, owner: Option<UserId>) -> Result<Vec<App>, Stop> {
+    Ok(apps::list(tx, owner, AppId::new(0), 1000)?)
+}
+
+/// Makes one of an app's credentials anew; the old one is dead with the commit. The others are
+/// shown as they are, but for those of which only a digest is kept.
+pub fn rotate(tx: &mut Tx<'_>, id: AppId, which: Which) -> Result<Keys, Stop> {
+    let mut app = find(tx, id)?;
+    let chance = tx.chance().clone();
+    let mut client_secret = None;
+    match which {
+        Which::Api => app.api_secret = Secret::new(chance.token(50)?),
+        Which::Bearer => {
+            let bearer = new_bearer(&chance)?;
+            apps::set_bearer(tx, id, Some(&bearer))?;
+        }
+        Which::Client => {
+            if !app.kind.parse::<Kind>()?.is_confidential() {
+                return Err(
+                    Refusal::invalid("which", "client", "A public client has no secret").into(),
+                );
+            }
+            let secret = Secret::new(chance.token(50)?);
+            app.client_secret_digest = Some(secret.digest().to_vec());
+            client_secret = Some(secret);
+        }
+    }
+    changed(tx, &app, "app.rotate")?;
+    Ok(Keys {
+        api_key: app.api_key,
+        api_secret: app.api_secret,
+        bearer: apps::bearer(tx, id)?.unwrap_or(Secret::new("")),
+        client_id: app.client_id,
+        client_secret,
+    })
+}
+
+/// Sets the callback URLs.
+pub fn set_callbacks(tx: &mut Tx<'_>, id: AppId, urls: &[String]) -> Result<App, Stop> {
+    check_callbacks(urls)?;
+    let mut app = find(tx, id)?;
+    app.callback_urls = urls.join("\n");
+    changed(tx, &app, "app.update")?;
+    Ok(app)
+}
+
+/// Changes the kind of the OAuth 2.0 client. A client that becomes confidential gets a secret by
+/// [`rotate`]; one that becomes public loses it.
+pub fn set_kind(tx: &mut Tx<'_>, id: AppId, kind: Kind) -> Result<App, Stop> {
+    let mut app = find(tx, id)?;
+    app.kind = kind.name().to_owned();
+    if !kind.is_confidential() {
+        app.client_secret_digest = None;
+    }
+    changed(tx, &app, "app.update")?;
+    Ok(app)
+}
+
+/// Deletes an app: all its tokens are dead with the commit.
+pub fn delete(tx: &mut Tx<'_>, id: AppId) -> Result<(), Stop> {
+    let mut app = find(tx, id)?;
+    app.state = State::Deleted;
+    changed(tx, &app, "app.delete")
+}
+
+fn changed(tx: &mut Tx<'_>, app: &App, kind: &str) -> Result<(), Stop> {
+    apps::update(tx, app)?;
+    Ok(log::append(tx, kind, app.owner_id.get(), app.id.get(), "")?)
+}

@@ -1,0 +1,423 @@
+//! Who is calling: a request's credentials turned into a proof that they hold (contract §2.7).
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use base::clock::wall;
+use base::oauth1::{Origin, Presented, Request};
+use base::refusal::Unproven;
+use base::secret::digest;
+use base::{AppId, Credential, Fault, Refusal, Scopes, Secret, Stop, Time, UserId};
+use moka::sync::Cache;
+use store::apps::{self, App, State};
+use store::nonces::Nonces;
+use store::tokens;
+use store::users;
+use store::{Store, Tx};
+
+use crate::apps::Permission;
+use crate::bearer::encoded;
+
+/// Credentials that are remembered at most.
+const REMEMBERED: u64 = 100_000;
+
+/// How credentials are judged.
+#[derive(Clone, Debug)]
+pub struct AuthConfig {
+    /// Where the memory of signatures is kept.
+    pub data_dir: PathBuf,
+    /// Addresses under which clients know this server, beside the one they connected to.
+    pub public_origins: Vec<String>,
+    /// How far a signature's timestamp may be off, in milliseconds.
+    pub timestamp_skew_ms: i64,
+}
+
+/// What of a request its credentials are read from.
+#[derive(Clone, Debug, Default)]
+pub struct AuthRequest {
+    /// The method.
+    pub method: String,
+    /// Path and query as they came.
+    pub path_and_query: String,
+    /// The `Authorization` header.
+    pub authorization: Option<String>,
+    /// The body, if it is a form.
+    pub form: Option<Vec<u8>>,
+    /// `http` or `https`, as the client sees it.
+    pub scheme: &'static str,
+    /// The host that the client named.
+    pub host: Option<String>,
+}
+
+/// A caller that has proved who it is. Only the [`Authenticator`] makes one.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// The app.
+    pub app_id: AppId,
+    /// The app's record.
+    pub app: Arc<App>,
+    /// The user it acts for.
+    pub user: Option<UserId>,
+    /// The kind of credential.
+    pub credential: Credential,
+    /// The scopes of an OAuth 2.0 user token.
+    pub scopes: Scopes,
+    /// The level of an OAuth 1.0a token.
+    pub permission: Permission,
+    _proof: Proof,
+}
+
+/// Keeps others from making a [`Caller`].
+#[derive(Clone, Copy, Debug)]
+struct Proof;
+
+/// A signed request, verified: the app, and the user's token if there was one.
+#[derive(Clone, Debug)]
+pub struct Signed {
+    /// The app that signed.
+    pub app: Arc<App>,
+    /// The caller, when an access token took part.
+    pub caller: Option<Caller>,
+    /// The parameters of the signature.
+    pub presented: Presented,
+}
+
+/// A credential as it was worked out from the store.
+#[derive(Clone)]
+struct Remembered {
+    /// The store's version of credentials at that time.
+    version: u64,
+    expires_at: Option<Time>,
+    answer: Result<Caller, Refusal>,
+    token_secret: Option<Secret>,
+}
+
+/// Turns credentials into callers.
+pub struct Authenticator {
+    store: Arc<Store>,
+    nonces: Nonces,
+    origins: Vec<Origin>,
+    skew_ms: i64,
+    bearers: Cache<[u8; 32], Remembered>,
+    oauth1_tokens: Cache<[u8; 32], Remembered>,
+    consumers: Cache<String, (u64, Arc<App>)>,
+}
+
+impl Authenticator {
+    /// An authenticator over a store.
+    pub fn new(store: Arc<Store>, config: &AuthConfig) -> Result<Self, Fault> {
+        let origin = |text: &String| {
+            Origin::parse(text).ok_or_else(|| Fault::new(format!("{text:?} is no origin")))
+        };
+        let origins = config
+            .public_origins
+            .iter()
+            .map(origin)
+            .collect::<Result<_, _>>()?;
+        let nonces = Nonces::open(&store, &config.data_dir, config.timestamp_skew_ms, wall())?;
+        Ok(Self {
+            store,
+            nonces,
+            origins,
+            skew_ms: config.timestamp_skew_ms,
+            bearers: Cache::new(REMEMBERED),
+            oauth1_tokens: Cache::new(REMEMBERED),
+            consumers: Cache::new(REMEMBERED),
+        })
+    }
+
+    /// The caller, or none when no credentials came. A credential that does not hold is refused.
+    pub async fn authenticate(&self, request: &AuthRequest) -> Result<Option<Caller>, Stop> {
+        let header = request.authorization.as_deref().unwrap_or_default();
+        if let Some(token) = bearer(header) {
+            return self.bearer(token).await.map(Some);
+        }
+        match self.signed(request).await? {
+            // A consumer's signature without a user's token proves no caller of a resource.
+            Some(Signed { caller: None, .. }) => {
+                Err(Refusal::Unauthenticated(Unproven::Signature).into())
+            }
+            Some(Signed { caller, .. }) => Ok(caller),
+            None if header.is_empty() => Ok(None),
+            None => Err(Refusal::Unauthenticated(Unproven::Garbled).into()),
+        }
+    }
+
+    async fn bearer(&self, token: &str) -> Result<Caller, Stop> {
+        let key = digest(token);
+        let version = self.version();
+        if let Some(known) = self
+            .bearers
+            .get(&key)
+            .filter(|known| known.version == version)
+        {
+            return self.judged(&known);
+        }
+        let text = token.to_owned();
+        let found = self
+            .store
+            .read(move |tx| look_up_bearer(tx, &text, version))
+            .await?;
+        let Some(found) = found else {
+            return Err(Refusal::Unauthenticated(Unproven::Token).into());
+        };
+        self.bearers.insert(key, found.clone());
+        self.judged(&found)
+    }
+
+    fn judged(&self, known: &Remembered) -> Result<Caller, Stop> {
+        let now = self.store.context().clock.now();
+        if known.expires_at.is_some_and(|end| now >= end) {
+            return Err(Refusal::Unauthenticated(Unproven::Token).into());
+        }
+        Ok(known.answer.clone()?)
+    }
+
+    fn version(&self) -> u64 {
+        self.store.context().credentials.load(Ordering::SeqCst)
+    }
+
+    /// A signed request's app and caller, or none when the request is not signed. Each signature
+    /// is taken once.
+    pub async fn signed(&self, request: &AuthRequest) -> Result<Option<Signed>, Stop> {
+        let (path, query) = request
+            .path_and_query
+            .split_once('?')
+            .unwrap_or((&request.path_and_query, ""));
+        let parts = Request {
+            method: &request.method,
+            path,
+            query,
+            authorization: request.authorization.as_deref(),
+            form: request.form.as_deref(),
+        };
+        let presented = Presented::read(&parts)
+            .map_err(|unsound| Refusal::Unauthenticated(unsound.unproven()))?;
+        let Some(presented) = presented else {
+            return Ok(None);
+        };
+        let now = wall();
+        if (presented.timestamp.saturating_mul(1000) - now.ms()).abs() > self.skew_ms {
+            return Err(Refusal::Unauthenticated(Unproven::Timestamp).into());
+        }
+        let app = self.consumer(&presented.consumer_key).await?;
+        let token = match &presented.token {
+            Some(token) => self.oauth1_token(token, &app).await?,
+            None => None,
+        };
+        self.check_signature(request, &presented, &app, token.as_ref())?;
+        self.check_new(&presented, now).await?;
+        if let Some(name) = presented.duplicate_parameter() {
+            let message =
+                format!("Duplicate parameters are not allowed: the `{name}` query parameter");
+            return Err(Refusal::invalid(name.to_owned(), name, message).into());
+        }
+        let caller = token.map(|known| self.judged(&known)).transpose()?;
+        Ok(Some(Signed {
+            app,
+            caller,
+            presented,
+        }))
+    }
+
+    async fn consumer(&self, key: &str) -> Result<Arc<App>, Stop> {
+        let version = self.version();
+        if let Some((at, app)) = self.consumers.get(key)
+            && at == version
+        {
+            return Ok(app);
+        }
+        let text = key.to_owned();
+        let app = self
+            .store
+            .read(move |tx| Ok(apps::by_key(tx, &text)?))
+            .await?;
+        let app = app.filter(|app| app.state != State::Deleted);
+        let app = Arc::new(app.ok_or(Refusal::Unauthenticated(Unproven::Signature))?);
+        self.consumers
+            .insert(key.to_owned(), (version, Arc::clone(&app)));
+        Ok(app)
+    }
+
+    /// What is known of an access token of this app. None: nothing; the signature is then judged
+    /// without its secret, so that an unknown token and a wrong signature look alike.
+    async fn oauth1_token(&self, token: &str, app: &Arc<App>) -> Result<Option<Remembered>, Stop> {
+        let key = digest(token);
+        let version = self.version();
+        let known = self
+            .oauth1_tokens
+            .get(&key)
+            .filter(|known| known.version == version);
+        let found = match known {
+            Some(known) => known,
+            None => {
+                let found = self
+                    .store
+                    .read(move |tx| look_up_oauth1(tx, &key, version))
+                    .await?;
+                let Some(found) = found else {
+                    return Err(Refusal::Unauthenticated(Unproven::Token).into());
+                };
+                self.oauth1_tokens.insert(key, found.clone());
+                found
+            }
+        };
+        let is_of_app = !matches!(&found.answer, Ok(caller) if caller.app_id != app.id);
+        if is_of_app {
+            Ok(Some(found))
+        } else {
+            Err(Refusal::Unauthenticated(Unproven::Token).into())
+        }
+    }
+
+    fn check_signature(
+        &self,
+        request: &AuthRequest,
+        presented: &Presented,
+        app: &App,
+        token: Option<&Remembered>,
+    ) -> Result<(), Refusal> {
+        let secret = token.and_then(|known| known.token_secret.as_ref());
+        let connected = request.host.as_deref();
+        let connected =
+            connected.and_then(|host| Origin::parse(&format!("{}://{host}", request.scheme)));
+        let holds = connected.is_some_and(|origin| {
+            presented
+                .verify(&[origin], &app.api_secret, secret)
+                .is_some()
+        }) || presented
+            .verify(&self.origins, &app.api_secret, secret)
+            .is_some();
+        if holds {
+            Ok(())
+        } else {
+            Err(Refusal::Unauthenticated(Unproven::Signature))
+        }
+    }
+
+    async fn check_new(&self, presented: &Presented, now: Time) -> Result<(), Stop> {
+        let whole = format!(
+            "{}\u{0}{}\u{0}{}\u{0}{}",
+            presented.consumer_key,
+            presented.token.as_deref().unwrap_or_default(),
+            presented.timestamp,
+            presented.nonce
+        );
+        if self.nonces.is_new(&self.store, digest(&whole), now).await? {
+            return Ok(());
+        }
+        Err(Refusal::Unauthenticated(Unproven::Signature).into())
+    }
+}
+
+/// The token of a bearer header.
+fn bearer(header: &str) -> Option<&str> {
+    let (scheme, token) = header.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+fn look_up_bearer(tx: &mut Tx<'_>, token: &str, version: u64) -> Result<Option<Remembered>, Stop> {
+    if let Some(found) = tokens::oauth2(tx, &digest(token))? {
+        if found.kind != "access" || found.revoked_at.is_some() {
+            return Ok(None);
+        }
+        let Some(app) = live_app(tx, found.app_id)? else {
+            return Ok(None);
+        };
+        let scopes = Scopes::parse(&found.scopes)
+            .map_err(|name| Fault::new(format!("a stored token has the scope {name:?}")))?;
+        let answer = caller(tx, app, Some(found.user_id), Credential::OAuth2, scopes)?;
+        return Ok(Some(Remembered {
+            version,
+            expires_at: found.expires_at,
+            answer,
+            token_secret: None,
+        }));
+    }
+    let app = match apps::by_bearer(tx, &digest(token))? {
+        Some(app) => Some(app),
+        // A client that decoded the form once sends it without its escapes.
+        None => apps::by_bearer(tx, &digest(&encoded(token)))?,
+    };
+    let Some(app) = app.filter(|app| app.state != State::Deleted) else {
+        return Ok(None);
+    };
+    let answer = caller(tx, Arc::new(app), None, Credential::App, Scopes::NONE)?;
+    Ok(Some(Remembered {
+        version,
+        expires_at: None,
+        answer,
+        token_secret: None,
+    }))
+}
+
+fn look_up_oauth1(
+    tx: &mut Tx<'_>,
+    digest: &[u8; 32],
+    version: u64,
+) -> Result<Option<Remembered>, Stop> {
+    let found = tokens::oauth1(tx, digest)?.filter(|token| token.revoked_at.is_none());
+    let Some(found) = found else { return Ok(None) };
+    let Some(app) = live_app(tx, found.app_id)? else {
+        return Ok(None);
+    };
+    let answer = caller(
+        tx,
+        app,
+        Some(found.user_id),
+        Credential::OAuth1,
+        Scopes::NONE,
+    )?;
+    let permission: Permission = found.permission.parse()?;
+    let answer = answer.map(|caller| Caller {
+        permission,
+        ..caller
+    });
+    Ok(Some(Remembered {
+        version,
+        expires_at: None,
+        answer,
+        token_secret: Some(found.secret),
+    }))
+}
+
+fn live_app(tx: &mut Tx<'_>, id: AppId) -> Result<Option<Arc<App>>, Fault> {
+    let app = apps::by_id(tx, id)?.filter(|app| app.state != State::Deleted);
+    Ok(app.map(Arc::new))
+}
+
+/// The caller behind a credential that holds, or why its app or user may not call.
+fn caller(
+    tx: &mut Tx<'_>,
+    app: Arc<App>,
+    user: Option<UserId>,
+    credential: Credential,
+    scopes: Scopes,
+) -> Result<Result<Caller, Refusal>, Fault> {
+    if app.state == State::Suspended {
+        return Ok(Err(Refusal::Unauthenticated(Unproven::App)));
+    }
+    if let Some(user) = user {
+        match users::by_id(tx, user)?.map(|user| user.state) {
+            Some(users::State::Active) => {}
+            Some(users::State::Suspended) => {
+                let detail =
+                    "Your account is suspended and is not permitted to access this feature.";
+                return Ok(Err(Refusal::forbidden_as(64, detail)));
+            }
+            Some(users::State::Deleted | users::State::Placeholder) | None => {
+                return Ok(Err(Refusal::Unauthenticated(Unproven::Token)));
+            }
+        }
+    }
+    Ok(Ok(Caller {
+        app_id: app.id,
+        app,
+        user,
+        credential,
+        scopes,
+        permission: Permission::Messages,
+        _proof: Proof,
+    }))
+}

@@ -1,0 +1,127 @@
+//! Pages of posts: an author's, a user's mentions, the home timeline.
+
+use std::collections::HashMap;
+
+use base::{Fault, PostId};
+use store::Tx;
+use store::posts::{self, Post, Span, State};
+use store::users::{self, User};
+
+use crate::homes::Homes;
+use crate::visibility::{self, Sight, Sights, Viewer};
+
+/// Whether a viewer may see a user's posts at all.
+pub fn sight(tx: &mut Tx<'_>, viewer: Viewer, user: &User) -> Result<Sight, Fault> {
+    let profile = visibility::of_user(user);
+    if profile != Sight::Visible {
+        return Ok(profile);
+    }
+    Ok(Sights::of_authors(tx, viewer, Some(user))?.of_author(user.id))
+}
+
+/// A page, and whether the timeline goes on in the direction it was read in.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Newest first.
+    pub posts: Vec<Post>,
+    /// The timeline goes on.
+    pub more: bool,
+}
+
+/// A page of an author's posts. Whether they may be seen is asked before, by [`sight`].
+pub fn of_author(tx: &mut Tx<'_>, author: &User, span: &Span) -> Result<Page, Fault> {
+    Ok(cut(posts::of_author(tx, author.id, &one_more(span))?, span))
+}
+
+/// A page of the posts that mention a user, as far as the viewer may see them.
+pub fn mentions(tx: &mut Tx<'_>, viewer: Viewer, user: &User, span: &Span) -> Result<Page, Fault> {
+    let page = cut(posts::mentioning(tx, user.id, &one_more(span))?, span);
+    Ok(Page {
+        posts: seen(tx, viewer, page.posts)?,
+        more: page.more,
+    })
+}
+
+/// A page of a reader's home timeline.
+pub fn home(tx: &mut Tx<'_>, homes: &Homes, reader: &User, span: &Span) -> Result<Page, Fault> {
+    let wanted = usize::try_from(span.limit).unwrap_or(0);
+    let mut rest = *span;
+    let mut posts: Vec<Post> = Vec::with_capacity(wanted);
+    loop {
+        let (ids, more) = homes.page(tx, reader, &rest)?;
+        let (Some(newest), Some(oldest)) = (ids.first(), ids.last()) else {
+            return Ok(Page { posts, more: false });
+        };
+        let found = in_order(&ids, posts::by_ids(tx, &ids)?);
+        let found = found
+            .into_iter()
+            .filter(|post| belongs(post, span))
+            .collect();
+        let mut found = seen(tx, Viewer::user(reader.id), found)?;
+        if span.rising {
+            rest.above = newest.get();
+            found.append(&mut posts);
+            posts = found;
+        } else {
+            rest.below = oldest.get();
+            posts.append(&mut found);
+        }
+        if posts.len() > wanted || !more {
+            let more = more || posts.len() > wanted;
+            let posts = trimmed(posts, wanted, span.rising);
+            return Ok(Page { posts, more });
+        }
+        if posts.len() == wanted {
+            return Ok(Page { posts, more });
+        }
+    }
+}
+
+fn belongs(post: &Post, span: &Span) -> bool {
+    post.state == State::Live
+        && !(span.without_replies && post.in_reply_to_user_id.is_some())
+        && !(span.without_reposts && post.repost_of_id.is_some())
+}
+
+fn in_order(ids: &[PostId], found: Vec<Post>) -> Vec<Post> {
+    let mut by_id: HashMap<PostId, Post> = found.into_iter().map(|post| (post.id, post)).collect();
+    ids.iter().filter_map(|id| by_id.remove(id)).collect()
+}
+
+/// Leaves out what the viewer may not see.
+fn seen(tx: &mut Tx<'_>, viewer: Viewer, mut posts: Vec<Post>) -> Result<Vec<Post>, Fault> {
+    let mut authors: Vec<_> = posts.iter().map(|post| post.author_id).collect();
+    authors.sort_unstable();
+    authors.dedup();
+    let authors = users::by_ids(tx, &authors)?;
+    let sights = Sights::of_authors(tx, viewer, &authors)?;
+    posts.retain(|post| sights.of_post(post) == Sight::Visible);
+    Ok(posts)
+}
+
+const fn one_more(span: &Span) -> Span {
+    Span {
+        limit: span.limit + 1,
+        ..*span
+    }
+}
+
+fn cut(posts: Vec<Post>, span: &Span) -> Page {
+    let wanted = usize::try_from(span.limit).unwrap_or(0);
+    let more = posts.len() > wanted;
+    Page {
+        posts: trimmed(posts, wanted, span.rising),
+        more,
+    }
+}
+
+/// The posts nearest to where the page starts.
+fn trimmed(mut posts: Vec<Post>, wanted: usize, rising: bool) -> Vec<Post> {
+    if rising {
+        let surplus = posts.len().saturating_sub(wanted);
+        posts.drain(..surplus);
+    } else {
+        posts.truncate(wanted);
+    }
+    posts
+}

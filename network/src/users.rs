@@ -1,0 +1,199 @@
+//! People: joining, leaving, and what an operator may do to an account.
+
+use base::text::{NAME_LENGTH, name_problem, username_ok};
+use base::{Fault, Refusal, Stop, Time, UserId};
+use store::users::{self, State, User};
+use store::{Tx, log};
+
+use crate::compose;
+
+/// A new account.
+#[derive(Clone, Debug, Default)]
+pub struct NewUser {
+    /// The handle, `^[A-Za-z0-9_]{1,15}$`, free in whatever case.
+    pub username: String,
+    /// The display name, 1–50 characters; empty: the handle.
+    pub name: String,
+    /// From [`crate::passwords::hash`]; none: nobody can sign in.
+    pub password_hash: Option<String>,
+    /// An id that an import or a seed brings along.
+    pub id: Option<UserId>,
+    /// When it was made, if not now.
+    pub created_at: Option<Time>,
+    /// The biography, at most 160 characters.
+    pub description: String,
+    /// The place it names.
+    pub location: String,
+    /// The address it names.
+    pub url: String,
+    /// Address of the picture.
+    pub profile_image_url: String,
+    /// Posts are for approved followers only.
+    pub protected: bool,
+    /// `blue`, `business`, `government`, `none` or empty.
+    pub verified_type: String,
+    /// `None`, `Basic`, `Premium`, `PremiumPlus` or empty.
+    pub subscription_type: String,
+    /// Email address, or empty.
+    pub email: String,
+}
+
+const VERIFIED_TYPES: &[&str] = &["none", "blue", "business", "government"];
+const SUBSCRIPTION_TYPES: &[&str] = &["None", "Basic", "Premium", "PremiumPlus"];
+
+fn one_of(parameter: &'static str, value: &str, words: &[&'static str]) -> Result<String, Refusal> {
+    if value.is_empty() {
+        return Ok(words.first().copied().unwrap_or_default().to_owned());
+    }
+    if words.contains(&value) {
+        return Ok(value.to_owned());
+    }
+    let message = format!(
+        "The `{parameter}` query parameter value [{value}] is not one of [{}]",
+        words.join(",")
+    );
+    Err(Refusal::invalid(parameter, value, message))
+}
+
+/// Makes an account.
+pub fn create(tx: &mut Tx<'_>, new: &NewUser) -> Result<User, Stop> {
+    if !username_ok(&new.username) {
+        let message = format!(
+            "The `username` query parameter value [{}] does not match ^[A-Za-z0-9_]{{1,15}}$",
+            new.username
+        );
+        return Err(Refusal::invalid("username", &new.username, message).into());
+    }
+    let name = if new.name.trim().is_empty() {
+        &new.username
+    } else {
+        &new.name
+    };
+    let name = checked_name(name)?;
+    if new.description.chars().count() > 160 {
+        let message = "The `description` must have at most 160 characters";
+        return Err(Refusal::invalid("description", &new.description, message).into());
+    }
+    let verified_type = one_of("verified_type", &new.verified_type, VERIFIED_TYPES)?;
+    let now = tx.now();
+    let user = User {
+        id: new.id.unwrap_or_else(|| tx.next_id()),
+        username: new.username.clone(),
+        name,
+        created_at: new.created_at.unwrap_or(now),
+        state: State::Active,
+        entities: compose::profile_entities(&new.url, &new.description),
+        description: new.description.clone(),
+        location: new.location.clone(),
+        url: new.url.clone(),
+        profile_image_url: new.profile_image_url.clone(),
+        profile_banner_url: String::new(),
+        protected: new.protected,
+        verified: verified_type != "none",
+        verified_type,
+        parody: false,
+        is_identity_verified: false,
+        subscription_type: one_of(
+            "subscription_type",
+            &new.subscription_type,
+            SUBSCRIPTION_TYPES,
+        )?,
+        receives_dm: true,
+        affiliation: String::new(),
+        withheld: String::new(),
+        pinned_post_id: None,
+        most_recent_post_id: None,
+        followers_count: 0,
+        following_count: 0,
+        post_count: 0,
+        listed_count: 0,
+        like_count: 0,
+        media_count: 0,
+        following_version: 0,
+        email_confirmed: !new.email.is_empty(),
+        email: new.email.clone(),
+    };
+    tx.ids_stay_above(user.id);
+    if !users::insert(tx, &user, new.password_hash.as_deref().unwrap_or_default())? {
+        let message = format!("The username [{}] or its id is taken", new.username);
+        return Err(Refusal::invalid("username", &new.username, message).into());
+    }
+    log::append(tx, "user.create", user.id.get(), user.id.get(), "")?;
+    Ok(user)
+}
+
+fn checked_name(name: &str) -> Result<String, Refusal> {
+    if name_problem(name).is_some() {
+        let message = format!(
+            "The `name` must have 1 to {NAME_LENGTH} characters, none of them invisible or a control"
+        );
+        return Err(Refusal::invalid("name", name, message));
+    }
+    Ok(name.to_owned())
+}
+
+/// The user with an id that takes part.
+pub fn active(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
+    let user = users::by_id(tx, id)?.filter(|user| user.state == State::Active);
+    user.ok_or_else(|| Refusal::not_valid("user", id).into())
+}
+
+/// The user with an id that is known and not deleted.
+pub fn find(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
+    let user = users::by_id(tx, id)?.filter(|user| user.state != State::Deleted);
+    user.ok_or_else(|| Refusal::not_valid("user", id).into())
+}
+
+/// The users after an id, oldest first.
+pub fn list(tx: &mut Tx<'_>, after: Option<UserId>, limit: i64) -> Result<Vec<User>, Fault> {
+    users::list(tx, after.unwrap_or(UserId::new(0)), limit)
+}
+
+/// Sets the password, from [`crate::passwords::hash`].
+pub fn set_password(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<(), Stop> {
+    find(tx, id)?;
+    users::set_password_hash(tx, id, hash)?;
+    Ok(log::append(tx, "user.password", id.get(), id.get(), "")?)
+}
+
+fn change(
+    tx: &mut Tx<'_>,
+    id: UserId,
+    kind: &str,
+    change: impl FnOnce(&mut User),
+) -> Result<User, Stop> {
+    let mut user = find(tx, id)?;
+    change(&mut user);
+    users::update(tx, &user)?;
+    log::append(tx, kind, id.get(), id.get(), "")?;
+    Ok(user)
+}
+
+/// Suspends an account: it and its posts are out of sight until it is restored.
+pub fn suspend(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
+    change(tx, id, "user.suspend", |user| user.state = State::Suspended)
+}
+
+/// Restores a suspended account.
+pub fn restore(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
+    change(tx, id, "user.restore", |user| user.state = State::Active)
+}
+
+/// Deletes an account: its tokens are dead with the commit, its posts out of sight.
+pub fn delete(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
+    change(tx, id, "user.delete", |user| user.state = State::Deleted)
+}
+
+/// Sets the verification mark: `blue`, `business`, `government` or `none`.
+pub fn verify(tx: &mut Tx<'_>, id: UserId, kind: &str) -> Result<User, Stop> {
+    let kind = one_of("verified_type", kind, VERIFIED_TYPES)?;
+    change(tx, id, "profile.update.verified", |user| {
+        user.verified = kind != "none";
+        user.verified_type = kind;
+    })
+}
+
+/// Marks a user as protected, or no longer.
+pub fn protect(tx: &mut Tx<'_>, id: UserId, protected: bool) -> Result<User, Stop> {
+    change(tx, id, "user.protect", |user| user.protected = protected)
+}

@@ -1,0 +1,110 @@
+//! Given a viewer and a thing, may it be seen: the one answer for lookups, timelines, search,
+//! streams and expansions.
+
+use std::collections::{HashMap, HashSet};
+
+use base::{Fault, UserId};
+use store::posts::{self, Post};
+use store::users::{self, User};
+use store::{Tx, follows, graph};
+
+/// Who is looking: a user, or an app on nobody's behalf.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Viewer {
+    /// The user, in user context.
+    pub user: Option<UserId>,
+}
+
+/// Whether a thing may be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// It may.
+    Visible,
+    /// It is not there (deleted, never was, or nobody may know).
+    Missing,
+    /// It is there, but not for this viewer.
+    Forbidden,
+    /// Its owner is suspended.
+    Suspended,
+}
+
+impl Viewer {
+    /// A user.
+    pub const fn user(user: UserId) -> Self {
+        Self { user: Some(user) }
+    }
+
+    /// Nobody in particular.
+    pub const fn anyone() -> Self {
+        Self { user: None }
+    }
+}
+
+/// Whether a user's profile may be seen. Protection hides posts, not the profile.
+pub fn of_user(user: &User) -> Sight {
+    match user.state {
+        users::State::Active | users::State::Placeholder => Sight::Visible,
+        users::State::Suspended => Sight::Suspended,
+        users::State::Deleted => Sight::Missing,
+    }
+}
+
+/// What a viewer may see of certain authors' posts, worked out once for all of them.
+#[derive(Debug, Default)]
+pub struct Sights {
+    authors: HashMap<UserId, Sight>,
+}
+
+impl Sights {
+    /// Works out what `viewer` may see of the posts of `authors`.
+    pub fn of_authors<'a>(
+        tx: &mut Tx<'_>,
+        viewer: Viewer,
+        authors: impl IntoIterator<Item = &'a User>,
+    ) -> Result<Self, Fault> {
+        let authors: Vec<&User> = authors.into_iter().collect();
+        let mut others: Vec<UserId> = authors.iter().map(|author| author.id).collect();
+        others.retain(|author| viewer.user != Some(*author));
+        let (blockers, followed) = match viewer.user {
+            None => (HashSet::new(), HashSet::new()),
+            Some(user) => {
+                let blockers = graph::blockers(tx, &others, user)?;
+                let protected = authors.iter().filter(|author| author.protected);
+                let protected: Vec<_> = protected.map(|author| author.id).collect();
+                (
+                    HashSet::from_iter(blockers),
+                    HashSet::from_iter(follows::among(tx, user, &protected)?),
+                )
+            }
+        };
+        let judge = |author: &&User| {
+            let sight = match of_user(author) {
+                Sight::Visible if viewer.user == Some(author.id) => Sight::Visible,
+                Sight::Visible if blockers.contains(&author.id) => Sight::Forbidden,
+                Sight::Visible if author.protected && !followed.contains(&author.id) => {
+                    Sight::Forbidden
+                }
+                other => other,
+            };
+            (author.id, sight)
+        };
+        Ok(Self {
+            authors: authors.iter().map(judge).collect(),
+        })
+    }
+
+    /// Whether posts of one of those authors may be seen.
+    pub fn of_author(&self, author: UserId) -> Sight {
+        self.authors.get(&author).copied().unwrap_or(Sight::Missing)
+    }
+
+    /// Whether a post of one of those authors may be seen.
+    pub fn of_post(&self, post: &Post) -> Sight {
+        match post.state {
+            posts::State::Deleted => Sight::Missing,
+            posts::State::Live | posts::State::Superseded | posts::State::Placeholder => {
+                self.of_author(post.author_id)
+            }
+        }
+    }
+}

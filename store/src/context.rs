@@ -1,0 +1,22 @@
+//! What every transaction carries beside its connection.
+
+use std::sync::atomic::AtomicU64;
+
+use base::id::Ids;
+use base::seal::Keyring;
+use base::{Chance, Clock};
+
+/// Time, chance, ids and keys: the world that a store lives in.
+pub struct Context {
+    /// The platform's clock.
+    pub clock: Clock,
+    /// The source of random bytes.
+    pub chance: Chance,
+    /// The issuer of ids.
+    pub ids: Ids,
+    /// The keys that secrets are encrypted with.
+    pub keyring: Keyring,
+    /// Raised by every commit after which a credential may mean something else. What was worked
+    /// out from credentials at another version is worked out again.
+    pub credentials: AtomicU64,
+}

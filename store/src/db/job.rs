@@ -1,0 +1,75 @@
+//! A piece of work on its way to a connection, and its answer on the way back.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use base::{Fault, Stop};
+use tokio::sync::oneshot;
+
+use super::Tx;
+
+/// Work over a transaction. It may be run again when the engine asks for a retry, so it keeps its
+/// hands off everything but the transaction.
+pub trait Work<T>: Fn(&mut Tx<'_>) -> Result<T, Stop> + Send + 'static {}
+
+impl<T, F: Fn(&mut Tx<'_>) -> Result<T, Stop> + Send + 'static> Work<T> for F {}
+
+/// The way to a connection's thread.
+pub(crate) type Queue = crossbeam_channel::Sender<Box<dyn Errand>>;
+
+/// What a connection's thread sees of a job.
+pub(crate) trait Errand: Send {
+    /// Whether it may change something.
+    fn writes(&self) -> bool;
+    /// Does the work; false asks to undo what it did.
+    fn run(&mut self, tx: &mut Tx<'_>) -> bool;
+    /// Sends the answer; a failed commit replaces whatever the work had to say.
+    fn finish(self: Box<Self>, commit: Result<(), Arc<Fault>>);
+}
+
+pub(crate) struct Job<F, T> {
+    work: F,
+    writes: bool,
+    outcome: Option<Result<T, Stop>>,
+    reply: oneshot::Sender<Result<T, Stop>>,
+}
+
+impl<T: Send + 'static, F: Work<T>> Job<F, T> {
+    pub(crate) fn boxed(
+        work: F,
+        reply: oneshot::Sender<Result<T, Stop>>,
+        writes: bool,
+    ) -> Box<dyn Errand> {
+        Box::new(Self {
+            work,
+            writes,
+            outcome: None,
+            reply,
+        })
+    }
+}
+
+impl<T: Send + 'static, F: Work<T>> Errand for Job<F, T> {
+    fn writes(&self) -> bool {
+        self.writes
+    }
+
+    fn run(&mut self, tx: &mut Tx<'_>) -> bool {
+        // A bug in one job must not take the connection, nor the jobs that share its commit.
+        let outcome = catch_unwind(AssertUnwindSafe(|| (self.work)(tx)))
+            .unwrap_or_else(|_| Err(Fault::new("a piece of work on the store panicked").into()));
+        let keep = outcome.is_ok();
+        self.outcome = Some(outcome);
+        keep
+    }
+
+    fn finish(self: Box<Self>, commit: Result<(), Arc<Fault>>) {
+        let outcome = match (commit, self.outcome) {
+            (Ok(()), Some(outcome)) | (Err(_), Some(outcome @ Err(_))) => outcome,
+            (Err(fault), _) => Err(Fault::caused("the transaction failed", fault).into()),
+            (Ok(()), None) => Err(Fault::new("the work was never run").into()),
+        };
+        // The caller may have gone; what is committed stays committed.
+        drop(self.reply.send(outcome));
+    }
+}

@@ -1,0 +1,281 @@
+//! SQLite: one writer that commits whatever is queued together, and a few readers.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use base::Fault;
+use crossbeam_channel::{Receiver, RecvTimeoutError, bounded, unbounded};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, params_from_iter};
+use tokio::sync::watch;
+
+use super::job::{Errand, Queue};
+use super::tx::{Conn, Marks, Tx};
+use super::value::{Row, Value};
+use super::{dialect, migrate};
+use crate::context::Context;
+
+/// Jobs that share one commit at most.
+const BATCH: usize = 256;
+/// The log of changes is folded back into the file from this size on.
+const FOLD_AT: u64 = 4 << 20;
+/// From this size on the writer itself waits for it to be folded and starts it afresh.
+const FOLD_NOW: u64 = 64 << 20;
+const FOLD_EVERY: Duration = Duration::from_millis(200);
+const STATEMENTS: usize = 256;
+
+fn connect(path: &Path) -> Result<Connection, Fault> {
+    let conn = Connection::open(path).map_err(Fault::when("opening the database file"))?;
+    // Without it every cached statement with a join or a range is planned anew at each run.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .map_err(Fault::when("fixing query plans"))?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    conn.busy_timeout(Duration::from_secs(10))
+        .map_err(Fault::when("the busy time-out"))?;
+    conn.execute_batch(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
+         PRAGMA mmap_size = 1073741824; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;
+         PRAGMA trusted_schema = OFF;",
+    )
+    .map_err(Fault::when("setting up the database file"))?;
+    Ok(conn)
+}
+
+pub(crate) fn each(
+    conn: &Connection,
+    sql: &'static str,
+    args: &[Value<'_>],
+    mut read: impl FnMut(&Row<'_, '_>) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
+    let mut statement = conn
+        .prepare_cached(sql)
+        .map_err(|error| failed(sql, error))?;
+    let mut rows = statement
+        .query(params_from_iter(args))
+        .map_err(|error| failed(sql, error))?;
+    while let Some(row) = rows.next().map_err(|error| failed(sql, error))? {
+        if !read(&Row::Lite(row))? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn of_each(
+    conn: &Connection,
+    sql: &'static str,
+    keys: &[i64],
+    more: &[Value<'_>],
+    read: &mut dyn FnMut(&Row<'_, '_>) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
+    let mut statement = conn
+        .prepare_cached(sql)
+        .map_err(|error| failed(sql, error))?;
+    for key in keys {
+        let args = std::iter::once(Value::Int(*key)).chain(more.iter().copied());
+        let mut rows = statement
+            .query(params_from_iter(args))
+            .map_err(|error| failed(sql, error))?;
+        while let Some(row) = rows.next().map_err(|error| failed(sql, error))? {
+            if !read(&Row::Lite(row))? {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn exec(conn: &Connection, sql: &str, args: &[Value<'_>]) -> Result<u64, Fault> {
+    let mut statement = conn
+        .prepare_cached(sql)
+        .map_err(|error| failed(sql, error))?;
+    let changed = statement
+        .execute(params_from_iter(args))
+        .map_err(|error| failed(sql, error))?;
+    Ok(u64::try_from(changed).unwrap_or(u64::MAX))
+}
+
+fn failed(sql: &str, error: rusqlite::Error) -> Fault {
+    Fault::caused(format!("running {sql:?}"), error)
+}
+
+/// Starts the writer and the thread that folds the log of changes back into the file.
+pub(crate) fn writer(
+    path: &Path,
+    context: &Arc<Context>,
+    waker: Arc<watch::Sender<u64>>,
+) -> Result<(Queue, Vec<JoinHandle<()>>), Fault> {
+    let conn = connect(path)?;
+    let (queue, jobs) = unbounded();
+    let (stop, stopped) = bounded::<()>(0);
+    let shared = Arc::clone(context);
+    let wal = path.with_extension("db-wal");
+    let log = wal.clone();
+    let write = spawn("store-writer", move || {
+        let keep_folding = stop;
+        write_all(&conn, &jobs, &shared, &waker, &log);
+        drop(keep_folding);
+        // Readers may still be there; whatever is not folded now is folded at the next start.
+        drop(conn.execute_batch("PRAGMA wal_checkpoint(TRUNCATE);"));
+    })?;
+    let folder = connect(path)?;
+    let fold = spawn("store-folder", move || {
+        while stopped.recv_timeout(FOLD_EVERY) == Err(RecvTimeoutError::Timeout) {
+            if size_of(&wal) > FOLD_AT {
+                fold_log(&folder, "PASSIVE");
+            }
+        }
+    })?;
+    Ok((queue, vec![write, fold]))
+}
+
+fn size_of(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |file| file.len())
+}
+
+fn fold_log(conn: &Connection, how: &str) {
+    let result = conn.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |_| Ok(()));
+    if let Err(error) = result {
+        tracing::warn!(%error, "the log of changes was not folded");
+    }
+}
+
+fn write_all(
+    conn: &Connection,
+    jobs: &Receiver<Box<dyn Errand>>,
+    context: &Context,
+    waker: &watch::Sender<u64>,
+    wal: &Path,
+) {
+    while let Ok(first) = jobs.recv() {
+        let mut done = Vec::with_capacity(BATCH);
+        let (commit, marks) = commit_together(conn, first, jobs, context, &mut done);
+        if commit.is_ok() {
+            marks.announce(context, waker);
+        }
+        for job in done {
+            job.finish(commit.clone());
+        }
+        if size_of(wal) > FOLD_NOW {
+            fold_log(conn, "TRUNCATE");
+        }
+    }
+}
+
+/// Runs the first job and all that are queued behind it, each undone alone if it fails, then
+/// commits once: the flush to disk is shared.
+fn commit_together(
+    conn: &Connection,
+    first: Box<dyn Errand>,
+    jobs: &Receiver<Box<dyn Errand>>,
+    context: &Context,
+    done: &mut Vec<Box<dyn Errand>>,
+) -> (Result<(), Arc<Fault>>, Marks) {
+    let mut marks = Marks::default();
+    let begun = exec(conn, "BEGIN IMMEDIATE", &[]);
+    let mut next = Some(first);
+    let mut result = begun.map(|_| ());
+    while let Some(mut job) = next.take() {
+        if result.is_ok() {
+            result = run_alone(conn, job.as_mut(), context, &mut marks);
+        }
+        done.push(job);
+        if done.len() < BATCH {
+            next = jobs.try_recv().ok();
+        }
+    }
+    let result = result.and_then(|()| exec(conn, "COMMIT", &[]).map(|_| ()));
+    if result.is_err() && !conn.is_autocommit() {
+        drop(exec(conn, "ROLLBACK", &[]));
+    }
+    (result.map_err(Arc::new), marks)
+}
+
+fn run_alone(
+    conn: &Connection,
+    job: &mut dyn Errand,
+    context: &Context,
+    marks: &mut Marks,
+) -> Result<(), Fault> {
+    exec(conn, "SAVEPOINT job", &[])?;
+    let mut tx = Tx::new(Conn::Lite(conn), context);
+    if job.run(&mut tx) {
+        marks.add(tx.marks);
+    } else {
+        exec(conn, "ROLLBACK TO job", &[])?;
+    }
+    exec(conn, "RELEASE job", &[]).map(|_| ())
+}
+
+/// Starts the readers.
+pub(crate) fn readers(
+    path: &Path,
+    count: usize,
+    context: &Arc<Context>,
+) -> Result<(Queue, Vec<JoinHandle<()>>), Fault> {
+    let (queue, jobs) = unbounded::<Box<dyn Errand>>();
+    let threads = (0..count.max(1)).map(|_| {
+        let conn = connect(path)?;
+        conn.execute_batch("PRAGMA query_only = ON;")
+            .map_err(Fault::when("a reader"))?;
+        let (jobs, context) = (jobs.clone(), Arc::clone(context));
+        spawn("store-reader", move || {
+            while let Ok(job) = jobs.recv() {
+                read_one(&conn, job, &context);
+            }
+        })
+    });
+    Ok((queue, threads.collect::<Result<_, _>>()?))
+}
+
+fn read_one(conn: &Connection, mut job: Box<dyn Errand>, context: &Context) {
+    let begun = exec(conn, "BEGIN", &[]);
+    if begun.is_ok() {
+        job.run(&mut Tx::new(Conn::Lite(conn), context));
+        drop(exec(conn, "COMMIT", &[]));
+    }
+    job.finish(begun.map(|_| ()).map_err(Arc::new));
+}
+
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Fault> {
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(run)
+        .map_err(Fault::when("starting a thread"))
+}
+
+/// A connection for migrations.
+pub(crate) struct Setup(Connection);
+
+impl Setup {
+    pub(crate) fn open(path: &Path) -> Result<Self, Fault> {
+        connect(path).map(Self)
+    }
+}
+
+impl migrate::Target for Setup {
+    fn run(&mut self, script: &str) -> Result<(), Fault> {
+        let script = dialect::for_file(script);
+        self.0
+            .execute_batch(&script)
+            .map_err(Fault::when("running a migration"))
+    }
+
+    fn applied(&mut self) -> Result<Vec<migrate::Row>, Fault> {
+        let exists = self
+            .0
+            .table_exists(None, "migration")
+            .map_err(Fault::when("the schema"))?;
+        if !exists {
+            return Ok(Vec::new());
+        }
+        let mut all = Vec::new();
+        each(&self.0, migrate::LIST, &[], |row| {
+            all.push(migrate::Row::read(row)?);
+            Ok(true)
+        })?;
+        Ok(all)
+    }
+}

@@ -1,0 +1,137 @@
+//! Numbered scripts, forward only, each applied in one transaction.
+
+use base::{Fault, Time};
+use sha2::{Digest, Sha256};
+
+use super::value;
+
+/// The scripts of this program, oldest first.
+const SCRIPTS: &[(&str, &str)] = &[(
+    "foundation",
+    include_str!("../../migrations/0001_foundation.sql"),
+)];
+
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (
+    version BIGINT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    checksum TEXT NOT NULL,
+    applied_at BIGINT NOT NULL
+);";
+pub(crate) const LIST: &str =
+    "SELECT version, name, checksum, applied_at FROM migration ORDER BY version";
+
+/// A migration that was applied just now.
+#[derive(Clone, Debug)]
+pub struct Applied {
+    /// Its number, from 1.
+    pub version: i64,
+    /// Its name.
+    pub name: String,
+}
+
+/// A migration and whether the database has it.
+#[derive(Clone, Debug)]
+pub struct Migration {
+    /// Its number, from 1.
+    pub version: i64,
+    /// Its name.
+    pub name: String,
+    /// When it was applied, if it was.
+    pub applied_at: Option<Time>,
+}
+
+/// A row of the table of migrations.
+pub(crate) struct Row {
+    version: i64,
+    name: String,
+    checksum: String,
+    applied_at: Time,
+}
+
+impl Row {
+    pub(crate) fn read(row: &value::Row<'_, '_>) -> Result<Self, Fault> {
+        Ok(Self {
+            version: row.int(0)?,
+            name: row.text(1)?,
+            checksum: row.text(2)?,
+            applied_at: row.time(3)?,
+        })
+    }
+}
+
+/// A database that can be migrated.
+pub(crate) trait Target {
+    fn run(&mut self, script: &str) -> Result<(), Fault>;
+    fn applied(&mut self) -> Result<Vec<Row>, Fault>;
+}
+
+/// Applies what is missing.
+pub(crate) fn run(target: &mut impl Target, now_ms: i64) -> Result<Vec<Applied>, Fault> {
+    let applied = target.applied()?;
+    check(&applied)?;
+    let mut done = Vec::new();
+    for (version, (name, script)) in (1..).zip(SCRIPTS).skip(applied.len()) {
+        let checksum = checksum(script);
+        target.run(&format!(
+            "BEGIN; {TABLE} {script} INSERT INTO migration (version, name, checksum, applied_at) \
+             VALUES ({version}, '{name}', '{checksum}', {now_ms}); COMMIT;"
+        ))?;
+        done.push(Applied {
+            version,
+            name: (*name).to_owned(),
+        });
+    }
+    Ok(done)
+}
+
+/// What is applied and what is missing.
+pub(crate) fn status(target: &mut impl Target) -> Result<Vec<Migration>, Fault> {
+    let applied = target.applied()?;
+    check(&applied)?;
+    let mut all = all_missing();
+    for (known, row) in all.iter_mut().zip(applied) {
+        known.applied_at = Some(row.applied_at);
+    }
+    Ok(all)
+}
+
+pub(crate) fn all_missing() -> Vec<Migration> {
+    let scripts = (1..).zip(SCRIPTS);
+    scripts
+        .map(|(version, (name, _))| Migration {
+            version,
+            name: (*name).to_owned(),
+            applied_at: None,
+        })
+        .collect()
+}
+
+/// A database that knows more than this program, or something else, is left alone.
+fn check(applied: &[Row]) -> Result<(), Fault> {
+    if applied.len() > SCRIPTS.len() {
+        let newest = applied.last().map_or("", |row| row.name.as_str());
+        return Err(Fault::new(format!(
+            "the database is newer than this program (schema {}, {newest:?}; known: {}): \
+             nothing was touched",
+            applied.len(),
+            SCRIPTS.len()
+        )));
+    }
+    for (row, (name, script)) in applied.iter().zip(SCRIPTS) {
+        if row.checksum != checksum(script) {
+            return Err(Fault::new(format!(
+                "migration {} in the database ({:?}) is not this program's {name:?}: nothing was touched",
+                row.version, row.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn checksum(script: &str) -> String {
+    Sha256::digest(script.as_bytes())
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}

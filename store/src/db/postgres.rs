@@ -1,0 +1,248 @@
+//! PostgreSQL: a pool of threads, each with its own connection.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use base::Fault;
+use crossbeam_channel::{Receiver, unbounded};
+use postgres::error::SqlState;
+use postgres::types::ToSql;
+use postgres::{Client, NoTls, Statement};
+use tokio::sync::watch;
+
+use super::job::{Errand, Queue};
+use super::tx::{Conn, Tx};
+use super::value::{Row, Value};
+use super::{dialect, migrate};
+use crate::context::Context;
+
+/// How often work is run again after another transaction got in its way.
+const TRIES: usize = 8;
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// A connection and the statements that it has prepared.
+pub(crate) struct Connection {
+    client: Client,
+    statements: HashMap<(&'static str, bool), Statement>,
+    /// Whether the last failure asks for the work to be run again.
+    clashed: bool,
+}
+
+impl Connection {
+    fn open(url: &str) -> Result<Self, Fault> {
+        let mut config: postgres::Config =
+            url.parse().map_err(Fault::when("the database address"))?;
+        config.connect_timeout(CONNECT).application_name("locum");
+        let mut client = config
+            .connect(NoTls)
+            .map_err(Fault::when("connecting to PostgreSQL"))?;
+        client
+            .batch_execute(
+                "SET statement_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'",
+            )
+            .map_err(Fault::when("setting up a connection"))?;
+        Ok(Self {
+            client,
+            statements: HashMap::new(),
+            clashed: false,
+        })
+    }
+
+    fn failed(&mut self, sql: &str, error: postgres::Error) -> Fault {
+        let clashes = [
+            SqlState::T_R_SERIALIZATION_FAILURE,
+            SqlState::T_R_DEADLOCK_DETECTED,
+        ];
+        self.clashed |= error.code().is_some_and(|code| clashes.contains(code));
+        Fault::caused(format!("running {sql:?}"), error)
+    }
+
+    fn prepare(&mut self, sql: &'static str, many: bool) -> Result<Statement, Fault> {
+        if let Some(statement) = self.statements.get(&(sql, many)) {
+            return Ok(statement.clone());
+        }
+        let text = if many {
+            sql.replacen("= $1", "= ANY($1)", 1)
+        } else {
+            sql.to_owned()
+        };
+        let statement = self
+            .client
+            .prepare(&text)
+            .map_err(|error| self.failed(sql, error))?;
+        self.statements.insert((sql, many), statement.clone());
+        Ok(statement)
+    }
+
+    pub(crate) fn each(
+        &mut self,
+        sql: &'static str,
+        args: &[Value<'_>],
+        read: impl FnMut(&Row<'_, '_>) -> Result<bool, Fault>,
+    ) -> Result<(), Fault> {
+        let statement = self.prepare(sql, false)?;
+        let args: Vec<&(dyn ToSql + Sync)> = args.iter().map(|arg| arg as _).collect();
+        self.run(sql, &statement, &args, read)
+    }
+
+    pub(crate) fn of_each(
+        &mut self,
+        sql: &'static str,
+        keys: &[i64],
+        more: &[Value<'_>],
+        read: &mut dyn FnMut(&Row<'_, '_>) -> Result<bool, Fault>,
+    ) -> Result<(), Fault> {
+        let statement = self.prepare(sql, true)?;
+        let mut args: Vec<&(dyn ToSql + Sync)> = vec![&keys];
+        args.extend(more.iter().map(|arg| arg as &(dyn ToSql + Sync)));
+        self.run(sql, &statement, &args, read)
+    }
+
+    fn run(
+        &mut self,
+        sql: &str,
+        statement: &Statement,
+        args: &[&(dyn ToSql + Sync)],
+        mut read: impl FnMut(&Row<'_, '_>) -> Result<bool, Fault>,
+    ) -> Result<(), Fault> {
+        let answer = self.client.query(statement, args);
+        let rows = answer.map_err(|error| self.failed(sql, error))?;
+        for row in &rows {
+            if !read(&Row::Postgres(row))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn exec(&mut self, sql: &'static str, args: &[Value<'_>]) -> Result<u64, Fault> {
+        let statement = self.prepare(sql, false)?;
+        let args: Vec<&(dyn ToSql + Sync)> = args.iter().map(|arg| arg as _).collect();
+        self.client
+            .execute(&statement, &args)
+            .map_err(|error| self.failed(sql, error))
+    }
+
+    fn control(&mut self, sql: &'static str) -> Result<(), Fault> {
+        self.client
+            .batch_execute(sql)
+            .map_err(|error| self.failed(sql, error))
+    }
+}
+
+/// Starts `count` threads over one queue. The first connection is made at once, so that a wrong
+/// address is known at the start; the others when they are needed.
+pub(crate) fn pool(
+    url: &str,
+    count: usize,
+    context: &Arc<Context>,
+    waker: Arc<watch::Sender<u64>>,
+) -> Result<(Queue, Vec<JoinHandle<()>>), Fault> {
+    let (queue, jobs) = unbounded::<Box<dyn Errand>>();
+    let mut first = Some(Connection::open(url)?);
+    let threads = (0..count.max(1)).map(|_| {
+        let mut worker = Worker {
+            url: url.to_owned(),
+            conn: first.take(),
+            context: Arc::clone(context),
+            waker: Arc::clone(&waker),
+        };
+        let jobs = jobs.clone();
+        thread::Builder::new()
+            .name("store-pool".to_owned())
+            .spawn(move || worker.work(&jobs))
+            .map_err(Fault::when("starting a thread"))
+    });
+    Ok((queue, threads.collect::<Result<_, _>>()?))
+}
+
+struct Worker {
+    url: String,
+    conn: Option<Connection>,
+    context: Arc<Context>,
+    waker: Arc<watch::Sender<u64>>,
+}
+
+impl Worker {
+    fn work(&mut self, jobs: &Receiver<Box<dyn Errand>>) {
+        while let Ok(mut job) = jobs.recv() {
+            let commit = self.serve(job.as_mut());
+            // A connection that is broken or still inside a transaction is never used again.
+            if commit.is_err()
+                || self
+                    .conn
+                    .as_ref()
+                    .is_some_and(|conn| conn.client.is_closed())
+            {
+                self.conn = None;
+            }
+            job.finish(commit.map_err(Arc::new));
+        }
+    }
+
+    fn serve(&mut self, job: &mut dyn Errand) -> Result<(), Fault> {
+        let conn = match &mut self.conn {
+            Some(conn) => conn,
+            none => none.insert(Connection::open(&self.url)?),
+        };
+        if !job.writes() {
+            job.run(&mut Tx::new(Conn::Postgres(conn), &self.context));
+            return Ok(());
+        }
+        for _ in 0..TRIES {
+            conn.clashed = false;
+            conn.control("BEGIN")?;
+            let mut tx = Tx::new(Conn::Postgres(conn), &self.context);
+            let keep = job.run(&mut tx);
+            let marks = tx.marks;
+            let ended = conn.control(if keep { "COMMIT" } else { "ROLLBACK" });
+            if conn.clashed {
+                drop(conn.control("ROLLBACK"));
+                continue;
+            }
+            ended?;
+            if keep {
+                marks.announce(&self.context, &self.waker);
+            }
+            return Ok(());
+        }
+        Err(Fault::new("other transactions got in the way too often"))
+    }
+}
+
+/// A connection for migrations.
+pub(crate) struct Setup(Connection);
+
+impl Setup {
+    pub(crate) fn open(url: &str) -> Result<Self, Fault> {
+        Connection::open(url).map(Self)
+    }
+}
+
+impl migrate::Target for Setup {
+    fn run(&mut self, script: &str) -> Result<(), Fault> {
+        let script = dialect::for_server(script);
+        self.0
+            .client
+            .batch_execute(&script)
+            .map_err(Fault::when("running a migration"))
+    }
+
+    fn applied(&mut self) -> Result<Vec<migrate::Row>, Fault> {
+        let mut exists = false;
+        self.0.each("SELECT 1 FROM pg_tables WHERE tablename = 'migration' AND schemaname = current_schema()", &[], |_| {
+            exists = true;
+            Ok(false)
+        })?;
+        let mut all = Vec::new();
+        if exists {
+            self.0.each(migrate::LIST, &[], |row| {
+                all.push(migrate::Row::read(row)?);
+                Ok(true)
+            })?;
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,131 @@
+//! What goes into a statement, and what comes out of one.
+
+use std::error::Error;
+
+use base::{Fault, Id};
+use bytes::BytesMut;
+use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+
+/// One argument of a statement.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Value<'a> {
+    Null,
+    Int(i64),
+    Text(&'a str),
+    Bytes(&'a [u8]),
+}
+
+macro_rules! from {
+    ($($from:ty => |$value:ident| $to:expr;)*) => {
+        $(impl<'a> From<$from> for Value<'a> {
+            fn from($value: $from) -> Self { $to }
+        })*
+    };
+}
+
+from! {
+    i64 => |value| Self::Int(value);
+    bool => |value| Self::Int(i64::from(value));
+    &'a str => |value| Self::Text(value);
+    &'a String => |value| Self::Text(value);
+    &'a [u8] => |value| Self::Bytes(value);
+    &'a Vec<u8> => |value| Self::Bytes(value);
+    &'a [u8; 32] => |value| Self::Bytes(value);
+    base::Time => |value| Self::Int(value.ms());
+}
+
+impl<K> From<Id<K>> for Value<'_> {
+    fn from(id: Id<K>) -> Self {
+        Self::Int(id.get())
+    }
+}
+
+impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+impl rusqlite::ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
+        use rusqlite::types::ValueRef;
+        Ok(rusqlite::types::ToSqlOutput::Borrowed(match *self {
+            Self::Null => ValueRef::Null,
+            Self::Int(value) => ValueRef::Integer(value),
+            Self::Text(value) => ValueRef::Text(value.as_bytes()),
+            Self::Bytes(value) => ValueRef::Blob(value),
+        }))
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(
+        &self,
+        ty: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match *self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Int(value) if *ty == Type::INT4 => i32::try_from(value)?.to_sql(ty, out),
+            Self::Int(value) => value.to_sql(ty, out),
+            Self::Text(value) => value.to_sql(ty, out),
+            Self::Bytes(value) => value.to_sql(ty, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
+/// One row of an answer; cells are counted from 0.
+pub(crate) enum Row<'r, 's> {
+    Lite(&'r rusqlite::Row<'s>),
+    Postgres(&'r postgres::Row),
+}
+
+macro_rules! cells {
+    ($($(#[$doc:meta])* $name:ident -> $type:ty;)*) => {
+        $($(#[$doc])*
+        pub(crate) fn $name(&self, cell: usize) -> Result<$type, Fault> {
+            match self {
+                Self::Lite(row) => row.get(cell).map_err(Fault::when("a cell of a row")),
+                Self::Postgres(row) => row.try_get(cell).map_err(Fault::when("a cell of a row")),
+            }
+        })*
+    };
+}
+
+impl Row<'_, '_> {
+    cells! {
+        int -> i64;
+        opt_int -> Option<i64>;
+        text -> String;
+        opt_text -> Option<String>;
+        bytes -> Vec<u8>;
+        opt_bytes -> Option<Vec<u8>>;
+    }
+
+    /// A switch: stored as 0 or 1.
+    pub(crate) fn switch(&self, cell: usize) -> Result<bool, Fault> {
+        self.int(cell).map(|value| value != 0)
+    }
+
+    pub(crate) fn id<K>(&self, cell: usize) -> Result<Id<K>, Fault> {
+        self.int(cell).map(Id::new)
+    }
+
+    pub(crate) fn opt_id<K>(&self, cell: usize) -> Result<Option<Id<K>>, Fault> {
+        Ok(self.opt_int(cell)?.map(Id::new))
+    }
+
+    pub(crate) fn time(&self, cell: usize) -> Result<base::Time, Fault> {
+        self.int(cell).map(base::Time::from_ms)
+    }
+
+    pub(crate) fn opt_time(&self, cell: usize) -> Result<Option<base::Time>, Fault> {
+        Ok(self.opt_int(cell)?.map(base::Time::from_ms))
+    }
+}

@@ -1,0 +1,65 @@
+//! Who follows whom.
+
+use base::{Fault, UserId};
+
+use crate::Tx;
+
+/// Whether `source` follows `target`.
+pub fn exists(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM follow WHERE source_id = $1 AND target_id = $2";
+    Ok(tx
+        .row(sql, &[source.into(), target.into()], |_| Ok(()))?
+        .is_some())
+}
+
+/// Which of `targets` `source` follows.
+pub fn among(tx: &mut Tx<'_>, source: UserId, targets: &[UserId]) -> Result<Vec<UserId>, Fault> {
+    let sql = "SELECT target_id FROM follow WHERE target_id = $1 AND source_id = $2";
+    let keys: Vec<_> = targets.iter().map(|target| target.get()).collect();
+    tx.of_each(sql, &keys, &[source.into()], |row| row.id(0))
+}
+
+/// Which of `sources` follow `target`.
+pub fn of_those(tx: &mut Tx<'_>, sources: &[UserId], target: UserId) -> Result<Vec<UserId>, Fault> {
+    let sql = "SELECT source_id FROM follow WHERE source_id = $1 AND target_id = $2";
+    let keys: Vec<_> = sources.iter().map(|source| source.get()).collect();
+    tx.of_each(sql, &keys, &[target.into()], |row| row.id(0))
+}
+
+/// Everyone that `source` follows.
+pub fn targets(tx: &mut Tx<'_>, source: UserId) -> Result<Vec<UserId>, Fault> {
+    tx.rows(
+        "SELECT target_id FROM follow WHERE source_id = $1",
+        &[source.into()],
+        |row| row.id(0),
+    )
+}
+
+/// Makes `source` follow `target`, with both counters; false when it does already.
+pub fn insert(tx: &mut Tx<'_>, source: UserId, target: UserId, id: i64) -> Result<bool, Fault> {
+    let sql = "INSERT INTO follow (source_id, target_id, id) VALUES ($1, $2, $3) \
+               ON CONFLICT DO NOTHING";
+    let added = tx.exec(sql, &[source.into(), target.into(), id.into()])? > 0;
+    if added {
+        count(tx, source, target, 1)?;
+    }
+    Ok(added)
+}
+
+/// Ends that `source` follows `target`, with both counters; false when it does not.
+pub fn delete(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, Fault> {
+    let sql = "DELETE FROM follow WHERE source_id = $1 AND target_id = $2";
+    let removed = tx.exec(sql, &[source.into(), target.into()])? > 0;
+    if removed {
+        count(tx, source, target, -1)?;
+    }
+    Ok(removed)
+}
+
+fn count(tx: &mut Tx<'_>, source: UserId, target: UserId, by: i64) -> Result<(), Fault> {
+    let sql = "UPDATE users SET following_count = following_count + $1, \
+               following_version = following_version + 1 WHERE id = $2";
+    tx.exec(sql, &[by.into(), source.into()])?;
+    let sql = "UPDATE users SET followers_count = followers_count + $1 WHERE id = $2";
+    tx.exec(sql, &[by.into(), target.into()]).map(|_| ())
+}

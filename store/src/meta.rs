@@ -1,0 +1,87 @@
+//! Facts about the database itself.
+
+use base::Fault;
+
+use crate::Tx;
+
+const KEY_CHECK: &str = "master_key_check";
+
+/// A fact, if it is set.
+pub fn get(tx: &mut Tx<'_>, key: &str) -> Result<Option<String>, Fault> {
+    tx.row(
+        "SELECT value FROM meta WHERE key = $1",
+        &[key.into()],
+        |row| row.text(0),
+    )
+}
+
+/// Sets a fact.
+pub fn set(tx: &mut Tx<'_>, key: &str, value: &str) -> Result<(), Fault> {
+    let sql = "INSERT INTO meta (key, value) VALUES ($1, $2) \
+               ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+    tx.exec(sql, &[key.into(), value.into()]).map(|_| ())
+}
+
+/// The highest id that anything has: new ones must be above it.
+pub(crate) fn highest_id(tx: &mut Tx<'_>) -> Result<i64, Fault> {
+    const TABLES: [&str; 5] = [
+        "SELECT MAX(id) FROM users",
+        "SELECT MAX(id) FROM app",
+        "SELECT MAX(id) FROM post",
+        "SELECT MAX(id) FROM media",
+        "SELECT MAX(id) FROM list",
+    ];
+    let mut highest = 0;
+    for sql in TABLES {
+        let id = tx
+            .row(sql, &[], |row| row.opt_int(0))?
+            .flatten()
+            .unwrap_or(0);
+        highest = highest.max(id);
+    }
+    Ok(highest)
+}
+
+/// Proves that the master key is the one that the stored secrets were encrypted with; on a new
+/// database, leaves the proof for next time.
+pub(crate) fn check_key(tx: &mut Tx<'_>) -> Result<(), Fault> {
+    match get(tx, KEY_CHECK)? {
+        Some(text) => {
+            let sealed =
+                unhex(&text).ok_or_else(|| Fault::new("the master key's proof is garbled"))?;
+            let opened = tx.unseal(KEY_CHECK, &sealed);
+            opened.map(|_| ()).map_err(|_| {
+                Fault::new("the master key is not the one that this database was made with: nothing was touched")
+            })
+        }
+        None => {
+            let sealed = tx.seal(KEY_CHECK, "locum")?;
+            set(tx, KEY_CHECK, &hex(&sealed))
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = text
+        .chars()
+        .map(|digit| {
+            digit
+                .to_digit(16)
+                .and_then(|digit| u8::try_from(digit).ok())
+        })
+        .collect::<Option<_>>()?;
+    digits
+        .chunks(2)
+        .map(|pair| {
+            if let [high, low] = pair {
+                Some(high * 16 + low)
+            } else {
+                None
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,156 @@
+//! Opening a store: the lock, the schema, the keys, the floor of ids.
+
+use std::fs::{File, OpenOptions};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use base::id::Ids;
+use base::seal::Keyring;
+use base::{Chance, Clock, Fault, Stop};
+use tokio::sync::watch;
+
+use crate::context::Context;
+use crate::db::{Applied, Db, Location, Migration, Work};
+use crate::meta;
+
+/// How a store is opened.
+pub struct Options {
+    /// Where the data is.
+    pub location: Location,
+    /// The data folder: its lock keeps a second process out of a SQLite file.
+    pub data_dir: PathBuf,
+    /// Readers on SQLite, connections on PostgreSQL.
+    pub connections: usize,
+    /// This node's number, 0–1023; part of every id.
+    pub node: u16,
+    /// Whether missing migrations are applied.
+    pub migrate: bool,
+    /// The platform's clock.
+    pub clock: Clock,
+    /// The source of random bytes.
+    pub chance: Chance,
+    /// The keys that secrets are encrypted with.
+    pub keyring: Keyring,
+}
+
+/// An open store.
+pub struct Store {
+    db: Db,
+    context: Arc<Context>,
+    /// Migrations that were applied when it was opened.
+    pub applied: Vec<Applied>,
+    lock: File,
+}
+
+impl Store {
+    /// Opens a store. Refuses, without touching anything, when another process has the folder,
+    /// when the schema is newer than this program, or when the master key is not the one that
+    /// the stored secrets were encrypted with.
+    pub async fn open(options: Options) -> Result<Self, Fault> {
+        let lock = lock(&options)?;
+        let known = Db::migration_status(&options.location)?;
+        let missing = known
+            .iter()
+            .filter(|migration| migration.applied_at.is_none())
+            .count();
+        if missing > 0 && !options.migrate {
+            return Err(Fault::new(format!(
+                "{missing} migrations are missing: run `locum migrate up`"
+            )));
+        }
+        let now = options.clock.now().ms();
+        let applied = if missing > 0 {
+            Db::migrate(&options.location, now)?
+        } else {
+            Vec::new()
+        };
+        let ids = Ids::new(options.clock.clone(), options.node, 0);
+        let context = Arc::new(Context {
+            clock: options.clock,
+            chance: options.chance,
+            ids,
+            keyring: options.keyring,
+            credentials: AtomicU64::new(0),
+        });
+        let db = Db::open(&options.location, options.connections, &context)?;
+        let store = Self {
+            db,
+            context,
+            applied,
+            lock,
+        };
+        store.prepare().await.map_err(|stop| match stop {
+            Stop::Failed(fault) => fault,
+            Stop::Refused(refusal) => Fault::new(format!("opening the store: {refusal:?}")),
+        })?;
+        Ok(store)
+    }
+
+    /// What is applied and what is missing, without touching anything.
+    pub fn migration_status(location: &Location) -> Result<Vec<Migration>, Fault> {
+        Db::migration_status(location)
+    }
+
+    async fn prepare(&self) -> Result<(), Stop> {
+        let floor = self.read(|tx| Ok(meta::highest_id(tx)?)).await?;
+        self.context.ids.stay_above(floor);
+        self.write(|tx| Ok(meta::check_key(tx)?)).await
+    }
+
+    /// Runs `work` in a transaction; answers once it is on disk.
+    pub async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Stop> {
+        self.db.write(work).await
+    }
+
+    /// Runs `work` that changes nothing.
+    pub async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Stop> {
+        self.db.read(work).await
+    }
+
+    /// Changes whenever the log got longer through this process.
+    pub fn wake(&self) -> watch::Receiver<u64> {
+        self.db.wake.clone()
+    }
+
+    /// Time, chance, ids and keys.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Whether other processes may write to the same database.
+    pub fn is_shared(&self) -> bool {
+        self.db.server
+    }
+
+    /// Waits for what is under way and closes every connection.
+    pub fn close(self) {
+        self.db.close();
+        drop(self.lock);
+    }
+}
+
+/// The data folder's lock: shared where a database server keeps order, exclusive otherwise.
+fn lock(options: &Options) -> Result<File, Fault> {
+    std::fs::create_dir_all(&options.data_dir).map_err(Fault::when("creating the data folder"))?;
+    let path = options.data_dir.join("locum.lock");
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .map_err(Fault::when("opening the lock"))?;
+    let shared = matches!(options.location, Location::Server(_));
+    let taken = if shared {
+        fs4::FileExt::try_lock_shared(&file)
+    } else {
+        fs4::FileExt::try_lock(&file)
+    };
+    taken.map_err(|error| {
+        Fault::caused(
+            format!("another process has {} open", options.data_dir.display()),
+            error,
+        )
+    })?;
+    Ok(file)
+}

@@ -1,0 +1,203 @@
+//! Users' tokens: OAuth 1.0a access tokens and OAuth 2.0 access and refresh tokens.
+
+use base::{AppId, Fault, Secret, Time, UserId};
+
+use crate::Tx;
+use crate::db::Row;
+
+/// An OAuth 1.0a access token.
+#[derive(Clone, Debug)]
+pub struct OAuth1Token {
+    /// A number for logs and lists.
+    pub id: i64,
+    /// The app it was given to.
+    pub app_id: AppId,
+    /// The user it acts for.
+    pub user_id: UserId,
+    /// `read`, `write` or `messages`.
+    pub permission: String,
+    /// `<user id>-<random>`.
+    pub token: Secret,
+    /// What its requests are signed with, beside the app's secret.
+    pub secret: Secret,
+    /// When it was given.
+    pub created_at: Time,
+    /// When it was revoked, if it was.
+    pub revoked_at: Option<Time>,
+}
+
+/// An OAuth 2.0 token; only its digest is stored.
+#[derive(Clone, Debug)]
+pub struct OAuth2Token {
+    /// A number for logs and lists.
+    pub id: i64,
+    /// `access` or `refresh`.
+    pub kind: String,
+    /// What all tokens of one authorization have in common.
+    pub family: i64,
+    /// The app it was given to.
+    pub app_id: AppId,
+    /// The user it acts for.
+    pub user_id: UserId,
+    /// Space-separated scopes.
+    pub scopes: String,
+    /// When it was given.
+    pub created_at: Time,
+    /// When it ends by itself.
+    pub expires_at: Option<Time>,
+    /// When it was revoked, if it was.
+    pub revoked_at: Option<Time>,
+}
+
+fn token_place(id: i64) -> String {
+    format!("oauth1_token.token:{id}")
+}
+
+fn secret_place(id: i64) -> String {
+    format!("oauth1_token.secret:{id}")
+}
+
+/// The token, with its two texts still encrypted.
+struct Sealed {
+    token: OAuth1Token,
+    text: Vec<u8>,
+    secret: Vec<u8>,
+}
+
+fn read_oauth1(row: &Row<'_, '_>) -> Result<Sealed, Fault> {
+    let token = OAuth1Token {
+        id: row.int(0)?,
+        app_id: row.id(1)?,
+        user_id: row.id(2)?,
+        permission: row.text(3)?,
+        token: Secret::new(""),
+        secret: Secret::new(""),
+        created_at: row.time(6)?,
+        revoked_at: row.opt_time(7)?,
+    };
+    Ok(Sealed {
+        token,
+        text: row.bytes(4)?,
+        secret: row.bytes(5)?,
+    })
+}
+
+fn opened(tx: &Tx<'_>, found: Option<Sealed>) -> Result<Option<OAuth1Token>, Fault> {
+    let Some(Sealed {
+        mut token,
+        text,
+        secret,
+    }) = found
+    else {
+        return Ok(None);
+    };
+    token.token = tx.unseal(&token_place(token.id), &text)?;
+    token.secret = tx.unseal(&secret_place(token.id), &secret)?;
+    Ok(Some(token))
+}
+
+/// The OAuth 1.0a token whose text has this SHA-256, revoked or not.
+pub fn oauth1(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<OAuth1Token>, Fault> {
+    let sql = "SELECT id, app_id, user_id, permission, token, secret, created_at, revoked_at \
+               FROM oauth1_token WHERE digest = $1";
+    let found = tx.row(sql, &[digest.into()], read_oauth1)?;
+    opened(tx, found)
+}
+
+/// The live OAuth 1.0a token of an app and a user at a level.
+pub fn live_oauth1(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    user: UserId,
+    permission: &str,
+) -> Result<Option<OAuth1Token>, Fault> {
+    let sql = "SELECT id, app_id, user_id, permission, token, secret, created_at, revoked_at \
+               FROM oauth1_token WHERE app_id = $1 AND user_id = $2 AND permission = $3 \
+               AND revoked_at IS NULL";
+    let found = tx.row(
+        sql,
+        &[app.into(), user.into(), permission.into()],
+        read_oauth1,
+    )?;
+    opened(tx, found)
+}
+
+/// Stores an OAuth 1.0a token.
+pub fn insert_oauth1(tx: &mut Tx<'_>, token: &OAuth1Token) -> Result<(), Fault> {
+    let text = tx.seal(&token_place(token.id), token.token.reveal())?;
+    let secret = tx.seal(&secret_place(token.id), token.secret.reveal())?;
+    let sql = "INSERT INTO oauth1_token (digest, id, app_id, user_id, permission, token, secret, \
+               created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    let digest = token.token.digest();
+    let args = [
+        (&digest).into(),
+        token.id.into(),
+        token.app_id.into(),
+        token.user_id.into(),
+        (&token.permission).into(),
+        (&text).into(),
+        (&secret).into(),
+        token.created_at.into(),
+    ];
+    tx.exec(sql, &args).map(|_| ())
+}
+
+/// Revokes an OAuth 1.0a token; false when it was not live.
+pub fn revoke_oauth1(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
+    tx.credentials_changed();
+    let sql = "UPDATE oauth1_token SET revoked_at = $1 WHERE digest = $2 AND revoked_at IS NULL";
+    Ok(tx.exec(sql, &[tx.now().into(), digest.into()])? > 0)
+}
+
+fn read_oauth2(row: &Row<'_, '_>) -> Result<OAuth2Token, Fault> {
+    Ok(OAuth2Token {
+        id: row.int(0)?,
+        kind: row.text(1)?,
+        family: row.int(2)?,
+        app_id: row.id(3)?,
+        user_id: row.id(4)?,
+        scopes: row.text(5)?,
+        created_at: row.time(6)?,
+        expires_at: row.opt_time(7)?,
+        revoked_at: row.opt_time(8)?,
+    })
+}
+
+/// The OAuth 2.0 token whose text has this SHA-256, revoked, expired or not.
+pub fn oauth2(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<OAuth2Token>, Fault> {
+    let sql = "SELECT id, kind, family, app_id, user_id, scopes, created_at, expires_at, revoked_at \
+               FROM oauth2_token WHERE digest = $1";
+    tx.row(sql, &[digest.into()], read_oauth2)
+}
+
+/// Stores an OAuth 2.0 token by its digest.
+pub fn insert_oauth2(tx: &mut Tx<'_>, token: &OAuth2Token, digest: &[u8; 32]) -> Result<(), Fault> {
+    let sql = "INSERT INTO oauth2_token (digest, id, kind, family, app_id, user_id, scopes, \
+               created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    let args = [
+        digest.into(),
+        token.id.into(),
+        (&token.kind).into(),
+        token.family.into(),
+        token.app_id.into(),
+        token.user_id.into(),
+        (&token.scopes).into(),
+        token.created_at.into(),
+        token.expires_at.into(),
+    ];
+    tx.exec(sql, &args).map(|_| ())
+}
+
+/// Revokes all OAuth 2.0 tokens of one authorization; how many were live.
+pub fn revoke_family(tx: &mut Tx<'_>, family: i64) -> Result<u64, Fault> {
+    tx.credentials_changed();
+    let sql = "UPDATE oauth2_token SET revoked_at = $1 WHERE family = $2 AND revoked_at IS NULL";
+    tx.exec(sql, &[tx.now().into(), family.into()])
+}
+
+/// Lets an OAuth 2.0 token end now; false when there is none.
+pub fn expire_oauth2(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
+    tx.credentials_changed();
+    let sql = "UPDATE oauth2_token SET expires_at = $1 WHERE digest = $2";
+    Ok(tx.exec(sql, &[tx.now().into(), digest.into()])? > 0)
+}

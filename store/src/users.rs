@@ -1,0 +1,314 @@
+//! People: their profile, their state and their counters.
+
+use base::{Fault, PostId, Time, UserId};
+
+use crate::Tx;
+use crate::db::Row;
+
+/// Whether an account takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It does.
+    Active,
+    /// An operator has suspended it.
+    Suspended,
+    /// Its owner or an operator has deleted it.
+    Deleted,
+    /// Known by its id only, from an import.
+    Placeholder,
+}
+
+impl State {
+    const ALL: [Self; 4] = [
+        Self::Active,
+        Self::Suspended,
+        Self::Deleted,
+        Self::Placeholder,
+    ];
+
+    fn number(self) -> i64 {
+        match self {
+            Self::Active => 0,
+            Self::Suspended => 1,
+            Self::Deleted => 2,
+            Self::Placeholder => 3,
+        }
+    }
+
+    fn read(number: i64) -> Result<Self, Fault> {
+        let known = Self::ALL.into_iter().find(|state| state.number() == number);
+        known.ok_or_else(|| Fault::new(format!("a user in state {number}")))
+    }
+}
+
+/// A user as stored.
+#[derive(Clone, Debug)]
+pub struct User {
+    /// Snowflake id.
+    pub id: UserId,
+    /// The handle as its owner writes it.
+    pub username: String,
+    /// The display name.
+    pub name: String,
+    /// When the account was made.
+    pub created_at: Time,
+    /// Whether it takes part.
+    pub state: State,
+    /// The biography.
+    pub description: String,
+    /// The place it names.
+    pub location: String,
+    /// The address it names.
+    pub url: String,
+    /// Address of the picture; ends in `_normal` where sizes exist.
+    pub profile_image_url: String,
+    /// Address of the banner.
+    pub profile_banner_url: String,
+    /// Entities of profile URL and biography as the interface shows them (JSON), or empty.
+    pub entities: String,
+    /// Posts are for approved followers only.
+    pub protected: bool,
+    /// Verified.
+    pub verified: bool,
+    /// `blue`, `business`, `government` or `none`.
+    pub verified_type: String,
+    /// Marked as a parody.
+    pub parody: bool,
+    /// Identity checked.
+    pub is_identity_verified: bool,
+    /// `None`, `Basic`, `Premium` or `PremiumPlus`.
+    pub subscription_type: String,
+    /// Takes direct messages.
+    pub receives_dm: bool,
+    /// Affiliation as the interface shows it (JSON), or empty.
+    pub affiliation: String,
+    /// Withheld notice as the interface shows it (JSON), or empty.
+    pub withheld: String,
+    /// The pinned post.
+    pub pinned_post_id: Option<PostId>,
+    /// The newest live post.
+    pub most_recent_post_id: Option<PostId>,
+    /// Followers.
+    pub followers_count: i64,
+    /// Users it follows.
+    pub following_count: i64,
+    /// Live posts, reposts among them.
+    pub post_count: i64,
+    /// Lists it is a member of.
+    pub listed_count: i64,
+    /// Posts it likes.
+    pub like_count: i64,
+    /// Live posts with media.
+    pub media_count: i64,
+    /// Raised by every change of whom it follows.
+    pub following_version: i64,
+    /// Email address, or empty.
+    pub email: String,
+    /// Whether the address was confirmed.
+    pub email_confirmed: bool,
+}
+
+macro_rules! columns {
+    ($before:literal, $after:literal) => {
+        concat!(
+            $before,
+            "id, username, name, created_at, state, description, location, url, \
+             profile_image_url, profile_banner_url, entities, protected, verified, verified_type, \
+             parody, is_identity_verified, subscription_type, receives_dm, affiliation, withheld, \
+             pinned_post_id, most_recent_post_id, followers_count, following_count, post_count, \
+             listed_count, like_count, media_count, following_version, email, email_confirmed",
+            $after
+        )
+    };
+}
+
+fn read(row: &Row<'_, '_>) -> Result<User, Fault> {
+    Ok(User {
+        id: row.id(0)?,
+        username: row.text(1)?,
+        name: row.text(2)?,
+        created_at: row.time(3)?,
+        state: State::read(row.int(4)?)?,
+        description: row.text(5)?,
+        location: row.text(6)?,
+        url: row.text(7)?,
+        profile_image_url: row.text(8)?,
+        profile_banner_url: row.text(9)?,
+        entities: row.text(10)?,
+        protected: row.switch(11)?,
+        verified: row.switch(12)?,
+        verified_type: row.text(13)?,
+        parody: row.switch(14)?,
+        is_identity_verified: row.switch(15)?,
+        subscription_type: row.text(16)?,
+        receives_dm: row.switch(17)?,
+        affiliation: row.text(18)?,
+        withheld: row.text(19)?,
+        pinned_post_id: row.opt_id(20)?,
+        most_recent_post_id: row.opt_id(21)?,
+        followers_count: row.int(22)?,
+        following_count: row.int(23)?,
+        post_count: row.int(24)?,
+        listed_count: row.int(25)?,
+        like_count: row.int(26)?,
+        media_count: row.int(27)?,
+        following_version: row.int(28)?,
+        email: row.text(29)?,
+        email_confirmed: row.switch(30)?,
+    })
+}
+
+/// The user with an id, in whatever state.
+pub fn by_id(tx: &mut Tx<'_>, id: UserId) -> Result<Option<User>, Fault> {
+    tx.row(
+        columns!("SELECT ", " FROM users WHERE id = $1"),
+        &[id.into()],
+        read,
+    )
+}
+
+/// The users with these ids, in whatever state and no particular order; unknown ids are left out.
+pub fn by_ids(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<Vec<User>, Fault> {
+    let keys: Vec<_> = ids.iter().map(|id| id.get()).collect();
+    tx.of_each(
+        columns!("SELECT ", " FROM users WHERE id = $1"),
+        &keys,
+        &[],
+        read,
+    )
+}
+
+/// The user with a handle, in whatever case.
+pub fn by_username(tx: &mut Tx<'_>, username: &str) -> Result<Option<User>, Fault> {
+    let handle = username.to_ascii_lowercase();
+    tx.row(
+        columns!("SELECT ", " FROM users WHERE handle = $1"),
+        &[handle.as_str().into()],
+        read,
+    )
+}
+
+/// The users with these handles, in whatever case, state and order; unknown ones are left out.
+pub fn by_usernames(tx: &mut Tx<'_>, usernames: &[&str]) -> Result<Vec<User>, Fault> {
+    let found = usernames.iter().map(|username| by_username(tx, username));
+    let found: Vec<Option<User>> = found.collect::<Result<_, _>>()?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// The users after an id, oldest first.
+pub fn list(tx: &mut Tx<'_>, after: UserId, limit: i64) -> Result<Vec<User>, Fault> {
+    let sql = columns!("SELECT ", " FROM users WHERE id > $1 ORDER BY id LIMIT $2");
+    tx.rows(sql, &[after.into(), limit.into()], read)
+}
+
+/// Adds a user; false when the id or the handle is taken.
+pub fn insert(tx: &mut Tx<'_>, user: &User, password_hash: &str) -> Result<bool, Fault> {
+    let sql = "INSERT INTO users (id, username, handle, name, created_at, state, description, \
+               location, url, profile_image_url, profile_banner_url, entities, protected, \
+               verified, verified_type, parody, is_identity_verified, subscription_type, \
+               receives_dm, affiliation, withheld, email, email_confirmed, password_hash) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
+               $18, $19, $20, $21, $22, $23, $24) ON CONFLICT DO NOTHING";
+    let handle = user.username.to_ascii_lowercase();
+    let args = [
+        user.id.into(),
+        (&user.username).into(),
+        (&handle).into(),
+        (&user.name).into(),
+        user.created_at.into(),
+        user.state.number().into(),
+        (&user.description).into(),
+        (&user.location).into(),
+        (&user.url).into(),
+        (&user.profile_image_url).into(),
+        (&user.profile_banner_url).into(),
+        (&user.entities).into(),
+        user.protected.into(),
+        user.verified.into(),
+        (&user.verified_type).into(),
+        user.parody.into(),
+        user.is_identity_verified.into(),
+        (&user.subscription_type).into(),
+        user.receives_dm.into(),
+        (&user.affiliation).into(),
+        (&user.withheld).into(),
+        (&user.email).into(),
+        user.email_confirmed.into(),
+        password_hash.into(),
+    ];
+    Ok(tx.exec(sql, &args)? > 0)
+}
+
+/// Stores a user's profile, state and marks; not the counters.
+pub fn update(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
+    tx.credentials_changed();
+    let sql = "UPDATE users SET username = $1, handle = $2, name = $3, state = $4, \
+               description = $5, location = $6, url = $7, profile_image_url = $8, \
+               profile_banner_url = $9, entities = $10, protected = $11, verified = $12, \
+               verified_type = $13, parody = $14, is_identity_verified = $15, \
+               subscription_type = $16, receives_dm = $17, affiliation = $18, withheld = $19, \
+               pinned_post_id = $20, email = $21, email_confirmed = $22, created_at = $23 \
+               WHERE id = $24";
+    let handle = user.username.to_ascii_lowercase();
+    let args = [
+        (&user.username).into(),
+        (&handle).into(),
+        (&user.name).into(),
+        user.state.number().into(),
+        (&user.description).into(),
+        (&user.location).into(),
+        (&user.url).into(),
+        (&user.profile_image_url).into(),
+        (&user.profile_banner_url).into(),
+        (&user.entities).into(),
+        user.protected.into(),
+        user.verified.into(),
+        (&user.verified_type).into(),
+        user.parody.into(),
+        user.is_identity_verified.into(),
+        (&user.subscription_type).into(),
+        user.receives_dm.into(),
+        (&user.affiliation).into(),
+        (&user.withheld).into(),
+        user.pinned_post_id.into(),
+        (&user.email).into(),
+        user.email_confirmed.into(),
+        user.created_at.into(),
+        user.id.into(),
+    ];
+    tx.exec(sql, &args).map(|_| ())
+}
+
+/// The stored password hash; empty when the user has no password.
+pub fn password_hash(tx: &mut Tx<'_>, id: UserId) -> Result<Option<String>, Fault> {
+    tx.row(
+        "SELECT password_hash FROM users WHERE id = $1",
+        &[id.into()],
+        |row| row.text(0),
+    )
+}
+
+/// Stores a password hash; false when there is no such user.
+pub fn set_password_hash(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<bool, Fault> {
+    let sql = "UPDATE users SET password_hash = $1 WHERE id = $2";
+    Ok(tx.exec(sql, &[hash.into(), id.into()])? > 0)
+}
+
+/// Makes the followers of a user, and the user, read their home timeline afresh: posts older than
+/// their newest have come in.
+pub fn renew_homes(tx: &mut Tx<'_>, author: UserId) -> Result<(), Fault> {
+    let sql = "UPDATE users SET following_version = following_version + 1 \
+               WHERE id = $1 OR id IN (SELECT source_id FROM follow WHERE target_id = $1)";
+    tx.exec(sql, &[author.into()]).map(|_| ())
+}
+
+/// The newest live post of each of these users that has one.
+pub fn most_recent_posts(
+    tx: &mut Tx<'_>,
+    users: &[UserId],
+) -> Result<Vec<(PostId, UserId)>, Fault> {
+    let sql = "SELECT most_recent_post_id, id FROM users WHERE id = $1 \
+               AND most_recent_post_id IS NOT NULL";
+    let keys: Vec<_> = users.iter().map(|user| user.get()).collect();
+    tx.of_each(sql, &keys, &[], |row| Ok((row.id(0)?, row.id(1)?)))
+}

@@ -1,0 +1,117 @@
+//! JSON, read strictly: one object, no name twice, no number that 64 bits do not hold.
+
+use std::fmt;
+
+use base::Refusal;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+const MOST_DEEP: usize = 64;
+/// How much of a name a refusal repeats.
+const NAME_SHOWN: usize = 64;
+
+/// Reads an object and nothing behind it.
+pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let read = Strict { deep: 0 }.deserialize(&mut reader);
+    let read = read.and_then(|value| reader.end().map(|()| value));
+    match read {
+        Ok(Value::Object(members)) => Ok(members),
+        Ok(_) => Err(super::whole("Request body must be a JSON object.")),
+        Err(error) if error.is_data() => {
+            Err(super::whole(format!("Request body is not valid: {error}.")))
+        }
+        Err(error) => Err(super::whole(format!("Request body is not valid JSON: {error}."))),
+    }
+}
+
+struct Strict {
+    deep: usize,
+}
+
+impl Strict {
+    fn deeper<E: Error>(&self) -> Result<usize, E> {
+        if self.deep >= MOST_DEEP {
+            return Err(E::custom(format_args!("it is nested deeper than {MOST_DEEP} levels")));
+        }
+        Ok(self.deep + 1)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Strict {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        let value = i64::try_from(value);
+        value.map_or_else(|_| Err(too_large()), |value| self.visit_i64(value))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        // Whole numbers beyond 64 bits arrive here too, already rounded.
+        let held = value.abs() < 9.0e18;
+        let number = Number::from_f64(value).filter(|_| held);
+        number.map(Value::Number).ok_or_else(too_large)
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        self.visit_string(value.to_owned())
+    }
+
+    fn visit_string<E: Error>(self, value: String) -> Result<Value, E> {
+        if value.contains('\0') {
+            return Err(E::custom("a text holds the character U+0000"));
+        }
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let deep = self.deeper()?;
+        let mut values = Vec::new();
+        while let Some(value) = items.next_element_seed(Self { deep })? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let deep = self.deeper()?;
+        let mut values = Map::new();
+        while let Some(name) = members.next_key::<String>()? {
+            let value = members.next_value_seed(Self { deep })?;
+            if values.contains_key(&name) {
+                let name: String = name.chars().take(NAME_SHOWN).collect();
+                return Err(A::Error::custom(format_args!("the member `{name}` stands twice")));
+            }
+            values.insert(name, value);
+        }
+        Ok(Value::Object(values))
+    }
+}
+
+fn too_large<E: Error>() -> E {
+    E::custom("a number is larger than 64 bits hold")
+}

@@ -1,0 +1,151 @@
+use base::{Refusal, Speech, Word};
+use bytes::Bytes;
+
+use super::{ContentType, read};
+use crate::endpoint::{Body, Endpoint, Member, Shape};
+
+const fn member(name: Word, required: bool, shape: Shape) -> Member {
+    Member { name, required, shape }
+}
+
+const POST_ID: Word = Word::new("post_id", "tweet_id");
+const POLL: &[Member] = &[
+    member(Word::same("options"), true, Shape::Array(&Shape::Text(1, 25), 2, 4)),
+    member(Word::same("duration_minutes"), true, Shape::Int(5, 10_080)),
+];
+static LIKE: Endpoint = Endpoint::new("like", "POST", "/like").body(Body::Json(&[
+    member(POST_ID, true, Shape::Id),
+    member(Word::same("text"), false, Shape::Text(1, 10)),
+    member(Word::same("hidden"), false, Shape::Bool),
+    member(Word::same("poll"), false, Shape::Object(POLL)),
+    member(Word::same("settings"), false, Shape::OneOf(&["a", "b"])),
+]));
+static TOKEN: Endpoint = Endpoint::new("token", "POST", "/token").body(Body::Form(&[
+    member(Word::same("grant_type"), true, Shape::Text(1, 100)),
+    member(Word::same("client_id"), false, Shape::Text(1, 20)),
+]));
+static FREE: Endpoint = Endpoint::new("free", "POST", "/free")
+    .body(Body::Json(&[member(Word::same("text"), false, Shape::Text(0, 10))]));
+
+fn json(text: impl Into<Bytes>) -> Result<super::Read, Refusal> {
+    read(&LIKE, ContentType::Json, &text.into(), Speech::Tweet)
+}
+
+fn messages(text: impl Into<Bytes>) -> String {
+    match json(text).unwrap_err() {
+        Refusal::Invalid(wrong) => {
+            let line = |wrong: base::refusal::Wrong| {
+                format!("[{}] {:?} {}", wrong.parameter, wrong.values, wrong.message)
+            };
+            wrong.into_iter().map(line).collect::<Vec<_>>().join("\n")
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_good_body_is_read_in_either_vocabulary() {
+    let body = json(r#"{"tweet_id":"20","text":"é","hidden":true}"#).unwrap();
+    assert_eq!(body.members().id::<()>(POST_ID).unwrap().get(), 20);
+    assert_eq!(body.members().text(Word::same("text")).unwrap(), "é");
+    assert_eq!(body.members().bool_if(Word::same("hidden")), Some(true));
+    assert_eq!(body.members().spelled(POST_ID), "tweet_id");
+    assert_eq!(body.betrayed, Some(Speech::Tweet));
+    let body = json(r#"{"post_id":"21","poll":{"options":["x","y"],"duration_minutes":5}}"#).unwrap();
+    assert_eq!(body.betrayed, Some(Speech::Post));
+    let poll = body.members().object(Word::same("poll")).unwrap();
+    assert_eq!(poll.texts(Word::same("options")).collect::<Vec<_>>(), ["x", "y"]);
+    assert_eq!(poll.int(Word::same("duration_minutes")).unwrap(), 5);
+}
+
+#[test]
+fn everything_wrong_is_told_at_once() {
+    let told = messages(
+        r#"{"x":1,"text":"","hidden":"yes","settings":"c",
+            "poll":{"options":["","b",3],"duration_minutes":1.5,"more":null}}"#,
+    );
+    insta::assert_snapshot!(told, @r#"
+    [hidden] ["yes"] $.hidden: string found, boolean expected
+    [poll.duration_minutes] ["1.5"] $.poll.duration_minutes: number found, integer expected
+    [poll.more] ["null"] $.poll.more: is not defined in the schema and the schema does not allow additional properties
+    [poll.options[0]] [""] $.poll.options[0]: must have a minimum of 1 characters
+    [poll.options[2]] ["3"] $.poll.options[2]: number found, string expected
+    [settings] ["c"] $.settings: does not have a value in the enumeration [a, b]
+    [text] [""] $.text: must have a minimum of 1 characters
+    [x] ["1"] $.x: is not defined in the schema and the schema does not allow additional properties
+    [tweet_id] [] $.tweet_id: is missing but it is required
+    "#);
+}
+
+#[test]
+fn ids_are_strings_of_digits() {
+    for bad in ["20", "null", "\"\"", "\"x\"", "\"9223372036854775808\"", "[\"20\"]"] {
+        let told = messages(format!(r#"{{"post_id":{bad}}}"#));
+        assert!(told.contains("$.post_id: "), "{told}");
+    }
+    assert!(messages(r#"{"post_id":"1","tweet_id":"1"}"#).contains("$.tweet_id: "));
+}
+
+#[test]
+fn json_is_read_strictly() {
+    let deep = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    let cases: &[(Vec<u8>, &str)] = &[
+        (b"[]".to_vec(), "Request body must be a JSON object."),
+        (b"null".to_vec(), "Request body must be a JSON object."),
+        (b"{\"text\":\"a\",\"text\":\"b\"}".to_vec(), "the member `text` stands twice"),
+        (b"{\"a\":9223372036854775808}".to_vec(), "larger than 64 bits"),
+        (b"{\"a\":-9223372036854775809}".to_vec(), "larger than 64 bits"),
+        (b"{\"a\":123456789012345678901234567890}".to_vec(), "larger than 64 bits"),
+        (b"{\"a\":1e400}".to_vec(), "not valid JSON"),
+        (b"\xef\xbb\xbf{}".to_vec(), "not valid JSON"),
+        (b"{} {}".to_vec(), "not valid JSON"),
+        (b"{".to_vec(), "not valid JSON"),
+        (b"{'a':1}".to_vec(), "not valid JSON"),
+        (b"{\"text\":\"\\ud800\"}".to_vec(), "not valid JSON"),
+        (b"{\"text\":\"\xff\"}".to_vec(), "not valid JSON"),
+        (b"{\"text\":\"\xc0\xaf\"}".to_vec(), "not valid JSON"),
+        (b"{\"text\":\"\\u0000\"}".to_vec(), "U+0000"),
+        (b"{\"a\":NaN}".to_vec(), "not valid JSON"),
+        (format!("{{\"a\":{}}}", deep(64)).into_bytes(), "nested deeper than 64"),
+        (deep(100_000).into_bytes(), "nested deeper than 64"),
+    ];
+    for (text, expected) in cases {
+        let told = messages(text.clone());
+        assert!(told.contains(expected), "{told}");
+    }
+    assert!(messages(format!("{{\"a\":{}}}", deep(63))).contains("$.a: is not defined"));
+}
+
+#[test]
+fn an_empty_body_is_an_empty_object() {
+    for kind in [ContentType::Absent, ContentType::Json, ContentType::Form, ContentType::Other] {
+        assert!(read(&FREE, kind, &Bytes::new(), Speech::Post).is_ok());
+    }
+    assert_eq!(messages(""), "[tweet_id] [] $.tweet_id: is missing but it is required");
+}
+
+#[test]
+fn another_content_type_is_not_read() {
+    let body = Bytes::from_static(b"{}");
+    for kind in [ContentType::Absent, ContentType::Form, ContentType::Other] {
+        let refused = read(&FREE, kind, &body, Speech::Post).unwrap_err();
+        assert_eq!(refused, Refusal::UnsupportedMedia { expected: "application/json" });
+    }
+}
+
+#[test]
+fn a_form_may_hold_more_but_nothing_twice() {
+    let form = |text: &'static str| {
+        read(&TOKEN, ContentType::Form, &Bytes::from_static(text.as_bytes()), Speech::Post)
+    };
+    let read_form = form("grant_type=client_credentials&more=1").unwrap();
+    assert_eq!(read_form.members().text(Word::same("grant_type")).unwrap(), "client_credentials");
+    let told = |text| format!("{:?}", form(text).unwrap_err());
+    assert!(told("").contains("Missing required parameter [grant_type]."));
+    assert!(told("grant_type=").contains("Missing required parameter [grant_type]."));
+    assert!(told("grant_type=a&grant_type=a").contains("must not be included twice"));
+    let secret = told("grant_type=a&client_id=0123456789abcdefghijkl");
+    assert!(!secret.contains("0123456789abc"), "{secret}");
+    let body = Bytes::from_static(br#"{"grant_type":"refresh_token","n":5}"#);
+    assert!(read(&TOKEN, ContentType::Json, &body, Speech::Post).is_ok());
+}

@@ -1,0 +1,276 @@
+//! An operation's facts, declared once next to its function: router, checks, limits, headers,
+//! OpenAPI and the coverage table all derive from them.
+
+use std::pin::Pin;
+
+use base::{Permit, Scopes, Stop};
+
+use crate::call::{Call, Reply};
+
+/// What a handler returns: an answer, in time.
+pub type Pending = Pin<Box<dyn Future<Output = Result<Reply, Stop>> + Send>>;
+
+/// One operation of the interface.
+pub struct Endpoint {
+    /// The public contract's operation id, or one of ours where it has none.
+    pub id: &'static str,
+    /// The HTTP method.
+    pub method: &'static str,
+    /// The path. `{name}` is a parameter; `<posts>`, `<reposts>`, `<reposted_by>`,
+    /// `<liked_posts>`, `<quote_posts>` are words that both vocabularies spell their own way.
+    pub path: &'static str,
+    /// Further spellings of the path that do the same.
+    pub aliases: &'static [&'static str],
+    /// One sentence for the reader of the OpenAPI document.
+    pub about: &'static str,
+    /// Which credentials are accepted.
+    pub permit: Permit,
+    /// How often it may be called.
+    pub limits: Limits,
+    /// Path and query parameters.
+    pub params: &'static [&'static [Param]],
+    /// The body that it reads.
+    pub body: Body,
+    /// The status of its success.
+    pub success: u16,
+    /// The dialect of its refusals.
+    pub accent: Accent,
+    /// Its function, or none while it is not built.
+    pub act: Option<fn(Call) -> Pending>,
+}
+
+/// Windows of the rate limit, per app (app-only) and per user (user context).
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Windows counted per app.
+    pub app: &'static [Window],
+    /// Windows counted per app and user.
+    pub user: &'static [Window],
+}
+
+/// So many calls in so many seconds; a fixed window that starts with its first call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Calls.
+    pub calls: u32,
+    /// Seconds.
+    pub seconds: u32,
+}
+
+/// `calls` in 15 minutes.
+pub const fn quarter(calls: u32) -> Window {
+    Window { calls, seconds: 900 }
+}
+
+/// `calls` in 24 hours.
+pub const fn day(calls: u32) -> Window {
+    Window { calls, seconds: 86_400 }
+}
+
+/// A parameter of the path or the query.
+#[derive(Clone, Copy, Debug)]
+pub struct Param {
+    /// Its name.
+    pub name: &'static str,
+    /// Other names that mean the same.
+    pub aliases: &'static [&'static str],
+    /// Where it stands.
+    pub place: Place,
+    /// Whether it must be there.
+    pub required: bool,
+    /// What it may hold.
+    pub kind: Kind,
+    /// One sentence.
+    pub about: &'static str,
+}
+
+/// Where a parameter stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the path.
+    Path,
+    /// In the query.
+    Query,
+}
+
+/// What a parameter may hold.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// An id, `^[0-9]{1,19}$`.
+    Id,
+    /// Comma-separated ids, so many at least and at most.
+    Ids(usize, usize),
+    /// `^[A-Za-z0-9_]{1,15}$`.
+    Username,
+    /// Comma-separated usernames, so many at least and at most.
+    Usernames(usize, usize),
+    /// A whole number between two bounds, both allowed, and what holds when it is absent.
+    Int(i64, i64, i64),
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// Comma-separated, each one of these words.
+    SomeOf(&'static [&'static str]),
+    /// Comma-separated field names of an object.
+    Fields(view::Object),
+    /// Comma-separated expansions of an object.
+    Expansions(view::Object),
+    /// RFC 3339, UTC.
+    Time,
+    /// A page token that an earlier answer gave.
+    PageToken,
+    /// `true` or `false`.
+    Bool,
+    /// Text of so many code points at least and at most.
+    Text(usize, usize),
+    /// Text of a pattern.
+    Pattern(&'static Pattern),
+    /// Comma-separated, each of a pattern, so many at least and at most.
+    Patterns(&'static Pattern, usize, usize),
+}
+
+/// A pattern that text may follow.
+#[derive(Clone, Copy, Debug)]
+pub struct Pattern {
+    /// The regular expression, as refusals and the OpenAPI document show it.
+    pub text: &'static str,
+    /// Whether a value follows it.
+    pub holds: fn(&str) -> bool,
+}
+
+/// What an operation reads from the body.
+#[derive(Clone, Copy, Debug)]
+pub enum Body {
+    /// Nothing; a body that comes is ignored.
+    None,
+    /// A closed JSON object.
+    Json(&'static [Member]),
+    /// A form, `application/x-www-form-urlencoded`.
+    Form(&'static [Member]),
+    /// A closed JSON object, or the same members as multipart parts; the operation reads it.
+    Parts(&'static [Member]),
+}
+
+/// A member of a body.
+#[derive(Clone, Copy, Debug)]
+pub struct Member {
+    /// Its name; the vocabularies may differ.
+    pub name: base::Word,
+    /// Whether it must be there.
+    pub required: bool,
+    /// What it may hold.
+    pub shape: Shape,
+}
+
+/// What a member of a JSON body may hold.
+#[derive(Clone, Copy, Debug)]
+pub enum Shape {
+    /// A decimal id as a string (a number is refused).
+    Id,
+    /// A string of so many code points at least and at most.
+    Text(usize, usize),
+    /// `true` or `false`.
+    Bool,
+    /// A whole number between two bounds.
+    Int(i64, i64),
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// A closed object.
+    Object(&'static [Member]),
+    /// An array of so many items at least and at most.
+    Array(&'static Shape, usize, usize),
+    /// Anything; the operation looks itself.
+    Any,
+}
+
+/// The dialect of an operation's refusals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accent {
+    /// v2 problem documents.
+    V2,
+    /// `{"errors":[{"code","message"}]}`.
+    Legacy,
+    /// RFC 6749 §5.2.
+    OAuth2,
+    /// `{"errors":[{"code","message","parameter"}],"request":…}`.
+    Ads,
+    /// A page for a person.
+    Page,
+}
+
+impl Endpoint {
+    /// What most operations have; a start for the others.
+    pub const DEFAULT: Self = Self {
+        id: "",
+        method: "GET",
+        path: "",
+        aliases: &[],
+        about: "",
+        permit: Permit::NOBODY,
+        // Contract §4: operations without published figures.
+        limits: Limits { app: &[quarter(300)], user: &[quarter(75)] },
+        params: &[],
+        body: Body::None,
+        success: 200,
+        accent: Accent::V2,
+        act: None,
+    };
+
+    /// An operation of the v2 interface.
+    pub const fn new(id: &'static str, method: &'static str, path: &'static str) -> Self {
+        Self { id, method, path, ..Self::DEFAULT }
+    }
+
+    /// Accepts the credentials that the contract's letters name, with these scopes.
+    #[must_use]
+    pub const fn permit(self, letters: &str, scopes: Scopes) -> Self {
+        Self { permit: Permit::of(letters, scopes), ..self }
+    }
+
+    /// Counts calls per app and per user in these windows.
+    #[must_use]
+    pub const fn limits(self, app: &'static [Window], user: &'static [Window]) -> Self {
+        Self { limits: Limits { app, user }, ..self }
+    }
+
+    /// Takes these parameters.
+    #[must_use]
+    pub const fn params(self, params: &'static [&'static [Param]]) -> Self {
+        Self { params, ..self }
+    }
+
+    /// Reads this body.
+    #[must_use]
+    pub const fn body(self, body: Body) -> Self {
+        Self { body, ..self }
+    }
+
+    /// Is what this sentence says.
+    #[must_use]
+    pub const fn about(self, about: &'static str) -> Self {
+        Self { about, ..self }
+    }
+
+    /// Succeeds with another status than 200.
+    #[must_use]
+    pub const fn success(self, success: u16) -> Self {
+        Self { success, ..self }
+    }
+
+    /// Speaks its refusals in another dialect than v2's.
+    #[must_use]
+    pub const fn accent(self, accent: Accent) -> Self {
+        Self { accent, ..self }
+    }
+
+    /// Answers under these paths too.
+    #[must_use]
+    pub const fn aliases(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
+    }
+
+    /// Is built, and done by this function.
+    #[must_use]
+    pub const fn act(self, act: fn(Call) -> Pending) -> Self {
+        Self { act: Some(act), ..self }
+    }
+}

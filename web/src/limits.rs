@@ -1,0 +1,346 @@
+//! Rate limits: fixed windows that start with their first call, counted exactly, in memory.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::net::IpAddr;
+
+use base::Time;
+use http::header::{HeaderMap, HeaderName, HeaderValue};
+use parking_lot::Mutex;
+
+use crate::endpoint::Window;
+
+const SHARDS: usize = 64;
+/// An operation has at most so many windows per pool.
+const MOST_WINDOWS: usize = 3;
+const QUARTER: u32 = 900;
+const DAY: u32 = 86_400;
+
+/// How the table's figures are applied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Nobody is refused; the headers still show the table's figures.
+    Off,
+    /// As the table says.
+    #[default]
+    Table,
+    /// So many times the table's figures.
+    Scale(u32),
+}
+
+/// Whose calls are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Pool {
+    /// An app on nobody's behalf.
+    App(i64),
+    /// A user through an app.
+    User(i64, i64),
+    /// An address, where no credential is needed.
+    Address(IpAddr),
+}
+
+/// What the limits say about one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Whether the call may go on.
+    pub allowed: bool,
+    /// The window that the common headers show.
+    pub shown: Option<Figures>,
+    /// The day's window.
+    pub day: Option<Figures>,
+    /// Whether the pool is a user's.
+    pub of_user: bool,
+}
+
+/// A window's figures after a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Figures {
+    /// Calls allowed.
+    pub limit: u32,
+    /// Calls left.
+    pub remaining: u32,
+    /// The Unix second from which on all of them are there again.
+    pub reset: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    pool: Pool,
+    operation: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    start_ms: i64,
+    used: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    counts: [Count; MOST_WINDOWS],
+    /// When the last of its windows is over.
+    end_ms: i64,
+}
+
+/// The counts of every pool.
+#[derive(Debug)]
+pub struct Limiter {
+    mode: Mode,
+    hasher: RandomState,
+    shards: Vec<Mutex<HashMap<Key, Slot>>>,
+    most: usize,
+}
+
+impl Limiter {
+    /// Counts in memory, for at most `keys` pairs of pool and operation at once.
+    pub fn new(mode: Mode, keys: usize) -> Self {
+        let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
+        Self { mode, hasher: RandomState::new(), shards, most: (keys / SHARDS).max(1) }
+    }
+
+    /// Counts one call at `now`: against every window, or, where one is used up, against none.
+    pub fn count(&self, pool: Pool, operation: usize, windows: &[Window], now: Time) -> Standing {
+        let key = Key { pool, operation };
+        let of_user = matches!(pool, Pool::User(..));
+        if self.mode == Mode::Off || windows.is_empty() {
+            return Standing { of_user, ..self.quote(windows, now) };
+        }
+        let place = usize::try_from(self.hasher.hash_one(key) >> 32).unwrap_or(0) % SHARDS;
+        let Some(shard) = self.shards.get(place) else {
+            return Standing { of_user, ..self.quote(windows, now) };
+        };
+        let mut shard = shard.lock();
+        if shard.len() >= self.most && !shard.contains_key(&key) {
+            make_room(&mut shard, self.most, now.ms());
+        }
+        let slot = shard.entry(key).or_default();
+        let allowed = self.charge(slot, windows, now.ms());
+        let counts = slot.counts;
+        drop(shard);
+        self.standing(windows, &counts, allowed, of_user)
+    }
+
+    /// The figures of a caller who was not counted.
+    pub fn quote(&self, windows: &[Window], now: Time) -> Standing {
+        let fresh = [Count { start_ms: now.ms(), used: 0 }; MOST_WINDOWS];
+        self.standing(windows, &fresh, true, false)
+    }
+
+    /// How many pairs of pool and operation are held now.
+    pub fn held(&self) -> usize {
+        self.shards.iter().map(|shard| shard.lock().len()).sum()
+    }
+
+    fn charge(&self, slot: &mut Slot, windows: &[Window], now: i64) -> bool {
+        let mut allowed = true;
+        for (window, count) in windows.iter().zip(&mut slot.counts) {
+            let length = i64::from(window.seconds) * 1000;
+            let into = now - count.start_ms;
+            // A machine's clock that was set back must not freeze a window for good.
+            if !(-length..length).contains(&into) || count.used == 0 {
+                *count = Count { start_ms: now, used: 0 };
+            }
+            allowed &= count.used < self.calls(*window);
+        }
+        if allowed {
+            for (_, count) in windows.iter().zip(&mut slot.counts) {
+                count.used = count.used.saturating_add(1);
+            }
+        }
+        let ends = windows.iter().zip(&slot.counts);
+        let ends = ends.map(|(window, count)| count.start_ms + i64::from(window.seconds) * 1000);
+        slot.end_ms = ends.max().unwrap_or(now);
+        allowed
+    }
+
+    fn standing(
+        &self,
+        windows: &[Window],
+        counts: &[Count; MOST_WINDOWS],
+        allowed: bool,
+        of_user: bool,
+    ) -> Standing {
+        let figures = |(window, count): (&Window, &Count)| {
+            let limit = self.calls(*window);
+            let end = count.start_ms + i64::from(window.seconds) * 1000;
+            // Rounded up, so that a client which sleeps until then is let in.
+            let reset = end.saturating_add(999).div_euclid(1000);
+            (window.seconds, Figures { limit, remaining: limit.saturating_sub(count.used), reset })
+        };
+        let all = windows.iter().zip(counts).map(figures);
+        let pick = |seconds: u32| {
+            all.clone().find(|(length, _)| *length == seconds).map(|(_, figures)| figures)
+        };
+        let used_up = all.clone().filter(|(_, figures)| figures.remaining == 0);
+        let used_up = used_up.map(|(_, figures)| figures).max_by_key(|figures| figures.reset);
+        let common = pick(QUARTER).or_else(|| all.clone().next().map(|(_, figures)| figures));
+        // A refused client waits for the window that refused it.
+        let shown = if allowed { common } else { used_up.or(common) };
+        Standing { allowed, shown, day: pick(DAY), of_user }
+    }
+
+    fn calls(&self, window: Window) -> u32 {
+        match self.mode {
+            Mode::Scale(times) => window.calls.saturating_mul(times),
+            Mode::Off | Mode::Table => window.calls,
+        }
+    }
+}
+
+/// Drops what is over; if too little is, also what is over soonest.
+fn make_room(shard: &mut HashMap<Key, Slot>, most: usize, now: i64) {
+    shard.retain(|_, slot| slot.end_ms > now);
+    if shard.len() < most - most / 8 {
+        return;
+    }
+    let mut ends: Vec<i64> = shard.values().map(|slot| slot.end_ms).collect();
+    let eighth = ends.len() / 8;
+    let (_, soonest, _) = ends.select_nth_unstable(eighth);
+    let (soonest, mut room) = (*soonest, eighth + 1);
+    shard.retain(|_, slot| {
+        let goes = room > 0 && slot.end_ms <= soonest;
+        room -= usize::from(goes);
+        !goes
+    });
+}
+
+const LIMIT: HeaderName = HeaderName::from_static("x-rate-limit-limit");
+const REMAINING: HeaderName = HeaderName::from_static("x-rate-limit-remaining");
+const RESET: HeaderName = HeaderName::from_static("x-rate-limit-reset");
+const USER_LIMIT: HeaderName = HeaderName::from_static("x-user-limit-24hour-limit");
+const USER_REMAINING: HeaderName = HeaderName::from_static("x-user-limit-24hour-remaining");
+const USER_RESET: HeaderName = HeaderName::from_static("x-user-limit-24hour-reset");
+const APP_LIMIT: HeaderName = HeaderName::from_static("x-app-limit-24hour-limit");
+const APP_REMAINING: HeaderName = HeaderName::from_static("x-app-limit-24hour-remaining");
+const APP_RESET: HeaderName = HeaderName::from_static("x-app-limit-24hour-reset");
+
+impl Standing {
+    /// Writes the figures into an answer's headers.
+    pub fn write(&self, headers: &mut HeaderMap) {
+        let mut put = |[limit, remaining, reset]: [HeaderName; 3], figures: Figures| {
+            headers.insert(limit, HeaderValue::from(figures.limit));
+            headers.insert(remaining, HeaderValue::from(figures.remaining));
+            headers.insert(reset, HeaderValue::from(figures.reset));
+        };
+        if let Some(figures) = self.shown {
+            put([LIMIT, REMAINING, RESET], figures);
+        }
+        match self.day {
+            Some(figures) if self.of_user => put([USER_LIMIT, USER_REMAINING, USER_RESET], figures),
+            Some(figures) => put([APP_LIMIT, APP_REMAINING, APP_RESET], figures),
+            None => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use base::Time;
+
+    use super::{DAY, Limiter, Mode, Pool, SHARDS};
+    use crate::endpoint::{Window, day, quarter};
+
+    const ME: Pool = Pool::User(1, 2);
+
+    fn at(seconds: i64) -> Time {
+        Time::from_ms(seconds * 1000 + 250)
+    }
+
+    #[test]
+    fn a_window_starts_with_its_first_call() {
+        let limiter = Limiter::new(Mode::Table, 1024);
+        let windows = [quarter(2)];
+        let call = |seconds| limiter.count(ME, 0, &windows, at(seconds));
+        assert_eq!(call(1_000).shown.unwrap().remaining, 1);
+        assert!(call(1_800).allowed);
+        let refused = call(1_899);
+        assert!(!refused.allowed);
+        assert_eq!(refused.shown.unwrap().remaining, 0);
+        let reset = refused.shown.unwrap().reset;
+        assert_eq!(reset, 1_901);
+        assert!(!limiter.count(ME, 0, &windows, Time::from_ms(1_900_249)).allowed);
+        assert!(limiter.count(ME, 0, &windows, Time::from_seconds(reset)).allowed);
+    }
+
+    #[test]
+    fn nothing_is_counted_where_one_window_is_used_up() {
+        let limiter = Limiter::new(Mode::Table, 1024);
+        let windows = [Window { calls: 1, seconds: 1 }, quarter(3), day(100)];
+        let mut allowed = 0;
+        for tenth in 0..25 {
+            let now = Time::from_ms(1_000_000 + tenth * 100);
+            allowed += u32::from(limiter.count(ME, 0, &windows, now).allowed);
+        }
+        assert_eq!(allowed, 3);
+        let now = Time::from_ms(1_005_000);
+        let refused = limiter.count(ME, 0, &windows, now);
+        assert!(!refused.allowed);
+        assert_eq!(refused.shown.unwrap().limit, 3);
+        assert_eq!(refused.day.unwrap().remaining, 97);
+        assert_eq!(refused.day.unwrap().reset, 1_000 + i64::from(DAY));
+    }
+
+    #[test]
+    fn pools_do_not_drain_each_other() {
+        let limiter = Limiter::new(Mode::Table, 1024);
+        let windows = [quarter(1)];
+        let pools = [ME, Pool::User(1, 3), Pool::User(2, 2), Pool::App(1)];
+        for pool in pools {
+            assert!(limiter.count(pool, 0, &windows, at(1)).allowed);
+            assert!(limiter.count(pool, 1, &windows, at(1)).allowed);
+            assert!(!limiter.count(pool, 0, &windows, at(1)).allowed);
+        }
+    }
+
+    #[test]
+    fn a_race_lets_exactly_the_limit_through() {
+        let limiter = Limiter::new(Mode::Table, 1024);
+        let (windows, allowed) = ([quarter(137), day(10_000)], AtomicU32::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..100 {
+                scope.spawn(|| {
+                    for _ in 0..10 {
+                        let standing = limiter.count(ME, 0, &windows, at(5));
+                        allowed.fetch_add(u32::from(standing.allowed), Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        assert_eq!(allowed.load(Ordering::Relaxed), 137);
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let limiter = Limiter::new(Mode::Table, SHARDS * 64);
+        for user in 0..200_000 {
+            limiter.count(Pool::User(1, user), 0, &[quarter(1)], at(5));
+        }
+        assert!(limiter.held() <= SHARDS * 64, "{}", limiter.held());
+        for user in 0..1_000 {
+            limiter.count(Pool::User(2, user), 0, &[quarter(1)], at(2_000));
+        }
+        assert!(!limiter.count(Pool::User(2, 1), 0, &[quarter(1)], at(2_001)).allowed);
+    }
+
+    #[test]
+    fn the_mode_scales_or_only_shows() {
+        let scaled = Limiter::new(Mode::Scale(3), 1024);
+        let allowed = (0..10).filter(|_| scaled.count(ME, 0, &[quarter(2)], at(1)).allowed).count();
+        assert_eq!(allowed, 6);
+        let off = Limiter::new(Mode::Off, 1024);
+        for _ in 0..10 {
+            let figures = off.count(ME, 0, &[quarter(2)], at(1)).shown.unwrap();
+            assert_eq!((figures.limit, figures.remaining), (2, 2));
+        }
+        assert_eq!(off.held(), 0);
+    }
+
+    #[test]
+    fn a_clock_set_back_does_not_freeze_a_window() {
+        let limiter = Limiter::new(Mode::Table, 1024);
+        assert!(limiter.count(ME, 0, &[quarter(1)], at(100_000)).allowed);
+        assert!(limiter.count(ME, 0, &[quarter(1)], at(50_000)).allowed);
+    }
+}

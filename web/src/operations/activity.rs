@@ -1,0 +1,134 @@
+//! Activity: single kinds of events, subscribed to one by one.
+
+use base::{Scope, Scopes};
+
+use super::shared::{BACKFILL, SPAN, page};
+use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, quarter};
+
+/// Subscriptions and their stream.
+pub static ACTIVITY: &[Endpoint] = &[
+    Endpoint::new("createActivitySubscription", "POST", "/2/activity/subscriptions")
+        .about("Subscribes the app to a kind of events.")
+        .permit("1A2", Scopes::NONE)
+        .limits(&[quarter(500)], &[quarter(500)])
+        .body(Body::Json(&[
+            Member::new("event_type", Shape::OneOf(EVENT_TYPES)).required(),
+            Member::new("filter", Shape::Object(FILTER)).required(),
+            TAG,
+            WEBHOOK_ID,
+        ])),
+    Endpoint::new("getActivitySubscriptions", "GET", "/2/activity/subscriptions")
+        .about("The app's subscriptions.")
+        .permit(
+            "1A2",
+            Scopes::of(&[Scope::TweetRead, Scope::LikeRead]),
+        )
+        .limits(&[quarter(500)], &[quarter(500)])
+        .params(&[&page(1, 1_000, 1_000)]),
+    Endpoint::new(
+        "updateActivitySubscription",
+        "PUT",
+        "/2/activity/subscriptions/{subscription_id}",
+    )
+    .about("Changes the tag or the webhook of a subscription.")
+    .permit("A", Scopes::NONE)
+    .limits(&[quarter(500)], &[])
+    .params(&[SUBSCRIPTION])
+    .body(Body::Json(&[TAG, WEBHOOK_ID])),
+    Endpoint::new(
+        "deleteActivitySubscription",
+        "DELETE",
+        "/2/activity/subscriptions/{subscription_id}",
+    )
+    .about("Ends a subscription.")
+    .permit("A", Scopes::NONE)
+    .limits(&[quarter(500)], &[])
+    .params(&[SUBSCRIPTION]),
+    Endpoint::new(
+        "deleteActivitySubscriptionsByIds",
+        "DELETE",
+        "/2/activity/subscriptions",
+    )
+    .about("Ends these subscriptions.")
+    .permit("A", Scopes::NONE)
+    .params(&[&[Param::query(
+        "ids",
+        Kind::Ids(1, 100),
+        "The ids of the subscriptions.",
+    )
+    .required()]]),
+    Endpoint::new("activityStream", "GET", "/2/activity/stream")
+        .about("Events of the app's subscriptions, as they happen.")
+        .permit("A", Scopes::NONE)
+        .limits(&[quarter(450)], &[])
+        .params(&[BACKFILL, SPAN]),
+];
+
+const SUBSCRIPTION: &[Param] = &[Param::id("subscription_id", "The id of the subscription.")];
+const TAG: Member = Member::new("tag", Shape::Text(1, 200));
+const WEBHOOK_ID: Member = Member::new("webhook_id", Shape::Id);
+
+const FILTER: &[Member] = &[
+    Member::new("user_id", Shape::Id),
+    Member::new("keyword", Shape::Text(1, 150)),
+    Member::new(
+        "direction",
+        Shape::OneOf(&["inbound", "outbound", "sent", "received", "both"]),
+    ),
+];
+
+/// The last ones, in another case, are older names.
+const EVENT_TYPES: &[&str] = &[
+    "profile.update.bio",
+    "profile.update.profile_picture",
+    "profile.update.banner_picture",
+    "profile.update.screenname",
+    "profile.update.geo",
+    "profile.update.url",
+    "profile.update.verified",
+    "profile.update.verified_badge",
+    "profile.update.affiliate",
+    "profile.update.affiliate_badge",
+    "profile.update.handle",
+    "news.new",
+    "follow.follow",
+    "follow.unfollow",
+    "spaces.start",
+    "spaces.end",
+    "broadcast.start",
+    "broadcast.end",
+    "broadcast.chat",
+    "chat.received",
+    "chat.sent",
+    "chat.conversation.join",
+    "chat.conversation_join",
+    "chat.conversation.member_added",
+    "chat.conversation.member_removed",
+    "chat.conversation.admin_added",
+    "chat.conversation.admin_removed",
+    "chat.update.group_name",
+    "chat.update.restrictions",
+    "dm.sent",
+    "dm.received",
+    "dm.indicate_typing",
+    "dm.read",
+    "post.create",
+    "post.delete",
+    "post.mention.create",
+    "post.reply.create",
+    "post.quote.create",
+    "post.repost.create",
+    "like.create",
+    "mute.mute",
+    "mute.unmute",
+    "block.block",
+    "block.unblock",
+    "oauth.revoke",
+    "ProfileBioUpdate",
+    "ProfilePictureUpdate",
+    "ProfileBannerUpdate",
+    "ProfileScreennameUpdate",
+    "ProfileGeoUpdate",
+    "ProfileUrlUpdate",
+    "ProfileVerifiedBadgeUpdate",
+];

@@ -1,0 +1,40 @@
+//! Blocks, of users and of their direct messages.
+
+use base::Scope;
+
+use super::shared::{EDGE, OWN, READ, TARGET, USER, USER_FIELDS, page};
+use crate::endpoint::{Body, Endpoint, day, quarter};
+
+/// Blocks, set, lifted and listed.
+pub static BLOCKS: &[Endpoint] = &[
+    Endpoint::new("getUsersBlocking", "GET", "/2/users/{id}/blocking")
+        .about("Users whom the authenticated user blocks.")
+        .permit("12", READ.with(Scope::BlockRead))
+        .limits(&[], &[quarter(15)])
+        .params(&[OWN, &page(1, 1_000, 100), USER_FIELDS]),
+    Endpoint::new("blockUser", "POST", "/2/users/{id}/blocking")
+        .about("Blocks a user as the authenticated user.")
+        .permit("12", READ.with(Scope::BlockWrite))
+        .limits(&[], &[quarter(50)])
+        .params(&[OWN])
+        .body(Body::Json(&[TARGET])),
+    Endpoint::new(
+        "unblockUser",
+        "DELETE",
+        "/2/users/{source_user_id}/blocking/{target_user_id}",
+    )
+    .about("Lifts a block of the authenticated user.")
+    .permit("12", READ.with(Scope::BlockWrite))
+    .limits(&[], &[quarter(50)])
+    .params(&[EDGE]),
+    Endpoint::new("blockUsersDms", "POST", "/2/users/{id}/dm/block")
+        .about("Refuses direct messages of a user.")
+        .permit("12", READ.with(Scope::DmWrite))
+        .limits(&[quarter(25), day(1_000)], &[quarter(10), day(400)])
+        .params(&[USER]),
+    Endpoint::new("unblockUsersDms", "POST", "/2/users/{id}/dm/unblock")
+        .about("Accepts direct messages of a user again.")
+        .permit("12", READ.with(Scope::DmWrite))
+        .limits(&[quarter(25), day(1_000)], &[quarter(10), day(400)])
+        .params(&[USER]),
+];

@@ -1,0 +1,38 @@
+//! Communities.
+
+use base::Scope;
+use view::Object;
+
+use super::shared::{NEXT_TOKEN, PAGINATION_TOKEN, READ, max_results, query};
+use crate::endpoint::{Endpoint, Kind, Param, quarter};
+
+/// Communities, looked up and searched.
+pub static COMMUNITIES: &[Endpoint] = &[
+    Endpoint::new("getCommunitiesById", "GET", "/2/communities/{id}")
+        .about("The community of this id.")
+        .permit("1A2", READ.with(Scope::ListRead))
+        .limits(&[quarter(300)], &[quarter(300)])
+        .params(&[
+            &[Param::id("id", "The id of the community.")],
+            COMMUNITY_FIELDS,
+        ]),
+    Endpoint::new("searchCommunities", "GET", "/2/communities/search")
+        .about("Communities that match.")
+        .permit("12", READ)
+        .limits(&[quarter(300)], &[quarter(300)])
+        .params(&[
+            &[
+                query(4_096),
+                max_results(10, 100, 10),
+                NEXT_TOKEN,
+                PAGINATION_TOKEN,
+            ],
+            COMMUNITY_FIELDS,
+        ]),
+];
+
+const COMMUNITY_FIELDS: &[Param] = &[Param::query(
+    "community.fields",
+    Kind::Fields(Object::Community),
+    "Fields of the communities that the answer carries.",
+)];

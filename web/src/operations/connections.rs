@@ -1,0 +1,81 @@
+//! Connections of streams.
+
+use base::Scopes;
+
+use super::shared::{page, plain_fields};
+use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, quarter};
+
+/// Connections, listed and ended.
+pub static CONNECTIONS: &[Endpoint] = &[
+    Endpoint::new("getConnectionHistory", "GET", "/2/connections")
+        .about("Active and past connections of the app's streams.")
+        .permit("A", Scopes::NONE)
+        .params(&[
+            &[
+                Param::query(
+                    "status",
+                    Kind::OneOf(&["active", "inactive", "all"]),
+                    "Which connections; `active` when absent.",
+                ),
+                Param::query(
+                    "endpoints",
+                    Kind::SomeOf(STREAMS),
+                    "Streams whose connections to show.",
+                ),
+                plain_fields(
+                    "connection.fields",
+                    &[
+                        "client_ip",
+                        "connected_at",
+                        "disconnect_reason",
+                        "disconnected_at",
+                        "endpoint_name",
+                        "id",
+                    ],
+                ),
+            ],
+            &page(1, 100, 10),
+        ]),
+    Endpoint::new("deleteAllConnections", "DELETE", "/2/connections/all")
+        .about("Ends all connections of the app's streams.")
+        .permit("A", Scopes::NONE)
+        .limits(&[quarter(25)], &[]),
+    Endpoint::new(
+        "deleteConnectionsByEndpoint",
+        "DELETE",
+        "/2/connections/{endpoint_id}",
+    )
+    .about("Ends the app's connections of one stream.")
+    .permit("A", Scopes::NONE)
+    .params(&[&[Param::path(
+        "endpoint_id",
+        Kind::OneOf(STREAMS),
+        "The name of the stream.",
+    )]]),
+    Endpoint::new("deleteConnectionsByUuids", "DELETE", "/2/connections")
+        .about("Ends these connections.")
+        .permit("A", Scopes::NONE)
+        .body(Body::Json(&[Member::new(
+            "uuids",
+            Shape::Array(&Shape::Text(1, 64), 1, 100),
+        )
+        .required()])),
+];
+
+const STREAMS: &[&str] = &[
+    "filtered_stream",
+    "sample_stream",
+    "sample10_stream",
+    "firehose_stream",
+    "tweets_compliance_stream",
+    "users_compliance_stream",
+    "tweet_label_stream",
+    "firehose_stream_lang_en",
+    "firehose_stream_lang_ja",
+    "firehose_stream_lang_ko",
+    "firehose_stream_lang_pt",
+    "likes_firehose_stream",
+    "likes_sample10_stream",
+    "likes_compliance_stream",
+    "activity_stream",
+];

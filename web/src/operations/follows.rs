@@ -1,0 +1,35 @@
+//! Follows.
+
+use base::Scope;
+
+use super::shared::{EDGE, OWN, READ, TARGET, USER, USER_FIELDS, page};
+use crate::endpoint::{Body, Endpoint, quarter};
+
+/// Follows, begun, ended and listed.
+pub static FOLLOWS: &[Endpoint] = &[
+    Endpoint::new("followUser", "POST", "/2/users/{id}/following")
+        .about("Follows a user, or asks to, as the authenticated user.")
+        .permit("12", READ.with(Scope::FollowsWrite))
+        .limits(&[], &[quarter(50)])
+        .params(&[OWN])
+        .body(Body::Json(&[TARGET])),
+    Endpoint::new(
+        "unfollowUser",
+        "DELETE",
+        "/2/users/{source_user_id}/following/{target_user_id}",
+    )
+    .about("Ends a follow of the authenticated user.")
+    .permit("12", READ.with(Scope::FollowsWrite))
+    .limits(&[], &[quarter(50)])
+    .params(&[EDGE]),
+    Endpoint::new("getUsersFollowing", "GET", "/2/users/{id}/following")
+        .about("Users whom a user follows, newest follow first.")
+        .permit("1A2", READ.with(Scope::FollowsRead))
+        .limits(&[quarter(300)], &[quarter(300)])
+        .params(&[USER, &page(1, 1_000, 100), USER_FIELDS]),
+    Endpoint::new("getUsersFollowers", "GET", "/2/users/{id}/followers")
+        .about("Users who follow a user, newest follow first.")
+        .permit("1A2", READ.with(Scope::FollowsRead))
+        .limits(&[quarter(300)], &[quarter(300)])
+        .params(&[USER, &page(1, 1_000, 100), USER_FIELDS]),
+];

@@ -1,0 +1,157 @@
+//! Tokens: OAuth 1.0a, OAuth 2.0 app-only, OAuth 2.0 with a user, and what remains of the
+//! older interface.
+//!
+//! These operations read their credentials and judge their parameters themselves, since each
+//! fault has a text of its own; so nearly nothing is required here.
+
+use base::Scopes;
+
+use super::shared::ANY_LENGTH;
+use crate::endpoint::{Accent, Body, Endpoint, Kind, Member, Param, Shape, Window, quarter};
+
+/// OAuth 1.0a, and the operations of the older interface that it needs.
+pub static OAUTH1: &[Endpoint] = &[
+    Endpoint::new("createRequestToken", "POST", "/oauth/request_token")
+        .about("Issues a request token to an app.")
+        .open()
+        .limits(PER_APP, &[])
+        .params(&[&[
+            Param::query("oauth_callback", TEXT, "Where to go afterwards, or `oob`."),
+            ACCESS_TYPE,
+        ]])
+        .body(Body::Form(&[
+            Member::new("oauth_callback", WORDS),
+            Member::new("svc_auth_access_type", WORDS),
+            Member::new("x_auth_access_type", WORDS),
+        ]))
+        .accent(Accent::Legacy),
+    Endpoint::new("authorizeRequestToken", "GET", "/oauth/authorize")
+        .about("Asks the user whether an app may act for them.")
+        .open()
+        .limits(PER_APP, &[])
+        .params(&[CONSENT])
+        .accent(Accent::Page),
+    Endpoint::new("authenticateRequestToken", "GET", "/oauth/authenticate")
+        .aliases(&["/i/oauth/authenticate"])
+        .about("Signs the user in to an app, without asking again what was granted before.")
+        .open()
+        .limits(PER_APP, &[])
+        .params(&[CONSENT])
+        .accent(Accent::Page),
+    Endpoint::new("createAccessToken", "POST", "/oauth/access_token")
+        .about("Exchanges a request token and its verifier for an access token.")
+        .open()
+        .limits(PER_APP, &[])
+        .params(&[&[
+            Param::query("oauth_token", TEXT, "The request token."),
+            Param::query("oauth_verifier", TEXT, "The verifier, or the PIN."),
+        ]])
+        .body(Body::Form(&[
+            Member::new("oauth_token", WORDS),
+            Member::new("oauth_verifier", WORDS),
+        ]))
+        .accent(Accent::Legacy),
+    Endpoint::new("invalidateAccessToken", "POST", "/1.1/oauth/invalidate_token")
+        .aliases(&["/1.1/oauth/invalidate_token.json"])
+        .about("Revokes the access token that the request is signed with.")
+        .permit("1", Scopes::NONE)
+        .limits(PER_APP, PER_APP)
+        .accent(Accent::Legacy),
+    Endpoint::new(
+        "verifyCredentials",
+        "GET",
+        "/1.1/account/verify_credentials.json",
+    )
+    .about("The authenticated user, in the form of the older interface.")
+    .permit("1", Scopes::NONE)
+    .limits(&[], &[quarter(75)])
+    .params(&[&[
+        Param::query("include_email", Kind::Bool, "Whether to show the email."),
+        Param::query(
+            "include_entities",
+            Kind::Bool,
+            "Whether to show the entities.",
+        ),
+        Param::query("skip_status", Kind::Bool, "Whether to leave the post out."),
+    ]])
+    .accent(Accent::Legacy),
+];
+
+/// OAuth 2.0.
+pub static OAUTH2: &[Endpoint] = &[
+    Endpoint::new("createBearerToken", "POST", "/oauth2/token")
+        .about("Issues the bearer token of an app, the same until it is invalidated.")
+        .open()
+        .limits(PER_APP, &[])
+        .body(Body::Form(&[Member::new("grant_type", WORDS)]))
+        .accent(Accent::Legacy),
+    Endpoint::new("invalidateBearerToken", "POST", "/oauth2/invalidate_token")
+        .about("Revokes the bearer token of an app for its owner.")
+        .open()
+        .limits(PER_APP, &[])
+        .params(&[&[Param::query("access_token", TEXT, "The bearer token.")]])
+        .body(Body::Form(&[Member::new("access_token", WORDS)]))
+        .accent(Accent::Legacy),
+    Endpoint::new("authorizeOAuth2", "GET", "/i/oauth2/authorize")
+        .aliases(&["/2/oauth2/authorize"])
+        .about("Asks the user whether an app may act for them within some scopes.")
+        .open()
+        .limits(PER_APP, &[])
+        .params(&[&[
+            Param::query("response_type", TEXT, "`code`."),
+            Param::query("client_id", TEXT, "The client id of the app."),
+            Param::query("redirect_uri", TEXT, "Where to go afterwards."),
+            Param::query("scope", TEXT, "The scopes, with spaces between."),
+            Param::query("state", TEXT, "Given back, up to 500 characters."),
+            Param::query("code_challenge", TEXT, "The challenge of the verifier."),
+            Param::query("code_challenge_method", TEXT, "`S256` or `plain`."),
+        ]])
+        .accent(Accent::Page),
+    Endpoint::new("createOAuth2Token", "POST", "/2/oauth2/token")
+        .about("Exchanges a code or a refresh token for an access token.")
+        .open()
+        .limits(PER_APP, &[])
+        .body(Body::Form(&[
+            Member::new("grant_type", WORDS).required(),
+            Member::new("code", WORDS),
+            Member::new("redirect_uri", WORDS),
+            Member::new("code_verifier", WORDS),
+            Member::new("refresh_token", WORDS),
+            Member::new("client_id", WORDS),
+            Member::new("client_secret", WORDS),
+            Member::new("scope", WORDS),
+        ]))
+        .accent(Accent::OAuth2),
+    Endpoint::new("revokeOAuth2Token", "POST", "/2/oauth2/revoke")
+        .about("Revokes an access token or a refresh token.")
+        .open()
+        .limits(PER_APP, &[])
+        .body(Body::Form(&[
+            Member::new("token", WORDS).required(),
+            Member::new("token_type_hint", WORDS),
+            Member::new("client_id", WORDS),
+            Member::new("client_secret", WORDS),
+        ]))
+        .accent(Accent::OAuth2),
+];
+
+const TEXT: Kind = Kind::Text(0, ANY_LENGTH);
+const WORDS: Shape = Shape::Text(0, ANY_LENGTH);
+const PER_APP: &[Window] = &[quarter(500)];
+
+const ACCESS_TYPE: Param = Param::query(
+    "svc_auth_access_type",
+    Kind::OneOf(&["read", "write"]),
+    "A lower level than the app's own.",
+)
+.also(&["x_auth_access_type"]);
+
+const CONSENT: &[Param] = &[
+    Param::query("oauth_token", TEXT, "The request token."),
+    Param::query(
+        "force_login",
+        TEXT,
+        "Whether the user must sign in again; absent means no.",
+    ),
+    Param::query("screen_name", TEXT, "The username to begin with."),
+];

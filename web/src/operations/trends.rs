@@ -1,0 +1,42 @@
+//! Trends.
+
+use base::Scopes;
+
+use super::shared::{READ, plain_fields};
+use crate::endpoint::{Endpoint, Kind, Param, day, quarter};
+
+/// Trends of a place and of a user.
+pub static TRENDS: &[Endpoint] = &[
+    Endpoint::new("getTrendsByWoeid", "GET", "/2/trends/by/woeid/{woeid}")
+        .about("What trends in a place.")
+        .permit("A2", Scopes::NONE)
+        .limits(&[quarter(75)], &[quarter(75)])
+        .params(&[&[
+            Param::path(
+                "woeid",
+                Kind::Int(0, 2_147_483_647, 1),
+                "The number of the place; 1 is the world.",
+            ),
+            Param::query(
+                "max_trends",
+                Kind::Int(1, 50, 20),
+                "The most trends to show.",
+            ),
+            plain_fields("trend.fields", &["post_count", "trend_name", "tweet_count"]),
+        ]]),
+    Endpoint::new(
+        "getTrendsPersonalizedTrends",
+        "GET",
+        "/2/users/personalized_trends",
+    )
+    .about("What trends for the authenticated user.")
+    .permit("12", READ)
+    .limits(
+        &[quarter(200), day(200)],
+        &[quarter(10), day(100)],
+    )
+    .params(&[&[plain_fields(
+        "personalized_trend.fields",
+        &["category", "post_count", "trend_name", "trending_since"],
+    )]]),
+];

@@ -1,0 +1,31 @@
+//! What an app has used, and what the interface is.
+
+use base::Scopes;
+
+use super::shared::plain_fields;
+use crate::endpoint::{Endpoint, Kind, Param, quarter};
+
+/// Usage and self-description.
+pub static USAGE: &[Endpoint] = &[
+    Endpoint::new("getUsage", "GET", "/2/usage/<posts>")
+        .about("How many posts the app has read, day by day.")
+        .permit("A", Scopes::NONE)
+        .limits(&[quarter(50)], &[])
+        .params(&[&[
+            Param::query("days", Kind::Int(1, 90, 7), "How many days to show."),
+            plain_fields(
+                "usage.fields",
+                &[
+                    "cap_reset_day",
+                    "daily_client_app_usage",
+                    "daily_project_usage",
+                    "project_cap",
+                    "project_id",
+                    "project_usage",
+                ],
+            ),
+        ]]),
+    Endpoint::new("getOpenApiSpec", "GET", "/2/openapi.json")
+        .about("This document.")
+        .open(),
+];

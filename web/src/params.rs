@@ -1,0 +1,327 @@
+//! Path and query parameters, read as an operation declares them.
+
+use std::borrow::Cow;
+
+use base::refusal::Wrong;
+use base::{Refusal, Time};
+
+use crate::endpoint::{Endpoint, Kind, Param, Place};
+
+/// Longer values are cut before a refusal repeats them.
+const ECHOED: usize = 256;
+
+/// A parameter's value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// An id.
+    Id(i64),
+    /// Ids.
+    Ids(Vec<i64>),
+    /// A whole number.
+    Int(i64),
+    /// Yes or no.
+    Flag(bool),
+    /// A moment.
+    Time(Time),
+    /// A text, a word or a token.
+    Text(String),
+    /// Several words.
+    Texts(Vec<String>),
+}
+
+/// A parameter that came.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// What was declared.
+    pub param: &'static Param,
+    /// The name that the caller used for it.
+    pub spelled: &'static str,
+    /// Its value as it came, decoded.
+    pub raw: String,
+    /// Its value, read.
+    pub value: Value,
+}
+
+/// All parameters of a request.
+#[derive(Clone, Debug, Default)]
+pub struct Params(Vec<Given>);
+
+impl Params {
+    /// Reads path and query as `endpoint` declares them; all that is wrong is told at once.
+    pub fn read(
+        endpoint: &'static Endpoint,
+        path: Vec<(&'static str, String)>,
+        query: &str,
+    ) -> Result<Self, Refusal> {
+        let mut reader = Reader { endpoint, given: Vec::with_capacity(path.len()), wrong: Vec::new() };
+        for (name, raw) in path {
+            reader.take(Place::Path, name, raw);
+        }
+        match base::percent::parse_form(query) {
+            Ok(pairs) => {
+                for (name, raw) in pairs {
+                    reader.take(Place::Query, &name, raw);
+                }
+                reader.miss();
+            }
+            Err(bad) => reader.wrong.push(garbled(bad.parameter())),
+        }
+        if reader.wrong.is_empty() { Ok(Self(reader.given)) } else { Err(Refusal::Invalid(reader.wrong)) }
+    }
+
+    /// A parameter by its declared name.
+    pub fn get(&self, name: &str) -> Option<&Given> {
+        self.0.iter().find(|given| given.param.name == name)
+    }
+
+    /// All parameters, the path's first.
+    pub fn iter(&self) -> impl Iterator<Item = &Given> {
+        self.0.iter()
+    }
+}
+
+struct Reader {
+    endpoint: &'static Endpoint,
+    given: Vec<Given>,
+    wrong: Vec<Wrong>,
+}
+
+impl Reader {
+    fn take(&mut self, place: Place, name: &str, raw: String) {
+        let Some((param, spelled)) = declared(self.endpoint, place, name) else {
+            match place {
+                Place::Query => self.wrong.push(unknown(self.endpoint, name, &raw)),
+                // The path's shape is the table's own doing; an id is what it nearly always is.
+                Place::Path => {}
+            }
+            return;
+        };
+        let before = self.given.iter_mut().find(|given| std::ptr::eq(given.param, param));
+        match before {
+            // `post.fields` beside `tweet.fields`: a client that speaks to both generations.
+            Some(before) if before.spelled != spelled && before.param.kind.adds_up() => {
+                match read(param, spelled, &raw) {
+                    Ok(value) => before.add(value),
+                    Err(wrong) => self.wrong.extend(wrong),
+                }
+            }
+            Some(_) => self.wrong.push(repeated(spelled, &raw)),
+            None => match read(param, spelled, &raw) {
+                Ok(value) => self.given.push(Given { param, spelled, raw, value }),
+                Err(wrong) => {
+                    self.wrong.extend(wrong);
+                    let value = Value::Texts(Vec::new());
+                    self.given.push(Given { param, spelled, raw, value });
+                }
+            },
+        }
+    }
+
+    /// Notes what is required and did not come.
+    fn miss(&mut self) {
+        for param in self.endpoint.params.iter().copied().flatten() {
+            let came = self.given.iter().any(|given| std::ptr::eq(given.param, param));
+            if param.required && !came && param.place == Place::Query {
+                self.wrong.push(empty(param.name, &[]));
+            }
+        }
+    }
+}
+
+impl Given {
+    fn add(&mut self, more: Value) {
+        if let (Value::Texts(mine), Value::Texts(more)) = (&mut self.value, more) {
+            mine.extend(more);
+        }
+    }
+}
+
+impl Kind {
+    fn adds_up(self) -> bool {
+        matches!(self, Self::Fields(_) | Self::Expansions(_))
+    }
+}
+
+fn declared(
+    endpoint: &'static Endpoint,
+    place: Place,
+    name: &str,
+) -> Option<(&'static Param, &'static str)> {
+    let params = endpoint.params.iter().copied().flatten();
+    params.filter(|param| param.place == place).find_map(|param| {
+        let mut names = std::iter::once(&param.name).chain(param.aliases);
+        names.find(|known| **known == name).map(|known| (param, *known))
+    })
+}
+
+fn read(param: &Param, name: &'static str, raw: &str) -> Result<Value, Vec<Wrong>> {
+    if raw.is_empty() {
+        return Err(vec![match param.kind {
+            Kind::Text(..) => no_text(name),
+            _ => empty(name, &[raw]),
+        }]);
+    }
+    if raw.contains('\0') {
+        return Err(vec![invalid(name, raw)]);
+    }
+    match param.kind {
+        Kind::Id => id(raw).map(Value::Id).ok_or_else(|| vec![invalid(name, raw)]),
+        Kind::Ids(least, most) => {
+            let ids = list(name, raw, least, most, |item| {
+                id(item).ok_or_else(|| invalid(name, item))
+            });
+            ids.map(Value::Ids)
+        }
+        Kind::Username => username(name, raw).map(Value::Text).map_err(|wrong| vec![wrong]),
+        Kind::Usernames(least, most) => {
+            list(name, raw, least, most, |item| username(name, item)).map(Value::Texts)
+        }
+        Kind::Int(low, high, _) => int(name, raw, low, high),
+        Kind::OneOf(words) => {
+            word(name, raw, words).map(Value::Text).map_err(|wrong| vec![wrong])
+        }
+        Kind::SomeOf(words) => {
+            list(name, raw, 1, usize::MAX, |item| word(name, item, words)).map(Value::Texts)
+        }
+        Kind::Fields(_) | Kind::Expansions(_) => {
+            list(name, raw, 1, usize::MAX, |item| Ok(item.to_owned())).map(Value::Texts)
+        }
+        Kind::Time => {
+            let time = Time::parse(raw).map(Value::Time);
+            time.ok_or_else(|| vec![invalid(name, raw)])
+        }
+        Kind::PageToken => Ok(Value::Text(raw.to_owned())),
+        Kind::Bool => match raw {
+            "true" => Ok(Value::Flag(true)),
+            "false" => Ok(Value::Flag(false)),
+            _ => Err(vec![not_one_of(name, raw, &["true", "false"])]),
+        },
+        Kind::Text(least, most) => text(name, raw, least, most),
+    }
+}
+
+/// Comma-separated values; each that is wrong is told.
+fn list<T>(
+    name: &'static str,
+    raw: &str,
+    least: usize,
+    most: usize,
+    read: impl Fn(&str) -> Result<T, Wrong>,
+) -> Result<Vec<T>, Vec<Wrong>> {
+    let count = raw.split(',').count();
+    if count < least || count > most {
+        let message = format!(
+            "The number of values in the `{name}` query parameter list [{count}] is not between \
+             {least} and {most}"
+        );
+        return Err(vec![wrong(name, raw, message)]);
+    }
+    let (mut values, mut wrongs) = (Vec::with_capacity(count), Vec::new());
+    for item in raw.split(',') {
+        match read(item) {
+            Ok(value) => values.push(value),
+            Err(wrong) => wrongs.push(wrong),
+        }
+    }
+    if wrongs.is_empty() { Ok(values) } else { Err(wrongs) }
+}
+
+fn id(raw: &str) -> Option<i64> {
+    base::Id::<()>::parse(raw).map(base::Id::get)
+}
+
+fn username(name: &'static str, raw: &str) -> Result<String, Wrong> {
+    let plain = raw.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if plain && (1..=15).contains(&raw.len()) {
+        return Ok(raw.to_owned());
+    }
+    let shown = shown(raw);
+    let message =
+        format!("The `{name}` query parameter value [{shown}] does not match ^[A-Za-z0-9_]{{1,15}}$");
+    Err(wrong(name, raw, message))
+}
+
+fn int(name: &'static str, raw: &str, low: i64, high: i64) -> Result<Value, Vec<Wrong>> {
+    let digits = raw.strip_prefix('-').unwrap_or(raw);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(vec![invalid(name, raw)]);
+    }
+    let number = raw.parse::<i64>().ok().filter(|number| (low..=high).contains(number));
+    number.map(Value::Int).ok_or_else(|| {
+        let shown = shown(raw);
+        let message =
+            format!("The `{name}` query parameter value [{shown}] is not between {low} and {high}");
+        vec![wrong(name, raw, message)]
+    })
+}
+
+fn word(name: &'static str, raw: &str, words: &[&str]) -> Result<String, Wrong> {
+    if words.contains(&raw) { Ok(raw.to_owned()) } else { Err(not_one_of(name, raw, words)) }
+}
+
+fn text(name: &'static str, raw: &str, least: usize, most: usize) -> Result<Value, Vec<Wrong>> {
+    let length = raw.chars().count();
+    if (least..=most).contains(&length) {
+        return Ok(Value::Text(raw.to_owned()));
+    }
+    let message = format!(
+        "The length of the `{name}` query parameter value [{length}] is not between {least} and \
+         {most}"
+    );
+    Err(vec![wrong(name, raw, message)])
+}
+
+fn unknown(endpoint: &Endpoint, name: &str, raw: &str) -> Wrong {
+    let params = endpoint.params.iter().copied().flatten();
+    let known = params.filter(|param| param.place == Place::Query).map(|param| param.name);
+    let known = known.collect::<Vec<_>>().join(",");
+    let name = shown(name).into_owned();
+    let message = format!("The query parameter [{name}] is not one of [{known}]");
+    Wrong { parameter: name.into(), values: vec![shown(raw).into_owned()], message }
+}
+
+fn repeated(name: &'static str, raw: &str) -> Wrong {
+    let message = format!("Duplicate parameters are not allowed: the `{name}` query parameter");
+    wrong(name, raw, message)
+}
+
+fn garbled(name: Option<&str>) -> Wrong {
+    let name = name.unwrap_or_default().to_owned();
+    let message = format!("The `{name}` query parameter value is not percent-encoded UTF-8");
+    Wrong { parameter: name.into(), values: Vec::new(), message }
+}
+
+fn empty(name: &'static str, values: &[&str]) -> Wrong {
+    let message = format!("The `{name}` query parameter can not be empty");
+    let values = values.iter().map(ToString::to_string).collect();
+    Wrong { parameter: name.into(), values, message }
+}
+
+fn no_text(name: &'static str) -> Wrong {
+    let message = format!("Invalid '{name}':''. '{name}' must be a non-empty string");
+    wrong(name, "", message)
+}
+
+fn invalid(name: &'static str, raw: &str) -> Wrong {
+    let shown = shown(raw);
+    wrong(name, raw, format!("The `{name}` query parameter value [{shown}] is not valid"))
+}
+
+fn not_one_of(name: &'static str, raw: &str, words: &[&str]) -> Wrong {
+    let (shown, words) = (shown(raw), words.join(","));
+    let message =
+        format!("The `{name}` query parameter value [{shown}] is not one of [{words}]");
+    wrong(name, raw, message)
+}
+
+fn wrong(name: &'static str, raw: &str, message: String) -> Wrong {
+    Wrong { parameter: name.into(), values: vec![shown(raw).into_owned()], message }
+}
+
+/// A value as a refusal repeats it: not longer than a line.
+pub(crate) fn shown(raw: &str) -> Cow<'_, str> {
+    match raw.char_indices().nth(ECHOED).and_then(|(end, _)| raw.get(..end)) {
+        Some(start) => Cow::Owned(format!("{start}…")),
+        None => Cow::Borrowed(raw),
+    }
+}

@@ -1,0 +1,122 @@
+//! What a handler answers, before the pipeline dresses it.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use edge::Body;
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use serde_json::Value;
+
+/// JSON as the v2 interface labels it.
+pub const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
+/// A problem document.
+pub const PROBLEM: HeaderValue =
+    HeaderValue::from_static("application/problem+json; charset=utf-8");
+/// A page for a person; some OAuth 1.0a answers too.
+pub const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+/// A form's encoding.
+pub const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
+
+/// An answer: status, headers, and bytes at hand or to come.
+#[derive(Debug)]
+pub struct Reply {
+    /// The status.
+    pub status: u16,
+    /// Headers beyond those that the pipeline sets.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Body,
+    /// Whether the body comes bit by bit and must not be held back.
+    pub streamed: bool,
+}
+
+impl Reply {
+    /// No bytes.
+    pub fn empty(status: u16) -> Self {
+        Self { status, headers: HeaderMap::new(), body: Body::empty(), streamed: false }
+    }
+
+    /// Bytes of a type.
+    pub fn bytes(status: u16, kind: HeaderValue, bytes: impl Into<Bytes>) -> Self {
+        Self { body: Body::full(bytes), ..Self::empty(status) }.header(CONTENT_TYPE, kind)
+    }
+
+    /// JSON, whole: nothing is put around it.
+    pub fn json(status: u16, value: &Value) -> Self {
+        Self::bytes(status, JSON, value.to_string())
+    }
+
+    /// A page for a person.
+    pub fn html(status: u16, page: impl Into<Bytes>) -> Self {
+        Self::bytes(status, HTML, page)
+    }
+
+    /// Text in a form's encoding, labelled as the OAuth 1.0a operations label it.
+    pub fn form(text: String) -> Self {
+        Self::bytes(200, HTML, text)
+    }
+
+    /// Bytes to come, each chunk sent as soon as it is there.
+    pub fn stream(kind: HeaderValue, body: Body) -> Self {
+        let reply = Self { body, streamed: true, ..Self::empty(200) };
+        reply.header(CONTENT_TYPE, kind)
+    }
+
+    /// Sends a browser elsewhere.
+    pub fn redirect(to: &str) -> Self {
+        Self::empty(302).location(to)
+    }
+
+    /// This answer with one more header.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.append(name, value);
+        self
+    }
+
+    /// This answer with a `location`. Bytes that no header may hold are escaped.
+    #[must_use]
+    pub fn location(mut self, to: &str) -> Self {
+        let safe = |byte: u8| byte.is_ascii_graphic();
+        let to = if to.bytes().all(safe) {
+            Cow::Borrowed(to)
+        } else {
+            Cow::Owned(to.chars().map(escape).collect::<String>())
+        };
+        if let Ok(value) = HeaderValue::from_str(&to) {
+            self.headers.insert(LOCATION, value);
+        }
+        self
+    }
+
+    /// This answer with another status.
+    #[must_use]
+    pub fn status(mut self, status: u16) -> Self {
+        self.status = status;
+        self
+    }
+}
+
+fn escape(letter: char) -> String {
+    if letter.is_ascii_graphic() {
+        return letter.to_string();
+    }
+    let mut bytes = [0; 4];
+    letter.encode_utf8(&mut bytes).bytes().fold(String::new(), |mut text, byte| {
+        text.push_str(&format!("%{byte:02X}"));
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Reply;
+
+    #[test]
+    fn a_location_holds_no_line_break() {
+        let reply = Reply::redirect("https://a.example/cb?x=1\r\nset-cookie: a=b&é");
+        let location = reply.headers.get("location").unwrap().to_str().unwrap();
+        assert_eq!(location, "https://a.example/cb?x=1%0D%0Aset-cookie:%20a=b&%C3%A9");
+        assert_eq!(reply.status, 302);
+    }
+}

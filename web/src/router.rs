@@ -1,0 +1,325 @@
+//! From a method and a path to the operation that answers it.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use base::{Fault, Refusal, Speech, Word};
+
+use crate::endpoint::{Accent, Endpoint};
+
+/// Words of a path that each vocabulary spells its own way.
+const WORDS: &[(&str, Word)] = &[
+    ("<posts>", Word::new("posts", "tweets")),
+    ("<reposts>", Word::new("reposts", "retweets")),
+    ("<reposted_by>", Word::new("reposted_by", "retweeted_by")),
+    ("<liked_posts>", Word::new("liked_posts", "liked_tweets")),
+    ("<quote_posts>", Word::new("quote_posts", "quote_tweets")),
+];
+
+/// All operations, by path and method.
+pub struct Router {
+    paths: matchit::Router<usize>,
+    nodes: Vec<Node>,
+    /// Where each path stands in `nodes`, for mounting.
+    places: HashMap<String, usize>,
+    facts: HashMap<&'static str, Facts>,
+}
+
+/// What is known of an operation under all of its paths.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// Its number: both vocabularies and all aliases share it.
+    pub operation: usize,
+    /// Its path for people: the posts vocabulary, names in braces.
+    pub template: &'static str,
+}
+
+/// One path, whatever its parameters are called.
+#[derive(Default)]
+struct Node {
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone)]
+struct Entry {
+    endpoint: &'static Endpoint,
+    names: Vec<&'static str>,
+    speech: Option<Speech>,
+    facts: Facts,
+}
+
+/// What a request found.
+#[derive(Debug)]
+pub struct Found {
+    /// The operation.
+    pub endpoint: &'static Endpoint,
+    /// Its number and path.
+    pub facts: Facts,
+    /// The vocabulary that the path's words betray.
+    pub speech: Option<Speech>,
+    /// The path's parameters, decoded; those that cannot be are as they came.
+    pub path: Vec<(&'static str, String)>,
+}
+
+/// What a request did not find, and in which dialect to say so.
+#[derive(Debug)]
+pub struct Lost {
+    /// No such path, or not with this method.
+    pub refusal: Refusal,
+    /// How to say it.
+    pub accent: Accent,
+}
+
+impl std::fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} {}", self.id, self.method, self.path)
+    }
+}
+
+impl Router {
+    /// Mounts every operation under each spelling of each of its paths. Two operations on the
+    /// same method and path are a fault.
+    pub fn new(table: &'static [&'static [Endpoint]]) -> Result<Self, Fault> {
+        let mut router = Self {
+            paths: matchit::Router::new(),
+            nodes: Vec::new(),
+            places: HashMap::new(),
+            facts: HashMap::new(),
+        };
+        for endpoint in table.iter().copied().flatten() {
+            let operation = router.facts.len();
+            let facts = *router.facts.entry(endpoint.id).or_insert_with(|| Facts {
+                operation,
+                template: String::leak(spell(endpoint.path, Speech::Post)),
+            });
+            for path in std::iter::once(&endpoint.path).chain(endpoint.aliases) {
+                for (spelled, speech) in spellings(path) {
+                    router.mount(endpoint, path, &spelled, speech, facts)?;
+                }
+            }
+        }
+        Ok(router)
+    }
+
+    fn mount(
+        &mut self,
+        endpoint: &'static Endpoint,
+        path: &'static str,
+        spelled: &str,
+        speech: Option<Speech>,
+        facts: Facts,
+    ) -> Result<(), Fault> {
+        let unnamed = anonymous(spelled);
+        let place = match self.places.get(&unnamed) {
+            Some(place) => *place,
+            None => {
+                let place = self.nodes.len();
+                let inserted = self.paths.insert(unnamed.clone(), place);
+                inserted.map_err(Fault::when("mounting a path"))?;
+                self.nodes.push(Node::default());
+                self.places.insert(unnamed, place);
+                place
+            }
+        };
+        let node = self.nodes.get_mut(place).ok_or_else(|| Fault::new("a node is missing"))?;
+        if node.entries.iter().any(|entry| entry.endpoint.method == endpoint.method) {
+            let (id, method) = (endpoint.id, endpoint.method);
+            return Err(Fault::new(format!("{id}: {method} {spelled} is taken")));
+        }
+        node.entries.push(Entry { endpoint, names: names(path), speech, facts });
+        Ok(())
+    }
+
+    /// The operation of a method and a raw path. HEAD is answered as GET.
+    pub fn find(&self, method: &str, path: &str) -> Result<Found, Lost> {
+        let lost = |refusal| Lost { refusal, accent: accent_of(path) };
+        let matched = self.paths.at(path).map_err(|_| lost(Refusal::NoSuchPath))?;
+        let node = self.nodes.get(*matched.value).ok_or_else(|| lost(Refusal::NoSuchPath))?;
+        let wanted = if method == "HEAD" { "GET" } else { method };
+        let Some(entry) = node.entries.iter().find(|entry| entry.endpoint.method == wanted) else {
+            return Err(Lost {
+                refusal: Refusal::MethodNotAllowed { allowed: node.allowed() },
+                accent: node.entries.first().map_or(Accent::V2, |entry| entry.endpoint.accent),
+            });
+        };
+        let decode = |raw: &str| {
+            let decoded = base::percent::decode_path_segment(raw);
+            decoded.map_or_else(|_| raw.to_owned(), Cow::into_owned)
+        };
+        let values = matched.params.iter().map(|(_, raw)| decode(raw));
+        Ok(Found {
+            endpoint: entry.endpoint,
+            facts: entry.facts,
+            speech: entry.speech,
+            path: entry.names.iter().copied().zip(values).collect(),
+        })
+    }
+}
+
+impl Node {
+    fn allowed(&self) -> String {
+        let mut methods: Vec<&str> =
+            self.entries.iter().map(|entry| entry.endpoint.method).collect();
+        if methods.contains(&"GET") {
+            methods.push("HEAD");
+        }
+        methods.sort_unstable();
+        methods.join(", ")
+    }
+}
+
+fn accent_of(path: &str) -> Accent {
+    let first = path.split('/').nth(1).unwrap_or_default();
+    match first {
+        "1.1" | "oauth" | "oauth2" => Accent::Legacy,
+        "12" | "11" | "5" => Accent::Ads,
+        _ => Accent::V2,
+    }
+}
+
+/// Every way to write a path: each of its words in either vocabulary, and what they betray.
+/// A posts word anywhere counts, since only the newer vocabulary has those in paths.
+fn spellings(path: &str) -> Vec<(String, Option<Speech>)> {
+    let mut all = vec![(path.to_owned(), None)];
+    for (mark, word) in WORDS {
+        if !path.contains(mark) {
+            continue;
+        }
+        let both = |(path, speech): (String, Option<Speech>)| {
+            let posts = (path.replace(mark, word.post), Some(Speech::Post));
+            let tweets = (path.replace(mark, word.tweet), speech.or(Some(Speech::Tweet)));
+            [posts, tweets]
+        };
+        all = all.into_iter().flat_map(both).collect();
+    }
+    all
+}
+
+/// The path in one vocabulary.
+pub fn spell(path: &str, speech: Speech) -> String {
+    WORDS.iter().fold(path.to_owned(), |path, (mark, word)| {
+        path.replace(mark, word.in_speech(speech))
+    })
+}
+
+fn names(path: &'static str) -> Vec<&'static str> {
+    path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).collect()
+}
+
+/// The path with numbered parameters, so that operations may call the same one differently.
+fn anonymous(path: &str) -> String {
+    let mut text = String::with_capacity(path.len());
+    for (number, part) in path.split('{').enumerate() {
+        if number == 0 {
+            text.push_str(part);
+        } else {
+            let _infallible = write!(text, "{{p{number}}}");
+            text.push_str(part.split_once('}').map_or("", |(_, rest)| rest));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use base::{Refusal, Speech};
+
+    use super::{Lost, Router};
+    use crate::endpoint::{Accent, Endpoint};
+
+    const fn op(id: &'static str, method: &'static str, path: &'static str) -> Endpoint {
+        Endpoint::new(id, method, path)
+    }
+
+    static TABLE: &[&[Endpoint]] = &[
+        &[
+            op("findPosts", "GET", "/2/<posts>"),
+            op("createPost", "POST", "/2/<posts>"),
+            op("findPost", "GET", "/2/<posts>/{id}"),
+            op("deletePost", "DELETE", "/2/<posts>/{id}"),
+            op("hide", "PUT", "/2/<posts>/{post_id}/hidden"),
+            op("search", "GET", "/2/<posts>/search/recent"),
+            op("reposts", "GET", "/2/<posts>/{id}/<reposts>"),
+        ],
+        &[
+            op("unbookmark", "DELETE", "/2/users/{id}/bookmarks/{post_id}")
+                .aliases(&["/2/users/{id}/bookmarks{post_id}"]),
+            op("bookmarks", "GET", "/2/users/{id}/bookmarks"),
+            op("me", "GET", "/2/users/me"),
+            op("user", "GET", "/2/users/{id}"),
+            op("verify", "GET", "/1.1/account/verify_credentials.json").accent(Accent::Legacy),
+        ],
+    ];
+
+    fn find(method: &str, path: &str) -> (String, Option<Speech>, Vec<String>) {
+        let found = Router::new(TABLE).unwrap().find(method, path).unwrap();
+        let path = found.path.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        (found.endpoint.id.to_owned(), found.speech, path)
+    }
+
+    fn lost(method: &str, path: &str) -> Lost {
+        Router::new(TABLE).unwrap().find(method, path).unwrap_err()
+    }
+
+    #[test]
+    fn both_vocabularies_lead_to_one_operation() {
+        let case = |path, id: &str, speech, params: &[&str]| {
+            let params = params.iter().map(ToString::to_string).collect();
+            assert_eq!(find("GET", path), (id.to_owned(), speech, params), "{path}");
+        };
+        let (post, tweet) = (Some(Speech::Post), Some(Speech::Tweet));
+        case("/2/posts", "findPosts", post, &[]);
+        case("/2/tweets", "findPosts", tweet, &[]);
+        case("/2/tweets/20", "findPost", tweet, &["id=20"]);
+        case("/2/tweets/search", "findPost", tweet, &["id=search"]);
+        case("/2/tweets/search/recent", "search", tweet, &[]);
+        case("/2/posts/20/reposts", "reposts", post, &["id=20"]);
+        case("/2/tweets/20/retweets", "reposts", tweet, &["id=20"]);
+        case("/2/tweets/20/reposts", "reposts", post, &["id=20"]);
+        case("/2/posts/20/retweets", "reposts", post, &["id=20"]);
+        case("/2/users/me", "me", None, &[]);
+        case("/2/users/7", "user", None, &["id=7"]);
+    }
+
+    #[test]
+    fn parameters_keep_their_own_names_and_are_decoded() {
+        assert_eq!(find("PUT", "/2/tweets/20/hidden").2, ["post_id=20"]);
+        assert_eq!(find("HEAD", "/2/tweets/2%30").2, ["id=20"]);
+        assert_eq!(find("GET", "/2/tweets/a%2Fb").2, ["id=a/b"]);
+        assert_eq!(find("GET", "/2/tweets/%zz").2, ["id=%zz"]);
+        let (id, _, path) = find("DELETE", "/2/users/7/bookmarks20");
+        assert_eq!((id.as_str(), path), ("unbookmark", vec!["id=7".into(), "post_id=20".into()]));
+    }
+
+    #[test]
+    fn what_is_not_there_is_not_found() {
+        for path in ["/", "", "/2", "/2/posts/", "/2//posts", "/2/posts/20/", "/3/posts", "*"] {
+            let lost = lost("GET", path);
+            assert_eq!((lost.refusal, lost.accent), (Refusal::NoSuchPath, Accent::V2), "{path}");
+        }
+        assert_eq!(lost("GET", "/1.1/nothing.json").accent, Accent::Legacy);
+        assert_eq!(lost("GET", "/oauth/nothing").accent, Accent::Legacy);
+    }
+
+    #[test]
+    fn another_method_is_told_which_there_are() {
+        let allowed = |path| match lost("PATCH", path).refusal {
+            Refusal::MethodNotAllowed { allowed } => allowed,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(allowed("/2/tweets"), "GET, HEAD, POST");
+        assert_eq!(allowed("/2/posts/20"), "DELETE, GET, HEAD");
+        assert_eq!(lost("POST", "/1.1/account/verify_credentials.json").accent, Accent::Legacy);
+    }
+
+    #[test]
+    fn a_path_taken_twice_is_a_fault() {
+        static TWICE: &[&[Endpoint]] = &[
+            &[op("one", "GET", "/2/<posts>/{id}")],
+            &[op("two", "GET", "/2/tweets/{post_id}")],
+        ];
+        let fault = Router::new(TWICE).err().unwrap();
+        assert_eq!(fault.to_string(), "two: GET /2/tweets/{post_id} is taken");
+    }
+}
