@@ -281,7 +281,7 @@ pub fn set_callbacks(tx: &mut Tx<'_>, id: AppId, urls: &[String]) -> Result<App,
 /// [`rotate`]; one that becomes public loses it.
 pub fn set_kind(tx: &mut Tx<'_>, id: AppId, kind: Kind) -> Result<App, Stop> {
     let mut app = find(tx, id)?;
-    app.kind = kind.name().to_owned();
+    kind.name().clone_into(&mut app.kind);
     if !kind.is_confidential() {
         app.client_secret_digest = None;
     }

@@ -249,19 +249,16 @@ impl Authenticator {
             .oauth1_tokens
             .get(&key)
             .filter(|known| known.version == version);
-        let found = match known {
-            Some(known) => known,
-            None => {
-                let found = self
-                    .store
-                    .read(move |tx| look_up_oauth1(tx, &key, version))
-                    .await?;
-                let Some(found) = found else {
-                    return Err(Refusal::Unauthenticated(Unproven::Token).into());
-                };
-                self.oauth1_tokens.insert(key, found.clone());
-                found
-            }
+        let found = if let Some(known) = known {
+            known
+        } else {
+            let found = self
+                .store
+                .read(move |tx| look_up_oauth1(tx, &key, version))
+                .await?;
+            let found = found.ok_or(Refusal::Unauthenticated(Unproven::Token))?;
+            self.oauth1_tokens.insert(key, found.clone());
+            found
         };
         let is_of_app = !matches!(&found.answer, Ok(caller) if caller.app_id != app.id);
         if is_of_app {

@@ -57,62 +57,7 @@ fn one_of(parameter: &'static str, value: &str, words: &[&'static str]) -> Resul
 
 /// Makes an account.
 pub fn create(tx: &mut Tx<'_>, new: &NewUser) -> Result<User, Stop> {
-    if !username_ok(&new.username) {
-        let message = format!(
-            "The `username` query parameter value [{}] does not match ^[A-Za-z0-9_]{{1,15}}$",
-            new.username
-        );
-        return Err(Refusal::invalid("username", &new.username, message).into());
-    }
-    let name = if new.name.trim().is_empty() {
-        &new.username
-    } else {
-        &new.name
-    };
-    let name = checked_name(name)?;
-    if new.description.chars().count() > 160 {
-        let message = "The `description` must have at most 160 characters";
-        return Err(Refusal::invalid("description", &new.description, message).into());
-    }
-    let verified_type = one_of("verified_type", &new.verified_type, VERIFIED_TYPES)?;
-    let now = tx.now();
-    let user = User {
-        id: new.id.unwrap_or_else(|| tx.next_id()),
-        username: new.username.clone(),
-        name,
-        created_at: new.created_at.unwrap_or(now),
-        state: State::Active,
-        entities: compose::profile_entities(&new.url, &new.description),
-        description: new.description.clone(),
-        location: new.location.clone(),
-        url: new.url.clone(),
-        profile_image_url: new.profile_image_url.clone(),
-        profile_banner_url: String::new(),
-        protected: new.protected,
-        verified: verified_type != "none",
-        verified_type,
-        parody: false,
-        is_identity_verified: false,
-        subscription_type: one_of(
-            "subscription_type",
-            &new.subscription_type,
-            SUBSCRIPTION_TYPES,
-        )?,
-        receives_dm: true,
-        affiliation: String::new(),
-        withheld: String::new(),
-        pinned_post_id: None,
-        most_recent_post_id: None,
-        followers_count: 0,
-        following_count: 0,
-        post_count: 0,
-        listed_count: 0,
-        like_count: 0,
-        media_count: 0,
-        following_version: 0,
-        email_confirmed: !new.email.is_empty(),
-        email: new.email.clone(),
-    };
+    let user = checked(tx, new)?;
     tx.ids_stay_above(user.id);
     if !users::insert(tx, &user, new.password_hash.as_deref().unwrap_or_default())? {
         let message = format!("The username [{}] or its id is taken", new.username);
@@ -120,6 +65,50 @@ pub fn create(tx: &mut Tx<'_>, new: &NewUser) -> Result<User, Stop> {
     }
     log::append(tx, "user.create", user.id.get(), user.id.get(), "")?;
     Ok(user)
+}
+
+fn checked(tx: &Tx<'_>, new: &NewUser) -> Result<User, Refusal> {
+    if !username_ok(&new.username) {
+        let message = format!(
+            "The `username` query parameter value [{}] does not match ^[A-Za-z0-9_]{{1,15}}$",
+            new.username
+        );
+        return Err(Refusal::invalid("username", &new.username, message));
+    }
+    let name = if new.name.trim().is_empty() {
+        &new.username
+    } else {
+        &new.name
+    };
+    if new.description.chars().count() > 160 {
+        let message = "The `description` must have at most 160 characters";
+        return Err(Refusal::invalid("description", &new.description, message));
+    }
+    let verified_type = one_of("verified_type", &new.verified_type, VERIFIED_TYPES)?;
+    let subscription = one_of(
+        "subscription_type",
+        &new.subscription_type,
+        SUBSCRIPTION_TYPES,
+    )?;
+    Ok(User {
+        name: checked_name(name)?,
+        entities: compose::profile_entities(&new.url, &new.description),
+        description: new.description.clone(),
+        location: new.location.clone(),
+        url: new.url.clone(),
+        profile_image_url: new.profile_image_url.clone(),
+        protected: new.protected,
+        verified: verified_type != "none",
+        verified_type,
+        subscription_type: subscription,
+        email_confirmed: !new.email.is_empty(),
+        email: new.email.clone(),
+        ..User::blank(
+            new.id.unwrap_or_else(|| tx.next_id()),
+            &new.username,
+            new.created_at.unwrap_or(tx.now()),
+        )
+    })
 }
 
 fn checked_name(name: &str) -> Result<String, Refusal> {

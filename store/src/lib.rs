@@ -4,6 +4,7 @@
 
 mod context;
 mod db;
+mod hex;
 mod open;
 
 pub mod apps;

@@ -2,7 +2,7 @@
 
 use base::Fault;
 
-use crate::Tx;
+use crate::{Tx, hex};
 
 const KEY_CHECK: &str = "master_key_check";
 
@@ -45,43 +45,15 @@ pub(crate) fn highest_id(tx: &mut Tx<'_>) -> Result<i64, Fault> {
 /// Proves that the master key is the one that the stored secrets were encrypted with; on a new
 /// database, leaves the proof for next time.
 pub(crate) fn check_key(tx: &mut Tx<'_>) -> Result<(), Fault> {
-    match get(tx, KEY_CHECK)? {
-        Some(text) => {
-            let sealed =
-                unhex(&text).ok_or_else(|| Fault::new("the master key's proof is garbled"))?;
-            let opened = tx.unseal(KEY_CHECK, &sealed);
-            opened.map(|_| ()).map_err(|_| {
-                Fault::new("the master key is not the one that this database was made with: nothing was touched")
-            })
-        }
-        None => {
-            let sealed = tx.seal(KEY_CHECK, "locum")?;
-            set(tx, KEY_CHECK, &hex(&sealed))
-        }
-    }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u8> = text
-        .chars()
-        .map(|digit| {
-            digit
-                .to_digit(16)
-                .and_then(|digit| u8::try_from(digit).ok())
-        })
-        .collect::<Option<_>>()?;
-    digits
-        .chunks(2)
-        .map(|pair| {
-            if let [high, low] = pair {
-                Some(high * 16 + low)
-            } else {
-                None
-            }
-        })
-        .collect()
+    let Some(text) = get(tx, KEY_CHECK)? else {
+        let sealed = tx.seal(KEY_CHECK, "locum")?;
+        return set(tx, KEY_CHECK, &hex::encode(&sealed));
+    };
+    let sealed =
+        hex::decode(&text).ok_or_else(|| Fault::new("the master key's proof is garbled"))?;
+    tx.unseal(KEY_CHECK, &sealed).map(|_| ()).map_err(|_| {
+        Fault::new(
+            "the master key is not the one that this database was made with: nothing was touched",
+        )
+    })
 }

@@ -108,6 +108,45 @@ pub struct User {
     pub email_confirmed: bool,
 }
 
+impl User {
+    /// A user of whom nothing is known but this.
+    pub fn blank(id: UserId, username: &str, created_at: Time) -> Self {
+        Self {
+            id,
+            username: username.to_owned(),
+            name: username.to_owned(),
+            created_at,
+            state: State::Active,
+            description: String::new(),
+            location: String::new(),
+            url: String::new(),
+            profile_image_url: String::new(),
+            profile_banner_url: String::new(),
+            entities: String::new(),
+            protected: false,
+            verified: false,
+            verified_type: "none".to_owned(),
+            parody: false,
+            is_identity_verified: false,
+            subscription_type: "None".to_owned(),
+            receives_dm: true,
+            affiliation: String::new(),
+            withheld: String::new(),
+            pinned_post_id: None,
+            most_recent_post_id: None,
+            followers_count: 0,
+            following_count: 0,
+            post_count: 0,
+            listed_count: 0,
+            like_count: 0,
+            media_count: 0,
+            following_version: 0,
+            email: String::new(),
+            email_confirmed: false,
+        }
+    }
+}
+
 macro_rules! columns {
     ($before:literal, $after:literal) => {
         concat!(

@@ -1,1 +1,27 @@
-//! .
+//! Which fields exist, which come unasked, who may see them, what they lead to, and how they are
+//! spoken: the only floor that knows the names of an answer's members.
+
+mod answer;
+mod communities;
+mod include;
+mod lists;
+mod media;
+mod messages;
+mod news;
+mod notes;
+mod object;
+mod others;
+mod out;
+mod places;
+mod polls;
+mod posts;
+mod shown;
+mod spaces;
+mod users;
+mod wants;
+mod world;
+
+pub use answer::{Answer, How, Names, Spoken, post, posts, user, users};
+pub use object::Object;
+pub use shown::{Audience, Expansion, Json, Member, Shown, When};
+pub use wants::Wants;

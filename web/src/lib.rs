@@ -2,7 +2,6 @@
 //! dialects that refusals are spoken in.
 
 pub mod accents;
-pub mod apps;
 pub mod body;
 pub mod call;
 pub mod control;
@@ -16,6 +15,7 @@ pub mod params;
 pub mod pipeline;
 pub mod reply;
 pub mod router;
+pub mod speech;
 
 pub use call::Call;
 pub use pipeline::{Config, Server};

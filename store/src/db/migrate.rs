@@ -129,9 +129,6 @@ fn check(applied: &[Row]) -> Result<(), Fault> {
 }
 
 fn checksum(script: &str) -> String {
-    Sha256::digest(script.as_bytes())
-        .iter()
-        .take(16)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    let digest = Sha256::digest(script.as_bytes());
+    crate::hex::encode(digest.get(..16).unwrap_or_default())
 }

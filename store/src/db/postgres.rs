@@ -83,7 +83,7 @@ impl Connection {
         read: impl FnMut(&Row<'_, '_>) -> Result<bool, Fault>,
     ) -> Result<(), Fault> {
         let statement = self.prepare(sql, false)?;
-        let args: Vec<&(dyn ToSql + Sync)> = args.iter().map(|arg| arg as _).collect();
+        let args = dynamic(args);
         self.run(sql, &statement, &args, read)
     }
 
@@ -96,7 +96,7 @@ impl Connection {
     ) -> Result<(), Fault> {
         let statement = self.prepare(sql, true)?;
         let mut args: Vec<&(dyn ToSql + Sync)> = vec![&keys];
-        args.extend(more.iter().map(|arg| arg as &(dyn ToSql + Sync)));
+        args.extend(dynamic(more));
         self.run(sql, &statement, &args, read)
     }
 
@@ -119,7 +119,7 @@ impl Connection {
 
     pub(crate) fn exec(&mut self, sql: &'static str, args: &[Value<'_>]) -> Result<u64, Fault> {
         let statement = self.prepare(sql, false)?;
-        let args: Vec<&(dyn ToSql + Sync)> = args.iter().map(|arg| arg as _).collect();
+        let args = dynamic(args);
         self.client
             .execute(&statement, &args)
             .map_err(|error| self.failed(sql, error))
@@ -130,6 +130,12 @@ impl Connection {
             .batch_execute(sql)
             .map_err(|error| self.failed(sql, error))
     }
+}
+
+fn dynamic<'a>(args: &'a [Value<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
+    args.iter()
+        .map(|arg| -> &(dyn ToSql + Sync) { arg })
+        .collect()
 }
 
 /// Starts `count` threads over one queue. The first connection is made at once, so that a wrong

@@ -1,0 +1,83 @@
+//! The master key: where it is, and what keeps it from being used.
+
+use std::path::{Path, PathBuf};
+
+use base::seal::{Keyring, MasterKey};
+use base::{Chance, Fault};
+
+use super::folder::write_private;
+use crate::config::{Mode, Settings};
+use crate::exit::Exit;
+
+/// The ring of keys that the settings lead to. `new`: the folder is being made, so that a key may
+/// be as well.
+pub(crate) fn master_key(settings: &Settings, chance: &Chance, new: bool) -> Result<Keyring, Exit> {
+    let old = settings.keys.old.iter().map(|path| read(path));
+    let old = old.collect::<Result<Vec<_>, Exit>>()?;
+    Ok(Keyring::new(current(settings, chance, new)?, old))
+}
+
+fn current(settings: &Settings, chance: &Chance, new: bool) -> Result<MasterKey, Exit> {
+    let beside = settings.data_dir.join("master.key");
+    if let Some(line) = &settings.keys.line {
+        apart(settings)?;
+        let place = settings.keys.file.as_deref().map_or_else(
+            || "secrets.master_key".to_owned(),
+            |path| path.display().to_string(),
+        );
+        return MasterKey::parse(line.reveal())
+            .map_err(|error| Exit::Usage(format!("{place}: {error}")));
+    }
+    if settings.mode == Mode::Serve && !settings.keys.beside_data {
+        return Err(Exit::Usage(format!(
+            "no master key: name its file with secrets.master_key_file. `locum init` makes one; \
+             it must lie outside {}",
+            settings.data_dir.display()
+        )));
+    }
+    if beside.exists() {
+        return read(&beside);
+    }
+    if !new {
+        return Err(Exit::Failed(format!(
+            "{} is missing: without it nothing that was encrypted can be read; put it back",
+            beside.display()
+        )));
+    }
+    new_key_file(&beside, chance)?;
+    read(&beside)
+}
+
+/// Makes a key file, mode 0600.
+pub(crate) fn new_key_file(path: &Path, chance: &Chance) -> Result<(), Fault> {
+    let key = MasterKey::new(chance)?;
+    write_private(path, key.encode().reveal())
+}
+
+/// In a real network, the key's file does not lie with the data that it protects.
+fn apart(settings: &Settings) -> Result<(), Exit> {
+    let Some(file) = &settings.keys.file else {
+        return Ok(());
+    };
+    let within = real(file).starts_with(real(&settings.data_dir));
+    if settings.mode == Mode::Serve && within && !settings.keys.beside_data {
+        return Err(Exit::Mode(format!(
+            "{} lies in the data folder, beside what it protects: put it elsewhere, or set \
+             secrets.danger_key_in_data_dir",
+            file.display()
+        )));
+    }
+    Ok(())
+}
+
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize()
+        .or_else(|_| std::path::absolute(path))
+        .unwrap_or_else(|_| path.to_owned())
+}
+
+fn read(path: &Path) -> Result<MasterKey, Exit> {
+    let wrong = |what: String| Exit::Usage(format!("{}: {what}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    MasterKey::parse(&text).map_err(|error| wrong(error.to_string()))
+}

@@ -1,0 +1,51 @@
+//! An open data folder: its mode, its keys, its store.
+
+mod folder;
+mod key;
+mod open;
+mod record;
+
+pub(crate) use folder::{write_private, writable};
+pub(crate) use key::{master_key, new_key_file};
+pub(crate) use open::{Creating, Opened, chance_for, open, options, raw_store};
+pub(crate) use record::{Record, recorded_mode};
+
+use std::sync::Arc;
+
+use store::Store;
+
+use crate::config::Settings;
+
+/// Who is told how far long work has come.
+pub(crate) trait Progress: Send + Sync {
+    /// So many are done, of so many if that is known.
+    fn at(&self, done: u64, of: Option<u64>);
+}
+
+/// Nobody is told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Silent;
+
+impl Progress for Silent {
+    fn at(&self, _done: u64, _of: Option<u64>) {}
+}
+
+/// Everything that a command acts on.
+#[derive(Clone)]
+pub(crate) struct World {
+    /// The configuration.
+    pub(crate) settings: Arc<Settings>,
+    /// The open store.
+    pub(crate) store: Arc<Store>,
+    /// Who is told how far long work has come.
+    pub(crate) progress: Arc<dyn Progress>,
+}
+
+impl World {
+    /// Closes the store once nobody else holds it.
+    pub(crate) fn close(self) {
+        if let Some(store) = Arc::into_inner(self.store) {
+            store.close();
+        }
+    }
+}

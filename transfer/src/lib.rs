@@ -1,0 +1,1 @@
+//! Data in and out: importing archives and lines, exporting lines.

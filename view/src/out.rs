@@ -1,0 +1,193 @@
+//! Writes JSON straight into text.
+
+use std::fmt::Write as _;
+
+use base::{Speech, Time, Word};
+
+use crate::Spoken;
+use crate::shown::{Shown, Write};
+
+/// The text of an answer while it is written.
+#[derive(Debug)]
+pub(crate) struct Out {
+    text: String,
+    spoken: Spoken,
+}
+
+impl Out {
+    pub(crate) fn new(spoken: Spoken, capacity: usize) -> Self {
+        let text = String::with_capacity(capacity);
+        Self { text, spoken }
+    }
+
+    pub(crate) const fn speech(&self) -> Speech {
+        self.spoken.speech
+    }
+
+    pub(crate) fn finish(self) -> String {
+        self.text
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// An object with the fields of a mask; those that `write` writes nothing for are left out.
+    pub(crate) fn record(
+        &mut self,
+        fields: &[Shown],
+        mask: u64,
+        write: impl Fn(&mut Self, Write),
+    ) {
+        self.object(|out| {
+            let mut rest = mask;
+            for field in fields {
+                if rest & 1 == 1 {
+                    out.member(field.name, |out| write(out, field.write));
+                }
+                rest >>= 1;
+            }
+        });
+    }
+
+    pub(crate) fn object(&mut self, inside: impl FnOnce(&mut Self)) {
+        self.text.push('{');
+        inside(self);
+        self.text.push('}');
+    }
+
+    pub(crate) fn array<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        mut each: impl FnMut(&mut Self, T),
+    ) {
+        self.text.push('[');
+        for item in items {
+            self.next();
+            each(self, item);
+        }
+        self.text.push(']');
+    }
+
+    /// A member, or nothing when `value` writes nothing.
+    pub(crate) fn member(&mut self, name: Word, value: impl FnOnce(&mut Self)) {
+        let before = self.text.len();
+        self.next();
+        self.text.push('"');
+        self.text.push_str(name.in_speech(self.spoken.speech));
+        self.text.push_str("\":");
+        let empty = self.text.len();
+        value(self);
+        if self.text.len() == empty {
+            self.text.truncate(before);
+        }
+    }
+
+    /// A figure; under both its names when the request did not tell the vocabulary.
+    pub(crate) fn count(&mut self, name: Word, count: i64) {
+        self.member(name, |out| out.int(count));
+        if self.spoken.both_metrics && name.post != name.tweet {
+            let other = match self.spoken.speech {
+                Speech::Post => name.tweet,
+                Speech::Tweet => name.post,
+            };
+            self.member(Word::same(other), |out| out.int(count));
+        }
+    }
+
+    /// A comma, unless an object or array has just begun.
+    pub(crate) fn next(&mut self) {
+        // No whole value ends like this: a text ends in a quotation mark.
+        if !self.text.ends_with(['{', '[']) && !self.text.is_empty() {
+            self.text.push(',');
+        }
+    }
+
+    /// Text; nothing when it is empty.
+    pub(crate) fn text(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.quoted(text, false);
+        }
+    }
+
+    /// Text with `&`, `<` and `>` as the interface sends them; empty text stays.
+    pub(crate) fn escaped(&mut self, parts: &[&str]) {
+        self.text.push('"');
+        for part in parts {
+            self.inside(part, true);
+        }
+        self.text.push('"');
+    }
+
+    /// Text that may be empty.
+    pub(crate) fn quoted(&mut self, text: &str, html: bool) {
+        self.text.push('"');
+        self.inside(text, html);
+        self.text.push('"');
+    }
+
+    fn inside(&mut self, text: &str, html: bool) {
+        let special = |byte: u8| {
+            byte < 0x20 || matches!(byte, b'"' | b'\\') || html && matches!(byte, b'&' | b'<' | b'>')
+        };
+        let mut rest = text;
+        while let Some(place) = rest.bytes().position(special) {
+            let Some((plain, tail)) = rest.split_at_checked(place) else {
+                break;
+            };
+            self.text.push_str(plain);
+            let mut letters = tail.chars();
+            if let Some(letter) = letters.next() {
+                self.special(letter);
+            }
+            rest = letters.as_str();
+        }
+        self.text.push_str(rest);
+    }
+
+    fn special(&mut self, letter: char) {
+        match letter {
+            '"' => self.text.push_str("\\\""),
+            '\\' => self.text.push_str("\\\\"),
+            '\n' => self.text.push_str("\\n"),
+            '\r' => self.text.push_str("\\r"),
+            '\t' => self.text.push_str("\\t"),
+            '\u{8}' => self.text.push_str("\\b"),
+            '\u{c}' => self.text.push_str("\\f"),
+            '&' => self.text.push_str("&amp;"),
+            '<' => self.text.push_str("&lt;"),
+            '>' => self.text.push_str("&gt;"),
+            // Writing to text cannot fail.
+            other => drop(write!(self.text, "\\u{:04x}", u32::from(other))),
+        }
+    }
+
+    pub(crate) fn int(&mut self, value: i64) {
+        // Writing to text cannot fail.
+        drop(write!(self.text, "{value}"));
+    }
+
+    /// A number as text: no reader loses its digits.
+    pub(crate) fn id(&mut self, id: i64) {
+        self.text.push('"');
+        self.int(id);
+        self.text.push('"');
+    }
+
+    pub(crate) fn bool(&mut self, value: bool) {
+        self.text.push_str(if value { "true" } else { "false" });
+    }
+
+    pub(crate) fn time(&mut self, time: Time) {
+        self.text.push('"');
+        time.write_iso(&mut self.text);
+        self.text.push('"');
+    }
+
+    /// JSON as stored; nothing when it is empty.
+    pub(crate) fn raw(&mut self, json: &str) {
+        if json != "{}" && json != "[]" {
+            self.text.push_str(json);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The rows of the tables: fields and expansions.
+
+use base::Word;
+
+use crate::media::MediaFacts;
+use crate::out::Out;
+use crate::posts::PostFacts;
+use crate::users::UserFacts;
+use crate::world::Target;
+use crate::Object;
+
+/// A field of an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown {
+    /// Its name.
+    pub name: Word,
+    /// When it is there.
+    pub when: When,
+    /// Who may see it.
+    pub audience: Audience,
+    /// What it holds.
+    pub json: Json,
+    /// One sentence.
+    pub about: &'static str,
+    pub(crate) write: Write,
+}
+
+/// When a field is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// Always.
+    Always,
+    /// When it is asked for, or an expansion goes through it.
+    Asked,
+    /// Only when an expansion goes through it.
+    Expanded,
+}
+
+/// Who may see a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// Everyone.
+    Anyone,
+    /// Any user: it says something about the two.
+    Users,
+    /// Whom the object belongs to.
+    Owner,
+}
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug)]
+pub enum Json {
+    /// Text.
+    Text,
+    /// A decimal id, as text.
+    Id,
+    /// A moment, `YYYY-MM-DDTHH:MM:SS.mmmZ`.
+    Time,
+    /// A whole number.
+    Int,
+    /// A number.
+    Real,
+    /// `true` or `false`.
+    Bool,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// An array.
+    List(&'static Json),
+    /// An object with these members, each of them optional.
+    Object(&'static [Member]),
+    /// An object of any members.
+    Any,
+}
+
+/// A member of an object inside a field.
+#[derive(Clone, Copy, Debug)]
+pub struct Member {
+    /// Its name.
+    pub name: Word,
+    /// What it holds.
+    pub json: Json,
+}
+
+/// The function that writes a field's value, or writes nothing when there is none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Write {
+    Post(fn(&mut Out, PostFacts<'_>)),
+    User(fn(&mut Out, UserFacts<'_>)),
+    Media(fn(&mut Out, MediaFacts<'_>)),
+    /// Accepted; this platform has no such facts.
+    Never,
+}
+
+impl Shown {
+    const fn new(when: When, name: &'static str, json: Json, about: &'static str) -> Self {
+        Self {
+            name: Word::same(name),
+            when,
+            audience: Audience::Anyone,
+            json,
+            about,
+            write: Write::Never,
+        }
+    }
+
+    pub(crate) const fn always(name: &'static str, json: Json, about: &'static str) -> Self {
+        Self::new(When::Always, name, json, about)
+    }
+
+    pub(crate) const fn asked(name: &'static str, json: Json, about: &'static str) -> Self {
+        Self::new(When::Asked, name, json, about)
+    }
+
+    pub(crate) const fn expanded(name: &'static str, json: Json, about: &'static str) -> Self {
+        Self::new(When::Expanded, name, json, about)
+    }
+
+    /// Is called something else in the tweets vocabulary.
+    pub(crate) const fn tweet(self, tweet: &'static str) -> Self {
+        let name = Word::new(self.name.post, tweet);
+        Self { name, ..self }
+    }
+
+    pub(crate) const fn only_for(self, audience: Audience) -> Self {
+        Self { audience, ..self }
+    }
+
+    pub(crate) const fn post(self, write: fn(&mut Out, PostFacts<'_>)) -> Self {
+        let write = Write::Post(write);
+        Self { write, ..self }
+    }
+
+    pub(crate) const fn user(self, write: fn(&mut Out, UserFacts<'_>)) -> Self {
+        let write = Write::User(write);
+        Self { write, ..self }
+    }
+
+    pub(crate) const fn media(self, write: fn(&mut Out, MediaFacts<'_>)) -> Self {
+        let write = Write::Media(write);
+        Self { write, ..self }
+    }
+}
+
+impl Member {
+    pub(crate) const fn new(name: &'static str, json: Json) -> Self {
+        let name = Word::same(name);
+        Self { name, json }
+    }
+
+    pub(crate) const fn words(post: &'static str, tweet: &'static str, json: Json) -> Self {
+        let name = Word::new(post, tweet);
+        Self { name, json }
+    }
+}
+
+/// A way from an object to others, which then come in `includes`.
+#[derive(Clone, Copy, Debug)]
+pub struct Expansion {
+    /// Its name; empty in a vocabulary that lacks it.
+    pub name: Word,
+    /// What it leads to.
+    pub to: Object,
+    /// The field (posts vocabulary) that it goes through, which is shown along with it.
+    pub field: &'static str,
+    /// Whether it starts at the posts that the object refers to, rather than at the object.
+    pub nested: bool,
+    pub(crate) reach: Reach,
+}
+
+/// How the targets of an expansion are found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reach {
+    Post(for<'a> fn(PostFacts<'a>, &mut Vec<Target<'a>>)),
+    User(for<'a> fn(UserFacts<'a>, &mut Vec<Target<'a>>)),
+    /// Accepted; this platform has no such facts.
+    Never,
+}
+
+impl Expansion {
+    pub(crate) const fn new(name: &'static str, to: Object, field: &'static str) -> Self {
+        Self {
+            name: Word::same(name),
+            to,
+            field,
+            nested: false,
+            reach: Reach::Never,
+        }
+    }
+
+    pub(crate) const fn tweet(self, tweet: &'static str) -> Self {
+        let name = Word::new(self.name.post, tweet);
+        Self { name, ..self }
+    }
+
+    pub(crate) const fn tweet_only(self) -> Self {
+        let name = Word::new("", self.name.tweet);
+        Self { name, ..self }
+    }
+
+    pub(crate) const fn post_only(self) -> Self {
+        let name = Word::new(self.name.post, "");
+        Self { name, ..self }
+    }
+
+    pub(crate) const fn nested(self) -> Self {
+        Self { nested: true, ..self }
+    }
+
+    pub(crate) const fn from_post(
+        self,
+        reach: for<'a> fn(PostFacts<'a>, &mut Vec<Target<'a>>),
+    ) -> Self {
+        let reach = Reach::Post(reach);
+        Self { reach, ..self }
+    }
+
+    pub(crate) const fn from_user(
+        self,
+        reach: for<'a> fn(UserFacts<'a>, &mut Vec<Target<'a>>),
+    ) -> Self {
+        let reach = Reach::User(reach);
+        Self { reach, ..self }
+    }
+}

@@ -1,0 +1,311 @@
+//! One call of an operation: who calls, what was asked, and the doors to the store.
+
+use std::sync::Arc;
+
+use base::{Credential, Fault, Id, Permit, Refusal, Speech, Stop, Time, UserId};
+use bytes::Bytes;
+use edge::Peer;
+use http::HeaderMap;
+use network::visibility::Viewer;
+use serde_json::{Value as Json, json};
+use store::{Context, Store, Work};
+use view::{Object, Spoken, Wants};
+
+use crate::apps::Caller;
+use crate::body::{self, Members};
+use crate::endpoint::{Endpoint, Kind, Place};
+use crate::log::RequestId;
+use crate::page::{Page, Scope};
+use crate::params::{Given, Params, Value};
+pub use crate::reply::Reply;
+use crate::speech::Speeches;
+
+/// A call of an operation. Owns all it holds, so that a handler may keep it while it waits.
+pub struct Call {
+    pub(crate) endpoint: &'static Endpoint,
+    pub(crate) caller: Option<Caller>,
+    pub(crate) params: Params,
+    pub(crate) body: body::Read,
+    pub(crate) raw: edge::Body,
+    pub(crate) bytes: Bytes,
+    pub(crate) wants: Vec<(Object, Wants)>,
+    pub(crate) speeches: Speeches,
+    pub(crate) head: Head,
+    pub(crate) home: Arc<Home>,
+}
+
+/// What a request's head says beside its parameters.
+pub struct Head {
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The path, as it came.
+    pub path: String,
+    /// The query, as it came.
+    pub query: String,
+    /// The other end of the connection.
+    pub peer: Option<Peer>,
+    /// The request's own name.
+    pub id: RequestId,
+}
+
+/// What all calls share.
+pub struct Home {
+    /// The store.
+    pub store: Arc<Store>,
+    /// The maker of page tokens.
+    pub sealer: crate::page::Sealer,
+    /// The vocabulary where nothing else decides.
+    pub default_speech: Speech,
+    /// Under which problem types stand.
+    pub problem_base: String,
+}
+
+impl Call {
+    /// The operation.
+    pub const fn endpoint(&self) -> &'static Endpoint {
+        self.endpoint
+    }
+
+    /// Who calls.
+    pub fn caller(&self) -> Result<&Caller, Stop> {
+        // Only operations that are open to anyone are called by nobody.
+        self.caller.as_ref().ok_or_else(|| {
+            Refusal::Unauthenticated(base::refusal::Unproven::Missing).into()
+        })
+    }
+
+    /// Who calls, if anyone said so.
+    pub const fn caller_if(&self) -> Option<&Caller> {
+        self.caller.as_ref()
+    }
+
+    /// The user on whose behalf the call is made.
+    pub fn user(&self) -> Result<UserId, Stop> {
+        let caller = self.caller()?;
+        caller.user.ok_or_else(|| wrong_credential(caller.credential, self.endpoint.permit).into())
+    }
+
+    /// Who looks at what the call reads.
+    pub fn viewer(&self) -> Viewer {
+        Viewer { user: self.caller.as_ref().and_then(|caller| caller.user) }
+    }
+
+    /// The own account named by a path parameter: it must be the caller's.
+    pub fn own(&self, name: &str) -> Result<UserId, Stop> {
+        let (asked, user) = (self.path_id::<base::id::kind::User>(name)?, self.user()?);
+        if asked == user {
+            return Ok(user);
+        }
+        let given = self.given(name)?;
+        let (name, value) = (given.spelled, &given.raw);
+        let message = format!(
+            "The `{name}` query parameter value [{value}] must be the same as the authenticating \
+             user [{user}]"
+        );
+        Err(Refusal::invalid(name, value, message).into())
+    }
+
+    /// A path parameter that is an id.
+    pub fn path_id<K>(&self, name: &str) -> Result<Id<K>, Stop> {
+        match self.given(name)?.value {
+            Value::Id(id) => Ok(Id::new(id)),
+            _ => Err(misdeclared(name)),
+        }
+    }
+
+    /// A path parameter that is a text or a username.
+    pub fn path_text(&self, name: &str) -> Result<&str, Stop> {
+        match &self.given(name)?.value {
+            Value::Text(text) => Ok(text),
+            _ => Err(misdeclared(name)),
+        }
+    }
+
+    /// An id of the query.
+    pub fn id<K>(&self, name: &str) -> Option<Id<K>> {
+        match self.value(name)? {
+            Value::Id(id) => Some(Id::new(*id)),
+            _ => None,
+        }
+    }
+
+    /// The ids of a list; empty where it is not there.
+    pub fn ids<K>(&self, name: &str) -> Vec<Id<K>> {
+        match self.value(name) {
+            Some(Value::Ids(ids)) => ids.iter().copied().map(Id::new).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A whole number; the declared default where it is not there.
+    pub fn int(&self, name: &str) -> i64 {
+        match (self.value(name), self.declared(name)) {
+            (Some(Value::Int(number)), _) => *number,
+            (_, Some(Kind::Int(_, _, default))) => default,
+            _ => 0,
+        }
+    }
+
+    /// A moment.
+    pub fn time(&self, name: &str) -> Option<Time> {
+        match self.value(name)? {
+            Value::Time(time) => Some(*time),
+            _ => None,
+        }
+    }
+
+    /// A text, a word or a username.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.value(name)? {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The words of a list; empty where it is not there.
+    pub fn texts(&self, name: &str) -> &[String] {
+        match self.value(name) {
+            Some(Value::Texts(texts)) => texts,
+            _ => &[],
+        }
+    }
+
+    /// Whether a list holds a word.
+    pub fn has(&self, name: &str, word: &str) -> bool {
+        self.texts(name).iter().any(|text| text == word)
+    }
+
+    /// Yes or no; no where it is not there.
+    pub fn flag(&self, name: &str) -> bool {
+        matches!(self.value(name), Some(Value::Flag(true)))
+    }
+
+    /// The name that the caller used for a parameter, for a refusal.
+    pub fn spelled(&self, name: &'static str) -> &'static str {
+        self.params.get(name).map_or(name, |given| given.spelled)
+    }
+
+    /// The body, as declared.
+    pub fn body(&self) -> Members<'_> {
+        self.body.members()
+    }
+
+    /// The bytes of a JSON body or a form.
+    pub const fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// The body of an operation that takes it by itself; empty the second time.
+    pub fn take_body(&mut self) -> edge::Body {
+        std::mem::take(&mut self.raw)
+    }
+
+    /// Headers, path, query and connection.
+    pub const fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// Which fields and expansions of an object are asked for.
+    pub fn wants(&self, object: Object) -> Wants {
+        let wants = self.wants.iter().find(|(of, _)| *of == object);
+        wants.map(|(_, wants)| wants.clone()).unwrap_or_default()
+    }
+
+    /// The vocabulary of the answer.
+    pub fn spoken(&self) -> Spoken {
+        let app = self.caller.as_ref().and_then(|caller| caller.app.vocabulary);
+        self.speeches.decide(app, self.home.default_speech)
+    }
+
+    /// The page asked for, by `max_results` and a token that this walk gave earlier.
+    pub fn page(&self) -> Result<Page, Stop> {
+        let limit = usize::try_from(self.int("max_results")).unwrap_or(0).max(1);
+        self.page_of(limit)
+    }
+
+    /// The page asked for, where the operation has a size of its own.
+    pub fn page_of(&self, limit: usize) -> Result<Page, Stop> {
+        let mut scope = Scope::of(self.endpoint.id);
+        scope = match self.caller.as_ref() {
+            Some(Caller { user: Some(user), .. }) => scope.and("user").and(user.get().to_be_bytes()),
+            Some(caller) => scope.and("app").and(caller.app_id.get().to_be_bytes()),
+            None => scope.and("anyone"),
+        };
+        for param in self.endpoint.params.iter().copied().flatten() {
+            let filters = match param.kind {
+                Kind::PageToken | Kind::Fields(_) | Kind::Expansions(_) => false,
+                _ => param.place == Place::Path || param.name != "max_results",
+            };
+            if let Some(given) = self.params.get(param.name).filter(|_| filters) {
+                scope = scope.and(param.name).and(&given.raw);
+            }
+        }
+        let token = self.params.iter().find(|given| matches!(given.param.kind, Kind::PageToken));
+        let token = token.map(|given| (given.spelled, given.raw.as_str()));
+        Ok(self.home.sealer.page(&scope, limit, token)?)
+    }
+
+    /// Runs work that changes nothing.
+    pub async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Stop> {
+        self.home.store.read(work).await
+    }
+
+    /// Runs work in a transaction; answers once it is on disk.
+    pub async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Stop> {
+        self.home.store.write(work).await
+    }
+
+    /// The store itself.
+    pub fn store(&self) -> &Arc<Store> {
+        &self.home.store
+    }
+
+    /// Time, chance, ids and keys.
+    pub fn context(&self) -> &Context {
+        self.home.store.context()
+    }
+
+    /// The platform's time.
+    pub fn now(&self) -> Time {
+        self.context().clock.now()
+    }
+
+    /// A success whose `data` is this.
+    #[expect(clippy::needless_pass_by_value, reason = "what is said is said")]
+    pub fn say(&self, data: Json) -> Result<Reply, Stop> {
+        self.say_whole(&json!({ "data": data }))
+    }
+
+    /// A success whose body is this, with nothing put around it.
+    pub fn say_whole(&self, body: &Json) -> Result<Reply, Stop> {
+        Ok(Reply::json(self.endpoint.success, body))
+    }
+
+    /// A success in bytes that are JSON already.
+    pub fn say_bytes(&self, body: impl Into<Bytes>) -> Result<Reply, Stop> {
+        Ok(Reply::bytes(self.endpoint.success, crate::reply::JSON, body))
+    }
+
+    fn given(&self, name: &str) -> Result<&Given, Stop> {
+        self.params.get(name).ok_or_else(|| misdeclared(name))
+    }
+
+    fn value(&self, name: &str) -> Option<&Value> {
+        debug_assert!(self.declared(name).is_some(), "`{name}` is not declared");
+        self.params.get(name).map(|given| &given.value)
+    }
+
+    fn declared(&self, name: &str) -> Option<Kind> {
+        let mut params = self.endpoint.params.iter().copied().flatten();
+        params.find(|param| param.name == name).map(|param| param.kind)
+    }
+}
+
+fn misdeclared(name: &str) -> Stop {
+    Fault::new(format!("the parameter `{name}` is not declared as it is read")).into()
+}
+
+/// A valid credential of a kind that an operation does not take.
+pub(crate) fn wrong_credential(used: Credential, permit: Permit) -> Refusal {
+    Refusal::WrongCredential { used: used.name(), accepted: permit.accepted() }
+}

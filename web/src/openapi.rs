@@ -1,0 +1,387 @@
+//! The OpenAPI document, written from the declared operations.
+
+use base::{Scope, Speech};
+use serde_json::{Map, Value, json};
+use view::Object;
+
+use crate::endpoint::{Accent, Body, Endpoint, Kind, Member, Param, Place, Shape, Window};
+use crate::router::spell;
+
+/// The document of the built operations, or of `all` that are declared.
+///
+/// It speaks the posts vocabulary; `x-alias` lists what else is understood.
+pub fn document(endpoints: &[&[Endpoint]], all: bool) -> Value {
+    let mut paths: Map<String, Value> = Map::new();
+    for endpoint in endpoints.iter().copied().flatten() {
+        if endpoint.act.is_none() && !all {
+            continue;
+        }
+        let item = paths.entry(spell(endpoint.path, Speech::Post)).or_insert_with(|| json!({}));
+        if let Some(item) = item.as_object_mut() {
+            item.insert(endpoint.method.to_lowercase(), operation(endpoint));
+        }
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Locum",
+            "description": "A social platform server.",
+            "version": env!("CARGO_PKG_VERSION"),
+            "license": { "name": "Apache-2.0 OR MIT", "identifier": "Apache-2.0 OR MIT" },
+        },
+        "servers": [{ "url": "/" }],
+        "paths": paths,
+        "components": {
+            "schemas": schemas(endpoints, all),
+            "responses": refusals(),
+            "securitySchemes": security_schemes(),
+        },
+    })
+}
+
+fn operation(endpoint: &Endpoint) -> Value {
+    let mut facts = Map::new();
+    facts.insert("operationId".into(), endpoint.id.into());
+    facts.insert("summary".into(), endpoint.about.into());
+    let params: Vec<_> = endpoint.params.iter().copied().flatten().map(parameter).collect();
+    if !params.is_empty() {
+        facts.insert("parameters".into(), params.into());
+    }
+    if let Some(body) = request_body(endpoint.body) {
+        facts.insert("requestBody".into(), body);
+    }
+    facts.insert("responses".into(), responses(endpoint));
+    facts.insert("security".into(), security(endpoint));
+    let windows = |windows: &[Window]| windows.iter().map(window).collect::<Vec<_>>();
+    let (app, user) = (windows(endpoint.limits.app), windows(endpoint.limits.user));
+    facts.insert("x-rate-limits".into(), json!({ "app": app, "user": user }));
+    let aliases = aliases(endpoint);
+    if !aliases.is_empty() {
+        facts.insert("x-alias".into(), aliases.into());
+    }
+    if endpoint.act.is_none() {
+        facts.insert("x-status".into(), "planned".into());
+    }
+    facts.into()
+}
+
+fn window(window: &Window) -> Value {
+    json!({ "calls": window.calls, "seconds": window.seconds })
+}
+
+/// Every other spelling of an operation's path.
+fn aliases(endpoint: &Endpoint) -> Vec<String> {
+    let shown = spell(endpoint.path, Speech::Post);
+    let mut spellings = Vec::new();
+    for path in std::iter::once(&endpoint.path).chain(endpoint.aliases) {
+        for speech in [Speech::Post, Speech::Tweet] {
+            let spelling = spell(path, speech);
+            if spelling != shown && !spellings.contains(&spelling) {
+                spellings.push(spelling);
+            }
+        }
+    }
+    spellings
+}
+
+fn parameter(param: &Param) -> Value {
+    let mut facts = Map::new();
+    facts.insert("name".into(), param.name.into());
+    let place = match param.place {
+        Place::Path => "path",
+        Place::Query => "query",
+    };
+    facts.insert("in".into(), place.into());
+    facts.insert("required".into(), param.required.into());
+    if !param.about.is_empty() {
+        facts.insert("description".into(), param.about.into());
+    }
+    if !param.aliases.is_empty() {
+        facts.insert("x-alias".into(), json!(param.aliases));
+    }
+    let mut schema = kind(param.kind);
+    if let Some(schema) = schema.as_object_mut() {
+        if schema.get("type").is_some_and(|of| of == "array") {
+            facts.insert("style".into(), "form".into());
+            facts.insert("explode".into(), false.into());
+        }
+        if param.required {
+            schema.remove("default");
+        }
+    }
+    facts.insert("schema".into(), schema);
+    facts.into()
+}
+
+fn kind(kind: Kind) -> Value {
+    match kind {
+        Kind::Id => id(),
+        Kind::Ids(least, most) => array(&id(), least, most),
+        Kind::Username => username(),
+        Kind::Usernames(least, most) => array(&username(), least, most),
+        Kind::Int(least, most, default) => {
+            json!({ "type": "integer", "minimum": least, "maximum": most, "default": default })
+        }
+        Kind::OneOf(words) => json!({ "type": "string", "enum": words }),
+        Kind::SomeOf(words) => array(&json!({ "type": "string", "enum": words }), 1, usize::MAX),
+        Kind::Fields(of) => array(&words(fields_of(of)), 1, usize::MAX),
+        Kind::Expansions(of) => array(&words(expansions_of(of)), 1, usize::MAX),
+        Kind::Time => json!({ "type": "string", "format": "date-time" }),
+        Kind::PageToken => text(1, usize::MAX),
+        Kind::Bool => json!({ "type": "boolean" }),
+        Kind::Text(least, most) => text(least, most),
+        Kind::Pattern(of) => json!({ "type": "string", "pattern": of.text }),
+        Kind::Patterns(of, least, most) => {
+            array(&json!({ "type": "string", "pattern": of.text }), least, most)
+        }
+    }
+}
+
+fn words(names: Vec<&'static str>) -> Value {
+    if names.is_empty() { text(1, usize::MAX) } else { json!({ "type": "string", "enum": names }) }
+}
+
+fn id() -> Value {
+    json!({ "type": "string", "pattern": "^[0-9]{1,19}$" })
+}
+
+fn username() -> Value {
+    json!({ "type": "string", "pattern": "^[A-Za-z0-9_]{1,15}$" })
+}
+
+fn text(least: usize, most: usize) -> Value {
+    bounded(Map::from_iter([("type".into(), "string".into())]), "Length", least, most)
+}
+
+fn array(items: &Value, least: usize, most: usize) -> Value {
+    let facts = [("type".into(), "array".into()), ("items".into(), items.clone())];
+    bounded(Map::from_iter(facts), "Items", least, most)
+}
+
+/// Adds the bounds that bind.
+fn bounded(mut facts: Map<String, Value>, of: &str, least: usize, most: usize) -> Value {
+    if least > 0 {
+        facts.insert(format!("min{of}"), least.into());
+    }
+    if most < usize::MAX {
+        facts.insert(format!("max{of}"), most.into());
+    }
+    facts.into()
+}
+
+fn request_body(body: Body) -> Option<Value> {
+    let (types, members): (&[&str], _) = match body {
+        Body::None => return None,
+        Body::Json(members) => (&["application/json"], members),
+        Body::Form(members) => (&["application/x-www-form-urlencoded"], members),
+        Body::Parts(members) => (&["application/json", "multipart/form-data"], members),
+    };
+    let schema = closed(members);
+    let content: Map<_, _> =
+        types.iter().map(|of| ((*of).to_owned(), json!({ "schema": schema }))).collect();
+    let required = members.iter().any(|member| member.required);
+    Some(json!({ "required": required, "content": content }))
+}
+
+/// An object with these members and no others.
+fn closed(members: &[Member]) -> Value {
+    let mut properties = Map::new();
+    for member in members {
+        let mut schema = shape(member.shape);
+        if member.name.post != member.name.tweet
+            && let Some(schema) = schema.as_object_mut()
+        {
+            schema.insert("x-alias".into(), json!([member.name.tweet]));
+        }
+        properties.insert(member.name.post.to_owned(), schema);
+    }
+    let required = members.iter().filter(|member| member.required);
+    let required: Vec<_> = required.map(|member| member.name.post).collect();
+    let mut facts = Map::new();
+    facts.insert("type".into(), "object".into());
+    facts.insert("properties".into(), properties.into());
+    facts.insert("additionalProperties".into(), false.into());
+    if !required.is_empty() {
+        facts.insert("required".into(), required.into());
+    }
+    facts.into()
+}
+
+fn shape(of: Shape) -> Value {
+    match of {
+        Shape::Id => id(),
+        Shape::Text(least, most) => text(least, most),
+        Shape::Bool => json!({ "type": "boolean" }),
+        Shape::Int(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        Shape::OneOf(words) => json!({ "type": "string", "enum": words }),
+        Shape::Object(members) => closed(members),
+        Shape::Array(items, least, most) => array(&shape(*items), least, most),
+        Shape::Any => json!({}),
+    }
+}
+
+fn responses(endpoint: &Endpoint) -> Value {
+    let success = json!({ "description": "Success.", "content": answer(endpoint) });
+    let refusal = match endpoint.accent {
+        Accent::V2 => "Problem",
+        Accent::Legacy => "Legacy",
+        Accent::OAuth2 => "OAuth2",
+        Accent::Ads => "Ads",
+        Accent::Page => "Page",
+    };
+    let refusal = json!({ "$ref": format!("#/components/responses/{refusal}") });
+    let status = endpoint.success.to_string();
+    Map::from_iter([(status, success), ("default".into(), refusal)]).into()
+}
+
+fn answer(endpoint: &Endpoint) -> Value {
+    let signed_form = endpoint.path.starts_with("/oauth/");
+    if signed_form || endpoint.accent == Accent::Page {
+        return json!({ "text/html": { "schema": { "type": "string" } } });
+    }
+    let Some(object) = main_object(endpoint).filter(|_| endpoint.act.is_some()) else {
+        return json!({ "application/json": { "schema": { "type": "object" } } });
+    };
+    let reference = json!({ "$ref": format!("#/components/schemas/{}", schema_name(object)) });
+    let data = if answers_one(endpoint) { reference } else { array(&reference, 0, usize::MAX) };
+    let errors = array(&json!({ "$ref": "#/components/schemas/Problem" }), 1, usize::MAX);
+    json!({ "application/json": { "schema": {
+        "type": "object",
+        "properties": {
+            "data": data,
+            "includes": { "type": "object" },
+            "meta": { "type": "object" },
+            "errors": errors,
+        },
+    } } })
+}
+
+/// What a lookup is of: the first object whose fields it lets the caller choose.
+fn main_object(endpoint: &Endpoint) -> Option<Object> {
+    let mut params = endpoint.params.iter().copied().flatten();
+    params.find_map(|param| match param.kind {
+        Kind::Fields(of) if endpoint.method == "GET" => Some(of),
+        _ => None,
+    })
+}
+
+/// Whether an answer, or a line of a stream, carries one object.
+fn answers_one(endpoint: &Endpoint) -> bool {
+    let path = endpoint.path;
+    path.ends_with('}') || path.ends_with("/me") || path.contains("/stream")
+}
+
+fn security(endpoint: &Endpoint) -> Value {
+    let permit = endpoint.permit;
+    let scopes: Vec<_> = permit.scopes.iter().map(Scope::name).collect();
+    let kinds = [
+        (permit.oauth1, json!({ "UserToken": [] })),
+        (permit.app, json!({ "BearerToken": [] })),
+        (permit.oauth2, json!({ "OAuth2UserToken": scopes })),
+        (permit.open, json!({})),
+    ];
+    kinds.into_iter().filter(|(accepted, _)| *accepted).map(|(_, kind)| kind).collect()
+}
+
+fn security_schemes() -> Value {
+    let scopes: Map<_, _> =
+        Scope::ALL.iter().map(|scope| (scope.name().to_owned(), scope.name().into())).collect();
+    json!({
+        "UserToken": { "type": "http", "scheme": "OAuth" },
+        "BearerToken": { "type": "http", "scheme": "bearer" },
+        "OAuth2UserToken": { "type": "oauth2", "flows": { "authorizationCode": {
+            "authorizationUrl": "/i/oauth2/authorize",
+            "tokenUrl": "/2/oauth2/token",
+            "refreshUrl": "/2/oauth2/token",
+            "scopes": scopes,
+        } } },
+    })
+}
+
+fn refusals() -> Value {
+    let of = |kind: &str, schema: &str| {
+        let schema = json!({ "$ref": format!("#/components/schemas/{schema}") });
+        json!({ "description": "A refusal.", "content": { kind: { "schema": schema } } })
+    };
+    json!({
+        "Problem": of("application/problem+json", "Problem"),
+        "Legacy": of("application/json", "LegacyErrors"),
+        "OAuth2": of("application/json", "OAuth2Error"),
+        "Ads": of("application/json", "AdsErrors"),
+        "Page": {
+            "description": "A refusal, as a page.",
+            "content": { "text/html": { "schema": { "type": "string" } } },
+        },
+    })
+}
+
+fn schemas(endpoints: &[&[Endpoint]], all: bool) -> Value {
+    let mut schemas = refusal_schemas();
+    let shown = |endpoint: &&Endpoint| endpoint.act.is_some() || all;
+    let shown = endpoints.iter().copied().flatten().filter(shown);
+    for object in shown.filter_map(main_object) {
+        schemas.entry(schema_name(object)).or_insert_with(|| schema_of(object));
+    }
+    schemas.into()
+}
+
+fn refusal_schemas() -> Map<String, Value> {
+    let text = || json!({ "type": "string" });
+    let coded = json!({ "type": "object", "properties": {
+        "code": { "type": "integer" }, "message": text(),
+    } });
+    let named = json!({ "type": "object", "properties": {
+        "code": text(), "message": text(), "parameter": text(),
+    } });
+    let problem = json!({
+        "type": "object",
+        "description": "RFC 9457; some problems have further members.",
+        "required": ["title", "type"],
+        "properties": {
+            "title": text(),
+            "type": text(),
+            "status": { "type": "integer" },
+            "detail": text(),
+            "errors": { "type": "array", "items": { "type": "object" } },
+        },
+    });
+    let list = |of: Value| json!({ "type": "array", "items": of });
+    Map::from_iter([
+        ("Problem".into(), problem),
+        ("LegacyErrors".into(), closed_to(json!({ "errors": list(coded) }))),
+        ("OAuth2Error".into(), closed_to(json!({ "error": text(), "error_description": text() }))),
+        (
+            "AdsErrors".into(),
+            closed_to(json!({ "errors": list(named), "request": { "type": "object" } })),
+        ),
+    ])
+}
+
+fn closed_to(properties: Value) -> Value {
+    let facts = [("type".into(), "object".into()), ("properties".into(), properties)];
+    Map::from_iter(facts).into()
+}
+
+/// An object's name among the schemas.
+fn schema_name(object: Object) -> String {
+    format!("{object:?}")
+}
+
+/// An object's schema, from its projection.
+fn schema_of(_object: Object) -> Value {
+    json!({ "type": "object" })
+}
+
+/// The fields that may be asked for, from the object's projection.
+fn fields_of(_object: Object) -> Vec<&'static str> {
+    Vec::new()
+}
+
+/// The expansions that may be asked for, from the object's projection.
+fn expansions_of(_object: Object) -> Vec<&'static str> {
+    Vec::new()
+}
+
+#[cfg(test)]
+#[path = "openapi_tests.rs"]
+mod tests;

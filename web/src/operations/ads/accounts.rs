@@ -1,0 +1,115 @@
+//! Ads accounts, their settings, and what is the same for all of them.
+
+use super::{account, part, planned};
+use crate::endpoint::{Endpoint, Window, quarter};
+
+/// Accounts.
+pub static ACCOUNTS: &[Endpoint] = &[
+    planned("getAdsAccounts", "GET", "/12/accounts", "Accounts that the user has a role on.")
+        .aliases(&["/11/accounts"]),
+    planned("getAdsAccount", "GET", ONE, "An account.")
+        .aliases(&[OLDER_ONE])
+        .params(&[&[part("account_id")]]),
+    planned("createAdsAccount", "POST", "/12/accounts", "Sandbox only: creates an account.")
+        .aliases(&["/11/accounts"]),
+    planned("updateAdsAccount", "PUT", ONE, "Changes an account.")
+        .aliases(&[OLDER_ONE])
+        .params(&[&[part("account_id")]]),
+    planned("deleteAdsAccount", "DELETE", ONE, "Sandbox only: deletes an account.")
+        .aliases(&[OLDER_ONE])
+        .params(&[&[part("account_id")]]),
+];
+
+account! {
+    /// What belongs to an account.
+    ACCOUNT {
+        "getAdsAccountApps" GET "account_apps" []
+            => "Apps of an account.",
+        "getAdsAccountHistory" GET "account_history" []
+            => "Changes of an account's entities.",
+        "getAdsCuratedCategories" GET "curated_categories" []
+            => "Curated categories in these countries.",
+        "getAdsCuratedCategory" GET "curated_categories/{curated_category_id}" [curated_category_id]
+            => "A curated category.",
+        "getAdsFeatures" GET "features" []
+            => "Features that an account may use.",
+        "addAdsFeatures" POST "features" []
+            => "Sandbox only: gives an account features.",
+        "removeAdsFeatures" DELETE "features" []
+            => "Sandbox only: takes features from an account.",
+        "getAdsUserAccess" GET "authenticated_user_access" []
+            => "The authenticated user's permissions on an account.",
+        "estimateAdsAudience" POST "audience_estimate" []
+            => "How many users some targeting criteria reach.",
+        "getAdsUserSettings" GET "user_settings/{user_id}" [user_id]
+            => "A user's settings on an account.",
+        "updateAdsUserSettings" PUT "user_settings/{user_id}" [user_id]
+            => "Changes the authenticated user's settings on an account.",
+        "updateAdsTaxSettings" PUT "tax_settings" []
+            => "Changes the tax settings of an account.",
+    }
+}
+
+/// What is the same for all accounts.
+pub static REFERENCE: &[Endpoint] = &[
+    planned(
+        "getAdsBusinessCategories",
+        "GET",
+        "/12/advertiser_business_categories",
+        "Business categories of advertisers.",
+    )
+    .aliases(&["/11/advertiser_business_categories"])
+    .limits(&[], GLOBAL),
+    planned(
+        "getAdsContentCategories",
+        "GET",
+        "/12/content_categories",
+        "Categories of content.",
+    )
+    .aliases(&["/11/content_categories"])
+    .limits(&[], GLOBAL),
+    planned("getAdsPublishers", "GET", "/12/publishers", "Publishers of categories of content.")
+        .aliases(&["/11/publishers"])
+        .limits(&[], GLOBAL),
+    planned("getAdsBiddingRules", "GET", "/12/bidding_rules", "Least and highest bids.")
+        .aliases(&["/11/bidding_rules"])
+        .limits(&[], GLOBAL),
+    planned(
+        "getAdsPlacements",
+        "GET",
+        "/12/line_items/placements",
+        "Placements that line items may have.",
+    )
+    .aliases(&["/11/line_items/placements"])
+    .limits(&[], GLOBAL),
+    planned(
+        "searchAdsKeywordInsights",
+        "GET",
+        "/12/insights/keywords/search",
+        "How often keywords were written, and with which others.",
+    )
+    .aliases(&["/11/insights/keywords/search"])
+    .limits(&[], &[quarter(500)]),
+];
+
+/// Recommendations, which remained in version 5.
+pub static RECOMMENDATIONS: &[Endpoint] = &[
+    planned(
+        "getAdsRecommendations",
+        "GET",
+        "/5/accounts/{account_id}/recommendations",
+        "Recommendations for an account.",
+    )
+    .params(&[&[part("account_id")]]),
+    planned(
+        "getAdsRecommendation",
+        "GET",
+        "/5/accounts/{account_id}/recommendations/{recommendation_id}",
+        "A recommendation, as a tree of changes.",
+    )
+    .params(&[&[part("account_id"), part("recommendation_id")]]),
+];
+
+const ONE: &str = "/12/accounts/{account_id}";
+const OLDER_ONE: &str = "/11/accounts/{account_id}";
+const GLOBAL: &[Window] = &[quarter(5)];

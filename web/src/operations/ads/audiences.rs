@@ -1,0 +1,66 @@
+//! Custom audiences and who may use them.
+
+use super::{account, part, planned};
+use crate::endpoint::Endpoint;
+use crate::operations::shared::minute;
+
+account! {
+    /// Custom audiences of an account.
+    AUDIENCES {
+        "getAdsAudiences" GET "custom_audiences" | "tailored_audiences" []
+            => "Custom audiences of an account.",
+        "getAdsAudience" GET "custom_audiences/{custom_audience_id}"
+            | "tailored_audiences/{custom_audience_id}" [custom_audience_id]
+            => "A custom audience.",
+        "createAdsAudience" POST "custom_audiences" | "tailored_audiences" []
+            => "Creates a custom audience without members.",
+        "getAdsAudienceTargeted" GET "custom_audiences/{custom_audience_id}/targeted"
+            | "tailored_audiences/{custom_audience_id}/targeted" [custom_audience_id]
+            => "Line items that target a custom audience.",
+        "changeAdsAudienceUsers" POST "custom_audiences/{custom_audience_id}/users"
+            | "tailored_audiences/{custom_audience_id}/users" [custom_audience_id]
+            => "Adds and removes members of a custom audience." at minute(1_500),
+        "getAdsAudiencePermissions" GET "custom_audiences/{custom_audience_id}/permissions"
+            | "tailored_audiences/{custom_audience_id}/permissions" [custom_audience_id]
+            => "Accounts that may use a custom audience.",
+        "grantAdsAudiencePermission" POST "custom_audiences/{custom_audience_id}/permissions"
+            | "tailored_audiences/{custom_audience_id}/permissions" [custom_audience_id]
+            => "Lets an account use a custom audience.",
+        "revokeAdsAudiencePermission" DELETE
+            "custom_audiences/{custom_audience_id}/permissions/{custom_audience_permission_id}"
+            | "tailored_audiences/{custom_audience_id}/permissions/{custom_audience_permission_id}"
+            [custom_audience_id custom_audience_permission_id]
+            => "Ends an account's use of a custom audience.",
+    }
+}
+
+/// Permissions of audiences as version 5 has them.
+pub static TAILORED_AUDIENCES: &[Endpoint] = &[
+    planned(
+        "getAdsTailoredPermissions",
+        "GET",
+        PERMISSIONS,
+        "Accounts that may use a tailored audience.",
+    )
+    .params(&[&[part("account_id"), part("tailored_audience_id")]]),
+    planned(
+        "grantAdsTailoredPermission",
+        "POST",
+        PERMISSIONS,
+        "Lets an account use a tailored audience.",
+    )
+    .params(&[&[part("account_id"), part("tailored_audience_id")]]),
+    planned("revokeAdsTailoredPermission", "DELETE", PERMISSION, "Ends an account's use of one.")
+        .params(&[&[
+            part("account_id"),
+            part("tailored_audience_id"),
+            part("tailored_audience_permission_id"),
+        ]]),
+];
+
+const PERMISSIONS: &str =
+    "/5/accounts/{account_id}/tailored_audiences/{tailored_audience_id}/permissions";
+const PERMISSION: &str = concat!(
+    "/5/accounts/{account_id}/tailored_audiences/{tailored_audience_id}/permissions/",
+    "{tailored_audience_permission_id}"
+);

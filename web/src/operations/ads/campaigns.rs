@@ -1,0 +1,30 @@
+//! Campaigns.
+
+use super::{account, part, planned};
+use crate::endpoint::{Endpoint, quarter};
+
+account! {
+    /// Campaigns of an account.
+    CAMPAIGNS {
+        "getAdsCampaigns" GET "campaigns" []
+            => "Campaigns of an account." at quarter(10_000),
+        "getAdsCampaign" GET "campaigns/{campaign_id}" [campaign_id]
+            => "A campaign." at quarter(10_000),
+        "createAdsCampaign" POST "campaigns" []
+            => "Creates a campaign.",
+        "updateAdsCampaign" PUT "campaigns/{campaign_id}" [campaign_id]
+            => "Changes a campaign.",
+        "deleteAdsCampaign" DELETE "campaigns/{campaign_id}" [campaign_id]
+            => "Deletes a campaign.",
+    }
+}
+
+/// Many changes in one request.
+pub static BATCHES: &[Endpoint] = &[planned(
+    "batchAdsCampaigns",
+    "POST",
+    "/12/batch/accounts/{account_id}/campaigns",
+    "Creates, changes and deletes up to 40 campaigns, all or none.",
+)
+.aliases(&["/11/batch/accounts/{account_id}/campaigns"])
+.params(&[&[part("account_id")]])];

@@ -1,0 +1,84 @@
+//! Every operation of the interface, declared once, by noun.
+
+pub mod account_activity;
+pub mod activity;
+pub mod ads;
+pub mod blocks;
+pub mod bookmarks;
+pub mod communities;
+pub mod compliance;
+pub mod connections;
+pub mod coverage;
+pub mod follows;
+pub mod likes;
+pub mod lists;
+pub mod media;
+pub mod messages;
+pub mod mutes;
+pub mod news;
+pub mod notes;
+pub mod oauth;
+pub mod posts;
+pub mod powerstream;
+pub mod reposts;
+pub mod search;
+mod shared;
+pub mod spaces;
+pub mod streams;
+pub mod timelines;
+pub mod trends;
+pub mod usage;
+pub mod users;
+pub mod webhooks;
+
+use crate::endpoint::Endpoint;
+
+/// All operations.
+pub static ENDPOINTS: &[&[Endpoint]] = &[
+    posts::POSTS,
+    timelines::TIMELINES,
+    search::SEARCH,
+    streams::STREAMS,
+    streams::FIREHOSES,
+    likes::LIKES,
+    reposts::REPOSTS,
+    bookmarks::BOOKMARKS,
+    users::USERS,
+    follows::FOLLOWS,
+    blocks::BLOCKS,
+    mutes::MUTES,
+    spaces::SPACES,
+    lists::LISTS,
+    lists::LIST_MEMBERS,
+    lists::LIST_FOLLOWS,
+    news::NEWS,
+    trends::TRENDS,
+    communities::COMMUNITIES,
+    usage::USAGE,
+    notes::NOTES,
+    messages::MESSAGES,
+    media::UPLOADS,
+    media::MEDIA_DETAILS,
+    connections::CONNECTIONS,
+    webhooks::WEBHOOKS,
+    activity::ACTIVITY,
+    account_activity::ACCOUNT_ACTIVITY,
+    compliance::COMPLIANCE,
+    powerstream::POWERSTREAM,
+    oauth::OAUTH1,
+    oauth::OAUTH2,
+    ads::ACCOUNTS,
+    ads::ACCOUNT,
+    ads::REFERENCE,
+    ads::RECOMMENDATIONS,
+    ads::CAMPAIGNS,
+    ads::BATCHES,
+    ads::CARDS,
+    ads::CREATIVES,
+    ads::PROMOTED,
+    ads::AUDIENCES,
+    ads::TAILORED_AUDIENCES,
+];
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+use std::collections::HashSet;
+
+use base::Speech;
+
+use super::ENDPOINTS;
+use crate::endpoint::{Accent, Endpoint, Place};
+use crate::router::{Router, spell};
+
+fn all() -> impl Iterator<Item = &'static Endpoint> {
+    ENDPOINTS.iter().copied().flatten()
+}
+
+fn paths(endpoint: &Endpoint) -> impl Iterator<Item = &'static str> {
+    std::iter::once(endpoint.path).chain(endpoint.aliases.iter().copied())
+}
+
+fn named_in(path: &str) -> HashSet<&str> {
+    path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).collect()
+}
+
+#[test]
+fn ids_are_unique() {
+    let mut seen = HashSet::new();
+    for endpoint in all() {
+        assert!(seen.insert(endpoint.id), "{} twice", endpoint.id);
+    }
+}
+
+#[test]
+fn paths_start_with_a_slash_and_leave_no_word_open() {
+    for endpoint in all() {
+        for path in paths(endpoint) {
+            assert!(path.starts_with('/') && !path.ends_with('/'), "{path}");
+            for speech in [Speech::Post, Speech::Tweet] {
+                assert!(!spell(path, speech).contains(['<', '>']), "{path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_path_names_the_parameters_that_are_declared() {
+    for endpoint in all() {
+        let declared: HashSet<_> = endpoint
+            .params
+            .iter()
+            .copied()
+            .flatten()
+            .filter(|param| param.place == Place::Path)
+            .map(|param| param.name)
+            .collect();
+        for path in paths(endpoint) {
+            assert_eq!(named_in(path), declared, "{} {path}", endpoint.id);
+        }
+    }
+}
+
+#[test]
+fn no_parameter_is_declared_twice() {
+    for endpoint in all() {
+        let mut seen = HashSet::new();
+        for param in endpoint.params.iter().copied().flatten() {
+            for name in std::iter::once(&param.name).chain(param.aliases) {
+                assert!(seen.insert(name), "{}: {name} twice", endpoint.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn all_operations_can_be_mounted_together() {
+    let router = Router::new(ENDPOINTS).unwrap();
+    for endpoint in all() {
+        for path in paths(endpoint) {
+            for speech in [Speech::Post, Speech::Tweet] {
+                let path = spell(path, speech).replace(['{', '}'], "");
+                let found = router.find(endpoint.method, &path).unwrap();
+                assert_eq!(found.endpoint.id, endpoint.id, "{} {path}", endpoint.method);
+            }
+        }
+    }
+}
+
+#[test]
+fn whoever_is_let_in_is_counted() {
+    for endpoint in all() {
+        let (permit, limits) = (endpoint.permit, endpoint.limits);
+        if permit.app || permit.open {
+            assert!(!limits.app.is_empty(), "{} counts no app", endpoint.id);
+        }
+        if permit.oauth1 || permit.oauth2 {
+            assert!(!limits.user.is_empty(), "{} counts no user", endpoint.id);
+        }
+    }
+}
+
+#[test]
+fn every_operation_says_what_it_is_and_whom_it_lets_in() {
+    for endpoint in all() {
+        let (id, permit) = (endpoint.id, endpoint.permit);
+        assert!(endpoint.about.ends_with('.'), "{id}: {}", endpoint.about);
+        assert!(permit.open || permit.oauth1 || permit.app || permit.oauth2, "{id}");
+        let ads = ["/12/", "/5/"].iter().any(|prefix| endpoint.path.starts_with(prefix));
+        assert_eq!(ads, endpoint.accent == Accent::Ads, "{id}");
+    }
+}

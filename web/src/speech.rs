@@ -1,0 +1,80 @@
+//! Which vocabulary a request asks to be answered in.
+
+use base::Speech;
+use view::Spoken;
+
+/// What a request lets on about its vocabulary, strongest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Speeches {
+    /// A name in fields, expansions or body that only one vocabulary has.
+    pub names: Option<Speech>,
+    /// The words of the path.
+    pub path: Option<Speech>,
+    /// A name that the older vocabulary has to itself, but that clients of the newer one send
+    /// too: `tweet_id` in a body.
+    pub hint: Option<Speech>,
+}
+
+impl Speeches {
+    /// Takes note of what a name betrays. The newer vocabulary wins over the older one, whose
+    /// names its clients go on sending in places.
+    pub fn hear(&mut self, name: Option<Speech>) {
+        if self.names != Some(Speech::Post) {
+            self.names = name.or(self.names);
+        }
+    }
+
+    /// Takes note of a body's key.
+    pub fn hear_key(&mut self, key: Option<Speech>) {
+        match key {
+            Some(Speech::Post) => self.hear(key),
+            Some(Speech::Tweet) => self.hint = key,
+            None => {}
+        }
+    }
+
+    /// The vocabulary of the answer. Clients of both generations call the older paths and send
+    /// the older body keys, so these leave open which counts a client knows: it gets both.
+    pub fn decide(self, app: Option<Speech>, default: Speech) -> Spoken {
+        let path_tells = self.path.or(self.hint);
+        let speech = self.names.or(path_tells).or(app).unwrap_or(default);
+        let both_metrics = self.names.is_none() && path_tells != Some(Speech::Post);
+        Spoken { speech, both_metrics }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Speech::{self, Post, Tweet};
+
+    use super::Speeches;
+
+    #[test]
+    fn the_first_that_tells_decides() {
+        let case = |names: &[Speech], path, app, expected: (Speech, bool)| {
+            let mut heard = Speeches { path, ..Speeches::default() };
+            names.iter().for_each(|name| heard.hear(Some(*name)));
+            heard.hear(None);
+            let spoken = heard.decide(app, Post);
+            assert_eq!((spoken.speech, spoken.both_metrics), expected);
+        };
+        case(&[], None, None, (Post, true));
+        case(&[], None, Some(Tweet), (Tweet, true));
+        case(&[], Some(Tweet), Some(Post), (Tweet, true));
+        case(&[], Some(Post), Some(Tweet), (Post, false));
+        case(&[Post], Some(Tweet), Some(Tweet), (Post, false));
+        case(&[Tweet], Some(Post), Some(Post), (Tweet, false));
+        case(&[Tweet, Post], None, None, (Post, false));
+        case(&[Post, Tweet], None, None, (Post, false));
+    }
+
+    #[test]
+    fn an_old_body_key_is_only_a_hint() {
+        let mut heard = Speeches::default();
+        heard.hear_key(Some(Tweet));
+        let spoken = heard.decide(None, Post);
+        assert_eq!((spoken.speech, spoken.both_metrics), (Tweet, true));
+        heard.hear_key(Some(Post));
+        assert_eq!(heard.decide(None, Tweet).speech, Post);
+    }
+}
