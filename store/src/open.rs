@@ -48,6 +48,15 @@ impl Store {
     /// when the schema is newer than this program, or when the master key is not the one that
     /// the stored secrets were encrypted with.
     pub async fn open(options: Options) -> Result<Self, Fault> {
+        let store = on_a_thread(move || Self::connect(options)).await?;
+        store.prepare().await.map_err(|stop| match stop {
+            Stop::Failed(fault) => fault,
+            Stop::Refused(refusal) => Fault::new(format!("opening the store: {refusal:?}")),
+        })?;
+        Ok(store)
+    }
+
+    fn connect(options: Options) -> Result<Self, Fault> {
         let lock = lock(&options)?;
         let known = Db::migration_status(&options.location)?;
         let missing = known
@@ -74,22 +83,17 @@ impl Store {
             credentials: AtomicU64::new(0),
         });
         let db = Db::open(&options.location, options.connections, &context)?;
-        let store = Self {
+        Ok(Self {
             db,
             context,
             applied,
             lock,
-        };
-        store.prepare().await.map_err(|stop| match stop {
-            Stop::Failed(fault) => fault,
-            Stop::Refused(refusal) => Fault::new(format!("opening the store: {refusal:?}")),
-        })?;
-        Ok(store)
+        })
     }
 
     /// What is applied and what is missing, without touching anything.
-    pub fn migration_status(location: &Location) -> Result<Vec<Migration>, Fault> {
-        Db::migration_status(location)
+    pub async fn migration_status(location: Location) -> Result<Vec<Migration>, Fault> {
+        on_a_thread(move || Db::migration_status(&location)).await
     }
 
     async fn prepare(&self) -> Result<(), Stop> {
@@ -128,6 +132,15 @@ impl Store {
         self.db.close();
         drop(self.lock);
     }
+}
+
+/// Connecting blocks, and may not be done where asynchronous work is driven.
+async fn on_a_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+) -> Result<T, Fault> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|error| Err(Fault::caused("opening the store", error)))
 }
 
 /// The data folder's lock: shared where a database server keeps order, exclusive otherwise.

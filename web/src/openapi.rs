@@ -16,7 +16,9 @@ pub fn document(endpoints: &[&[Endpoint]], all: bool) -> Value {
         if endpoint.act.is_none() && !all {
             continue;
         }
-        let item = paths.entry(spell(endpoint.path, Speech::Post)).or_insert_with(|| json!({}));
+        let item = paths
+            .entry(spell(endpoint.path, Speech::Post))
+            .or_insert_with(|| json!({}));
         if let Some(item) = item.as_object_mut() {
             item.insert(endpoint.method.to_lowercase(), operation(endpoint));
         }
@@ -43,7 +45,13 @@ fn operation(endpoint: &Endpoint) -> Value {
     let mut facts = Map::new();
     facts.insert("operationId".into(), endpoint.id.into());
     facts.insert("summary".into(), endpoint.about.into());
-    let params: Vec<_> = endpoint.params.iter().copied().flatten().map(parameter).collect();
+    let params: Vec<_> = endpoint
+        .params
+        .iter()
+        .copied()
+        .flatten()
+        .map(parameter)
+        .collect();
     if !params.is_empty() {
         facts.insert("parameters".into(), params.into());
     }
@@ -52,7 +60,7 @@ fn operation(endpoint: &Endpoint) -> Value {
     }
     facts.insert("responses".into(), responses(endpoint));
     facts.insert("security".into(), security(endpoint));
-    let windows = |windows: &[Window]| windows.iter().map(window).collect::<Vec<_>>();
+    let windows = |windows: &[Window]| windows.iter().copied().map(window).collect::<Vec<_>>();
     let (app, user) = (windows(endpoint.limits.app), windows(endpoint.limits.user));
     facts.insert("x-rate-limits".into(), json!({ "app": app, "user": user }));
     let aliases = aliases(endpoint);
@@ -65,7 +73,7 @@ fn operation(endpoint: &Endpoint) -> Value {
     facts.into()
 }
 
-fn window(window: &Window) -> Value {
+fn window(window: Window) -> Value {
     json!({ "calls": window.calls, "seconds": window.seconds })
 }
 
@@ -131,14 +139,20 @@ fn kind(kind: Kind) -> Value {
         Kind::Bool => json!({ "type": "boolean" }),
         Kind::Text(least, most) => text(least, most),
         Kind::Pattern(of) => json!({ "type": "string", "pattern": of.text }),
-        Kind::Patterns(of, least, most) => {
-            array(&json!({ "type": "string", "pattern": of.text }), least, most)
-        }
+        Kind::Patterns(of, least, most) => array(
+            &json!({ "type": "string", "pattern": of.text }),
+            least,
+            most,
+        ),
     }
 }
 
 fn words(names: Vec<&'static str>) -> Value {
-    if names.is_empty() { text(1, usize::MAX) } else { json!({ "type": "string", "enum": names }) }
+    if names.is_empty() {
+        text(1, usize::MAX)
+    } else {
+        json!({ "type": "string", "enum": names })
+    }
 }
 
 fn id() -> Value {
@@ -150,11 +164,19 @@ fn username() -> Value {
 }
 
 fn text(least: usize, most: usize) -> Value {
-    bounded(Map::from_iter([("type".into(), "string".into())]), "Length", least, most)
+    bounded(
+        Map::from_iter([("type".into(), "string".into())]),
+        "Length",
+        least,
+        most,
+    )
 }
 
 fn array(items: &Value, least: usize, most: usize) -> Value {
-    let facts = [("type".into(), "array".into()), ("items".into(), items.clone())];
+    let facts = [
+        ("type".into(), "array".into()),
+        ("items".into(), items.clone()),
+    ];
     bounded(Map::from_iter(facts), "Items", least, most)
 }
 
@@ -177,8 +199,10 @@ fn request_body(body: Body) -> Option<Value> {
         Body::Parts(members) => (&["application/json", "multipart/form-data"], members),
     };
     let schema = closed(members);
-    let content: Map<_, _> =
-        types.iter().map(|of| ((*of).to_owned(), json!({ "schema": schema }))).collect();
+    let content: Map<_, _> = types
+        .iter()
+        .map(|of| ((*of).to_owned(), json!({ "schema": schema })))
+        .collect();
     let required = members.iter().any(|member| member.required);
     Some(json!({ "required": required, "content": content }))
 }
@@ -243,8 +267,16 @@ fn answer(endpoint: &Endpoint) -> Value {
         return json!({ "application/json": { "schema": { "type": "object" } } });
     };
     let reference = json!({ "$ref": format!("#/components/schemas/{}", schema_name(object)) });
-    let data = if answers_one(endpoint) { reference } else { array(&reference, 0, usize::MAX) };
-    let errors = array(&json!({ "$ref": "#/components/schemas/Problem" }), 1, usize::MAX);
+    let data = if answers_one(endpoint) {
+        reference
+    } else {
+        array(&reference, 0, usize::MAX)
+    };
+    let errors = array(
+        &json!({ "$ref": "#/components/schemas/Problem" }),
+        1,
+        usize::MAX,
+    );
     json!({ "application/json": { "schema": {
         "type": "object",
         "properties": {
@@ -280,12 +312,18 @@ fn security(endpoint: &Endpoint) -> Value {
         (permit.oauth2, json!({ "OAuth2UserToken": scopes })),
         (permit.open, json!({})),
     ];
-    kinds.into_iter().filter(|(accepted, _)| *accepted).map(|(_, kind)| kind).collect()
+    kinds
+        .into_iter()
+        .filter(|(accepted, _)| *accepted)
+        .map(|(_, kind)| kind)
+        .collect()
 }
 
 fn security_schemes() -> Value {
-    let scopes: Map<_, _> =
-        Scope::ALL.iter().map(|scope| (scope.name().to_owned(), scope.name().into())).collect();
+    let scopes: Map<_, _> = Scope::ALL
+        .iter()
+        .map(|scope| (scope.name().to_owned(), scope.name().into()))
+        .collect();
     json!({
         "UserToken": { "type": "http", "scheme": "OAuth" },
         "BearerToken": { "type": "http", "scheme": "bearer" },
@@ -320,7 +358,9 @@ fn schemas(endpoints: &[&[Endpoint]], all: bool) -> Value {
     let shown = |endpoint: &&Endpoint| endpoint.act.is_some() || all;
     let shown = endpoints.iter().copied().flatten().filter(shown);
     for object in shown.filter_map(main_object) {
-        schemas.entry(schema_name(object)).or_insert_with(|| schema_of(object));
+        schemas
+            .entry(schema_name(object))
+            .or_insert_with(|| schema_of(object));
     }
     schemas.into()
 }
@@ -335,7 +375,7 @@ fn refusal_schemas() -> Map<String, Value> {
     } });
     let problem = json!({
         "type": "object",
-        "description": "RFC 9457; some problems have further members.",
+        "description": "RFC 7807; some problems have further members.",
         "required": ["title", "type"],
         "properties": {
             "title": text(),
@@ -348,8 +388,14 @@ fn refusal_schemas() -> Map<String, Value> {
     let list = |of: Value| json!({ "type": "array", "items": of });
     Map::from_iter([
         ("Problem".into(), problem),
-        ("LegacyErrors".into(), closed_to(json!({ "errors": list(coded) }))),
-        ("OAuth2Error".into(), closed_to(json!({ "error": text(), "error_description": text() }))),
+        (
+            "LegacyErrors".into(),
+            closed_to(json!({ "errors": list(coded) })),
+        ),
+        (
+            "OAuth2Error".into(),
+            closed_to(json!({ "error": text(), "error_description": text() })),
+        ),
         (
             "AdsErrors".into(),
             closed_to(json!({ "errors": list(named), "request": { "type": "object" } })),
@@ -358,7 +404,10 @@ fn refusal_schemas() -> Map<String, Value> {
 }
 
 fn closed_to(properties: Value) -> Value {
-    let facts = [("type".into(), "object".into()), ("properties".into(), properties)];
+    let facts = [
+        ("type".into(), "object".into()),
+        ("properties".into(), properties),
+    ];
     Map::from_iter(facts).into()
 }
 
@@ -383,5 +432,4 @@ fn expansions_of(_object: Object) -> Vec<&'static str> {
 }
 
 #[cfg(test)]
-#[path = "openapi_tests.rs"]
 mod tests;

@@ -112,14 +112,14 @@ pub(super) fn separated(text: &str) -> (Cow<'_, str>, u32) {
     let (mut apart, mut added) = (String::with_capacity(text.len() * 2), 0);
     let mut halves = 0_usize;
     for letter in text.chars() {
-        if !is_regional(letter) {
-            halves = 0;
-        } else {
+        if is_regional(letter) {
             if halves.is_multiple_of(2) && apart.ends_with(|last: char| !last.is_ascii()) {
                 apart.push(SEPARATOR);
                 added += 1;
             }
             halves += 1;
+        } else {
+            halves = 0;
         }
         apart.push(letter);
     }

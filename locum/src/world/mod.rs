@@ -4,11 +4,15 @@ mod folder;
 mod key;
 mod open;
 mod record;
+mod wait;
 
-pub(crate) use folder::{write_private, writable};
+pub(crate) use folder::{writable, write_private};
 pub(crate) use key::{master_key, new_key_file};
-pub(crate) use open::{Creating, Opened, chance_for, open, options, raw_store};
+pub(crate) use open::{
+    COMMANDS_NODE, Creating, Found, Opened, agree, find, open, open_store, options,
+};
 pub(crate) use record::{Record, recorded_mode};
+pub(crate) use wait::wait;
 
 use std::sync::Arc;
 

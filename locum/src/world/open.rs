@@ -1,12 +1,13 @@
 //! Opening a data folder: nothing is touched unless everything fits.
 
-use std::path::Path;
 use std::sync::Arc;
 
+use base::seal::Keyring;
 use base::{Chance, Clock, Fault, Stop};
-use store::{Location, Options, Store, meta};
+use store::{Options, Store, meta};
 
 use super::record::Record;
+use super::wait::wait;
 use super::{Progress, World, folder, key};
 use crate::config::{Mode, Settings};
 use crate::exit::Exit;
@@ -30,19 +31,24 @@ pub(crate) struct Opened {
     pub(crate) is_new: bool,
 }
 
-/// Node number of commands that work beside a server on the same database.
-const COMMANDS_NODE: u16 = 1023;
+/// A folder that fits, before its store is opened.
+pub(crate) struct Found {
+    /// What the folder is.
+    pub(crate) record: Record,
+    /// Whether it was made just now.
+    pub(crate) is_new: bool,
+    /// The keys.
+    pub(crate) keyring: Keyring,
+}
 
-/// Opens a data folder, or makes it. `as_command`: beside servers that may run elsewhere.
-pub(crate) async fn open(
-    settings: Arc<Settings>,
-    creating: Creating,
-    as_command: bool,
-    progress: Arc<dyn Progress>,
-) -> Result<Opened, Exit> {
-    let found = Record::read(&settings.data_dir)?;
-    check_mode(&settings, found.as_ref())?;
-    let is_new = found.is_none();
+/// Node number of commands that work beside a server on the same database.
+pub(crate) const COMMANDS_NODE: u16 = 1023;
+
+/// Finds a data folder, or makes it, and counts that it was opened.
+pub(crate) fn find(settings: &Settings, creating: Creating) -> Result<Found, Exit> {
+    let record = Record::read(&settings.data_dir)?;
+    check_mode(settings, record.as_ref())?;
+    let is_new = record.is_none();
     if is_new && creating == Creating::Refused {
         return Err(Exit::Unreachable(format!(
             "there is no data folder at {}: start `locum dev` or `locum serve`, or name one with \
@@ -50,49 +56,53 @@ pub(crate) async fn open(
             settings.data_dir.display()
         )));
     }
-    let mut record = found.unwrap_or_else(|| new_record(&settings));
-    let chance = chance_for(settings.mode, &record);
-    if is_new {
-        key::master_key(&settings, &chance, false).or_else(|exit| match settings.mode {
-            Mode::Dev => Ok(base::seal::Keyring::new(
-                base::seal::MasterKey::new(&Chance::Os)?,
-                Vec::new(),
-            )),
-            Mode::Serve if settings.keys.beside_data => Ok(base::seal::Keyring::new(
-                base::seal::MasterKey::new(&Chance::Os)?,
-                Vec::new(),
-            )),
-            Mode::Serve => Err(exit),
-        })?;
+    if is_new && (settings.mode == Mode::Dev || settings.keys.beside_data) {
         folder::make(&settings.data_dir)?;
     }
-    let keyring = key::master_key(&settings, &Chance::Os, is_new)?;
+    let keyring = key::master_key(settings, &Chance::Os, is_new)?;
+    folder::make(&settings.data_dir)?;
+    let mut record = record.unwrap_or_else(|| Record {
+        mode: settings.mode.name().to_owned(),
+        world: settings.world.clone(),
+        seed: settings.seed,
+        starts: 0,
+    });
     record.starts += 1;
     record.write(&settings.data_dir)?;
-    let mut options = options(&settings, chance, keyring);
-    if as_command {
-        options.node = COMMANDS_NODE;
-    }
-    let store = raw_store(options).await?;
-    agree(&store, &record).await?;
-    let world = World {
-        settings,
-        store: Arc::new(store),
-        progress,
-    };
-    Ok(Opened {
-        world,
+    Ok(Found {
         record,
         is_new,
+        keyring,
+    })
+}
+
+/// Opens a data folder, or makes it.
+pub(crate) fn open(
+    settings: Arc<Settings>,
+    creating: Creating,
+    node: u16,
+    progress: Arc<dyn Progress>,
+) -> Result<Opened, Exit> {
+    let found = find(&settings, creating)?;
+    let chance = chance(&found.record);
+    let store = open_store(Options {
+        node,
+        ..options(&settings, chance, found.keyring)
+    })?;
+    agree(&store, &found.record)?;
+    Ok(Opened {
+        world: World {
+            settings,
+            store: Arc::new(store),
+            progress,
+        },
+        record: found.record,
+        is_new: found.is_new,
     })
 }
 
 /// How the settings open a store.
-pub(crate) fn options(
-    settings: &Settings,
-    chance: Chance,
-    keyring: base::seal::Keyring,
-) -> Options {
+pub(crate) fn options(settings: &Settings, chance: Chance, keyring: Keyring) -> Options {
     Options {
         location: settings.location.clone(),
         data_dir: settings.data_dir.clone(),
@@ -105,14 +115,114 @@ pub(crate) fn options(
     }
 }
 
-/// Opens a store. Its engine may block, so it has a thread of its own for that.
-pub(crate) async fn raw_store(options: Options) -> Result<Store, Fault> {
-    let runtime = tokio::runtime::Handle::current();
-    let opening = tokio::task::spawn_blocking(move || {
-        let _entered = &runtime;
-        futures_executor(Store::open(options))
-    });
-    opening
-        .await
-        .map_err(Fault::when("opening the store"))?
+/// Opens a store.
+pub(crate) fn open_store(options: Options) -> Result<Store, Fault> {
+    wait(Store::open(options))
+}
+
+/// A folder is what it was made as, for good.
+fn check_mode(settings: &Settings, record: Option<&Record>) -> Result<(), Exit> {
+    match record.map(Record::mode).transpose()? {
+        Some(made) if made != settings.mode => Err(Exit::Mode(format!(
+            "{} was made by `locum {made}` and is not opened by `locum {}`",
+            settings.data_dir.display(),
+            settings.mode
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Randomness after the world was made: the system's in a real network; in a test world it follows
+/// from the seed and the number of starts, so that nothing is issued twice.
+fn chance(record: &Record) -> Chance {
+    if record.mode == Mode::Serve.name() {
+        return Chance::Os;
+    }
+    let stride = 0x9e37_79b9_7f4a_7c15_u64;
+    Chance::seeded(record.seed ^ record.starts.wrapping_mul(stride))
+}
+
+/// The database says the same as the folder: they may have been moved apart.
+pub(crate) fn agree(store: &Store, record: &Record) -> Result<(), Exit> {
+    let mode = record.mode.clone();
+    let said = wait(store.write(move |tx| {
+        let said = meta::get(tx, "mode")?;
+        if said.is_none() {
+            meta::set(tx, "mode", &mode)?;
+        }
+        Ok::<_, Stop>(said)
+    }))?;
+    match said {
+        Some(said) if said != record.mode => Err(Exit::Mode(format!(
+            "the database was made by `locum {said}` and is not opened by `locum {}`",
+            record.mode
+        ))),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Creating, find};
+    use crate::config::{Mode, Settings, Sources, load};
+    use crate::exit::Exit;
+    use std::path::Path;
+
+    fn settings(mode: Mode, folder: &Path, more: &[String]) -> Settings {
+        let mut sets = vec![format!("core.data_dir={}", folder.display())];
+        if mode == Mode::Serve {
+            sets.push("core.base_url=https://social.example".to_owned());
+        }
+        sets.extend_from_slice(more);
+        let sources = Sources {
+            sets,
+            ..Sources::default()
+        };
+        Settings::read(&load(&sources, mode).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_test_folder_is_not_served() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let dev = settings(Mode::Dev, &data, &[]);
+        assert!(find(&dev, Creating::Refused).is_err() && !data.exists());
+        assert!(find(&dev, Creating::Allowed).unwrap().is_new);
+        let again = find(&dev, Creating::Refused).unwrap();
+        assert_eq!((again.is_new, again.record.starts), (false, 2));
+        let serve = settings(Mode::Serve, &data, &[]);
+        assert!(matches!(find(&serve, Creating::Allowed), Err(Exit::Mode(_))));
+    }
+
+    #[test]
+    fn a_real_networks_key_lies_apart_from_its_data() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let bare = settings(Mode::Serve, &data, &[]);
+        assert!(matches!(find(&bare, Creating::Allowed), Err(Exit::Usage(_))));
+        assert!(!data.exists(), "nothing was touched");
+
+        let key = folder.path().join("master.key");
+        super::key::new_key_file(&key, &base::Chance::Os).unwrap();
+        let apart = format!("secrets.master_key_file={}", key.display());
+        assert!(find(&settings(Mode::Serve, &data, &[apart]), Creating::Allowed).is_ok());
+
+        let inside = data.join("master.key");
+        std::fs::copy(&key, &inside).unwrap();
+        let inside = format!("secrets.master_key_file={}", inside.display());
+        let refused = find(&settings(Mode::Serve, &data, &[inside.clone()]), Creating::Allowed);
+        assert!(matches!(refused, Err(Exit::Mode(_))));
+        let danger = "secrets.danger_key_in_data_dir=true".to_owned();
+        assert!(find(&settings(Mode::Serve, &data, &[inside, danger]), Creating::Allowed).is_ok());
+    }
+
+    #[test]
+    fn a_lost_key_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let dev = settings(Mode::Dev, folder.path(), &[]);
+        find(&dev, Creating::Allowed).unwrap();
+        std::fs::remove_file(folder.path().join("master.key")).unwrap();
+        assert!(find(&dev, Creating::Allowed).is_err());
+        assert!(!folder.path().join("master.key").exists());
+    }
 }

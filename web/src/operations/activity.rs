@@ -7,24 +7,29 @@ use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, quarter};
 
 /// Subscriptions and their stream.
 pub static ACTIVITY: &[Endpoint] = &[
-    Endpoint::new("createActivitySubscription", "POST", "/2/activity/subscriptions")
-        .about("Subscribes the app to a kind of events.")
-        .permit("1A2", Scopes::NONE)
-        .limits(&[quarter(500)], &[quarter(500)])
-        .body(Body::Json(&[
-            Member::new("event_type", Shape::OneOf(EVENT_TYPES)).required(),
-            Member::new("filter", Shape::Object(FILTER)).required(),
-            TAG,
-            WEBHOOK_ID,
-        ])),
-    Endpoint::new("getActivitySubscriptions", "GET", "/2/activity/subscriptions")
-        .about("The app's subscriptions.")
-        .permit(
-            "1A2",
-            Scopes::of(&[Scope::TweetRead, Scope::LikeRead]),
-        )
-        .limits(&[quarter(500)], &[quarter(500)])
-        .params(&[&page(1, 1_000, 1_000)]),
+    Endpoint::new(
+        "createActivitySubscription",
+        "POST",
+        "/2/activity/subscriptions",
+    )
+    .about("Subscribes the app to a kind of events.")
+    .permit("1A2", Scopes::NONE)
+    .limits(&[quarter(500)], &[quarter(500)])
+    .body(Body::Json(&[
+        Member::new("event_type", Shape::OneOf(EVENT_TYPES)).required(),
+        Member::new("filter", Shape::Object(FILTER)).required(),
+        TAG,
+        WEBHOOK_ID,
+    ])),
+    Endpoint::new(
+        "getActivitySubscriptions",
+        "GET",
+        "/2/activity/subscriptions",
+    )
+    .about("The app's subscriptions.")
+    .permit("1A2", Scopes::of(&[Scope::TweetRead, Scope::LikeRead]))
+    .limits(&[quarter(500)], &[quarter(500)])
+    .params(&[&page(1, 1_000, 1_000)]),
     Endpoint::new(
         "updateActivitySubscription",
         "PUT",
@@ -51,12 +56,9 @@ pub static ACTIVITY: &[Endpoint] = &[
     )
     .about("Ends these subscriptions.")
     .permit("A", Scopes::NONE)
-    .params(&[&[Param::query(
-        "ids",
-        Kind::Ids(1, 100),
-        "The ids of the subscriptions.",
-    )
-    .required()]]),
+    .params(&[&[
+        Param::query("ids", Kind::Ids(1, 100), "The ids of the subscriptions.").required(),
+    ]]),
     Endpoint::new("activityStream", "GET", "/2/activity/stream")
         .about("Events of the app's subscriptions, as they happen.")
         .permit("A", Scopes::NONE)

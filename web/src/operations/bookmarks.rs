@@ -17,10 +17,7 @@ pub static BOOKMARKS: &[Endpoint] = &[
         .permit("2", READ.with(Scope::BookmarkWrite))
         .limits(&[], &[quarter(50)])
         .params(&[OWN])
-        .body(Body::Json(&[
-            POST_ID,
-            Member::new("folder_id", Shape::Id),
-        ])),
+        .body(Body::Json(&[POST_ID, Member::new("folder_id", Shape::Id)])),
     Endpoint::new(
         "deleteUsersBookmark",
         "DELETE",

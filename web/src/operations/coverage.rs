@@ -107,7 +107,8 @@ fn shape(path: &str) -> String {
 /// The coverage as a page.
 pub fn coverage_markdown() -> String {
     let rows = coverage();
-    let listed = |endpoint: &&Endpoint| !rows.iter().any(|row| row.operation_id == Some(endpoint.id));
+    let listed =
+        |endpoint: &&Endpoint| !rows.iter().any(|row| row.operation_id == Some(endpoint.id));
     let further: Vec<_> = all().filter(listed).collect();
     let mut page = String::from(
         "# Coverage\n\nWritten by a test; do not edit. `LOCUM_WRITE_GENERATED=1 cargo test -p web \
@@ -116,9 +117,15 @@ pub fn coverage_markdown() -> String {
     page.push_str("| Operations | Built | Planned | Missing |\n|---|---|---|---|\n");
     for document in ["core", "ads"] {
         let of_it = rows.iter().filter(|row| row.document == document);
-        page.push_str(&sums(document, &of_it.map(|row| row.status).collect::<Vec<_>>()));
+        page.push_str(&sums(
+            document,
+            &of_it.map(|row| row.status).collect::<Vec<_>>(),
+        ));
     }
-    let statuses: Vec<_> = further.iter().map(|endpoint| Status::of(Some(endpoint))).collect();
+    let statuses: Vec<_> = further
+        .iter()
+        .map(|endpoint| Status::of(Some(endpoint)))
+        .collect();
     page.push_str(&sums("further", &statuses));
     for row in groups(&rows) {
         page.push_str(&row);
@@ -171,7 +178,10 @@ mod tests {
     fn nothing_of_the_published_list_is_missing() {
         let rows = coverage();
         assert_eq!(rows.len(), 182);
-        let missing: Vec<_> = rows.iter().filter(|row| row.status == Status::Missing).collect();
+        let missing: Vec<_> = rows
+            .iter()
+            .filter(|row| row.status == Status::Missing)
+            .collect();
         assert!(missing.is_empty(), "{missing:#?}");
     }
 
@@ -183,6 +193,9 @@ mod tests {
             std::fs::write(path, &page).unwrap();
         }
         let kept = std::fs::read_to_string(path).unwrap_or_default();
-        assert!(kept == page, "set LOCUM_WRITE_GENERATED=1 to write {path} anew");
+        assert!(
+            kept == page,
+            "set LOCUM_WRITE_GENERATED=1 to write {path} anew"
+        );
     }
 }

@@ -2,9 +2,7 @@
 
 use base::{Scope, Scopes};
 
-use super::shared::{
-    LIST, LIST_FIELDS, OWN, POST_FIELDS, READ, USER, USER_FIELDS, page,
-};
+use super::shared::{LIST, LIST_FIELDS, OWN, POST_FIELDS, READ, USER, USER_FIELDS, page};
 use crate::endpoint::{Body, Endpoint, Member, Param, Shape, quarter};
 
 /// Lists, kept and shown.

@@ -2,24 +2,26 @@
 
 use base::{Scope, Scopes};
 
-use super::shared::{
-    ANY_LENGTH, END_TIME, MEDIA_FIELD, MEDIA_KEY, START_TIME, plain_fields,
-};
+use super::shared::{ANY_LENGTH, END_TIME, MEDIA_FIELD, MEDIA_KEY, START_TIME, plain_fields};
 use crate::endpoint::{Accent, Body, Endpoint, Kind, Member, Param, Shape, day, quarter};
 
 /// Uploads.
 pub static UPLOADS: &[Endpoint] = &[
-    Endpoint::new("initializeMediaUpload", "POST", "/2/media/upload/initialize")
-        .about("Begins an upload in segments.")
-        .permit("12", WRITE)
-        .limits(&[day(180_000)], &[quarter(1_875)])
-        .body(Body::Json(&[
-            Member::new("media_type", Shape::OneOf(TYPES)),
-            Member::new("total_bytes", Shape::Int(0, 17_179_869_184)),
-            Member::new("media_category", Shape::OneOf(CATEGORIES)),
-            Member::new("additional_owners", Shape::Array(&Shape::Id, 0, 100)),
-            Member::new("shared", Shape::Bool),
-        ])),
+    Endpoint::new(
+        "initializeMediaUpload",
+        "POST",
+        "/2/media/upload/initialize",
+    )
+    .about("Begins an upload in segments.")
+    .permit("12", WRITE)
+    .limits(&[day(180_000)], &[quarter(1_875)])
+    .body(Body::Json(&[
+        Member::new("media_type", Shape::OneOf(TYPES)),
+        Member::new("total_bytes", Shape::Int(0, 17_179_869_184)),
+        Member::new("media_category", Shape::OneOf(CATEGORIES)),
+        Member::new("additional_owners", Shape::Array(&Shape::Id, 0, 100)),
+        Member::new("shared", Shape::Bool),
+    ])),
     Endpoint::new("appendMediaUpload", "POST", "/2/media/upload/{id}/append")
         .about("Uploads a segment.")
         .permit("12", WRITE)
@@ -29,11 +31,15 @@ pub static UPLOADS: &[Endpoint] = &[
             Member::new("media", Shape::Any).required(),
             Member::new("segment_index", Shape::Int(0, 999)).required(),
         ])),
-    Endpoint::new("finalizeMediaUpload", "POST", "/2/media/upload/{id}/finalize")
-        .about("Ends an upload in segments.")
-        .permit("12", WRITE)
-        .limits(&[day(180_000)], &[quarter(1_875)])
-        .params(&[MEDIA]),
+    Endpoint::new(
+        "finalizeMediaUpload",
+        "POST",
+        "/2/media/upload/{id}/finalize",
+    )
+    .about("Ends an upload in segments.")
+    .permit("12", WRITE)
+    .limits(&[day(180_000)], &[quarter(1_875)])
+    .params(&[MEDIA]),
     Endpoint::new("getMediaUploadStatus", "GET", "/2/media/upload")
         .about("How far the processing of an upload is.")
         .permit("12", WRITE)

@@ -7,16 +7,20 @@ use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, day, quarter};
 
 /// Direct messages, sent, read and removed.
 pub static MESSAGES: &[Endpoint] = &[
-    Endpoint::new("createDirectMessagesConversation", "POST", "/2/dm_conversations")
-        .about("Begins a conversation of a group with its first message.")
-        .permit("12", SEND)
-        .limits(&[day(1_440)], &[quarter(15), day(1_440)])
-        .body(Body::Json(&[
-            Member::new("conversation_type", Shape::OneOf(&["Group"])).required(),
-            Member::new("participant_ids", Shape::Array(&Shape::Id, 2, 49)).required(),
-            Member::new("message", Shape::Object(MESSAGE)).required(),
-        ]))
-        .success(201),
+    Endpoint::new(
+        "createDirectMessagesConversation",
+        "POST",
+        "/2/dm_conversations",
+    )
+    .about("Begins a conversation of a group with its first message.")
+    .permit("12", SEND)
+    .limits(&[day(1_440)], &[quarter(15), day(1_440)])
+    .body(Body::Json(&[
+        Member::new("conversation_type", Shape::OneOf(&["Group"])).required(),
+        Member::new("participant_ids", Shape::Array(&Shape::Id, 2, 49)).required(),
+        Member::new("message", Shape::Object(MESSAGE)).required(),
+    ]))
+    .success(201),
     Endpoint::new(
         "createDirectMessagesByParticipantId",
         "POST",
@@ -48,11 +52,15 @@ pub static MESSAGES: &[Endpoint] = &[
         .permit("12", SEE)
         .limits(&[], &[quarter(15)])
         .params(&[&page(1, 100, 100), EVENT_TYPES, DM_FIELDS]),
-    Endpoint::new("getDirectMessagesEventsById", "GET", "/2/dm_events/{event_id}")
-        .about("The message event of this id.")
-        .permit("12", SEE)
-        .limits(&[], &[quarter(15)])
-        .params(&[EVENT, DM_FIELDS]),
+    Endpoint::new(
+        "getDirectMessagesEventsById",
+        "GET",
+        "/2/dm_events/{event_id}",
+    )
+    .about("The message event of this id.")
+    .permit("12", SEE)
+    .limits(&[], &[quarter(15)])
+    .params(&[EVENT, DM_FIELDS]),
     Endpoint::new(
         "deleteDirectMessagesEvents",
         "DELETE",

@@ -51,12 +51,16 @@ pub static OAUTH1: &[Endpoint] = &[
             Member::new("oauth_verifier", WORDS),
         ]))
         .accent(Accent::Legacy),
-    Endpoint::new("invalidateAccessToken", "POST", "/1.1/oauth/invalidate_token")
-        .aliases(&["/1.1/oauth/invalidate_token.json"])
-        .about("Revokes the access token that the request is signed with.")
-        .permit("1", Scopes::NONE)
-        .limits(PER_APP, PER_APP)
-        .accent(Accent::Legacy),
+    Endpoint::new(
+        "invalidateAccessToken",
+        "POST",
+        "/1.1/oauth/invalidate_token",
+    )
+    .aliases(&["/1.1/oauth/invalidate_token.json"])
+    .about("Revokes the access token that the request is signed with.")
+    .permit("1", Scopes::NONE)
+    .limits(PER_APP, PER_APP)
+    .accent(Accent::Legacy),
     Endpoint::new(
         "verifyCredentials",
         "GET",

@@ -36,14 +36,16 @@ pub static POSTS: &[Endpoint] = &[
         .permit("12", READ.with(Scope::TweetModerateWrite))
         .limits(&[], &[quarter(50)])
         .params(&[&[Param::id("post_id", "The id of the reply.").also(&["tweet_id"])]])
-        .body(Body::Json(&[
-            Member::new("hidden", Shape::Bool).required()
-        ])),
-    Endpoint::new("getPostsQuotedPosts", "GET", "/2/<posts>/{id}/<quote_posts>")
-        .about("Posts that quote this post.")
-        .permit("1A2", READ)
-        .limits(&[quarter(75)], &[quarter(75)])
-        .params(&[POST, &page(10, 100, 10), EXCLUDE, POST_FIELDS]),
+        .body(Body::Json(&[Member::new("hidden", Shape::Bool).required()])),
+    Endpoint::new(
+        "getPostsQuotedPosts",
+        "GET",
+        "/2/<posts>/{id}/<quote_posts>",
+    )
+    .about("Posts that quote this post.")
+    .permit("1A2", READ)
+    .limits(&[quarter(75)], &[quarter(75)])
+    .params(&[POST, &page(10, 100, 10), EXCLUDE, POST_FIELDS]),
     Endpoint::new("getPostsReposts", "GET", "/2/<posts>/{id}/<reposts>")
         .about("The reposts of this post, as posts.")
         .permit("1A2", READ)
@@ -56,8 +58,7 @@ pub static POSTS: &[Endpoint] = &[
         .params(&[IDS, ANALYTICS]),
 ];
 
-const IDS: &[Param] =
-    &[Param::query("ids", Kind::Ids(1, 100), "The ids of the posts.").required()];
+const IDS: &[Param] = &[Param::query("ids", Kind::Ids(1, 100), "The ids of the posts.").required()];
 
 const ANALYTICS: &[Param] = &[
     START_TIME.required(),
@@ -117,8 +118,7 @@ const NEW_POST: &[Member] = &[
     Member::new("share_with_followers", Shape::Bool),
     Member::new(
         "edit_options",
-        Shape::Object(&[Member::new("previous_post_id", Shape::Id)
-        .required()]),
+        Shape::Object(&[Member::new("previous_post_id", Shape::Id).required()]),
     ),
     Member::new("for_super_followers_only", Shape::Bool),
     Member::new("nullcast", Shape::Bool),

@@ -2,9 +2,7 @@
 
 use base::{Scope, Scopes};
 
-use super::shared::{
-    OWN, POST, POST_FIELDS, POST_ID, READ, USER_FIELDS, page, three_hours,
-};
+use super::shared::{OWN, POST, POST_FIELDS, POST_ID, READ, USER_FIELDS, page, three_hours};
 use crate::endpoint::{Body, Endpoint, Param, quarter};
 
 /// Reposts, made, undone and listed.
@@ -36,5 +34,6 @@ pub static REPOSTS: &[Endpoint] = &[
         .params(&[&page(1, 100, 100), POST_FIELDS]),
 ];
 
-const SOURCE: &[Param] =
-    &[Param::id("source_post_id", "The id of the post that was reposted.").also(&["source_tweet_id"])];
+const SOURCE: &[Param] = &[
+    Param::id("source_post_id", "The id of the post that was reposted.").also(&["source_tweet_id"]),
+];

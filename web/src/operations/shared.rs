@@ -340,9 +340,7 @@ pub(crate) static MEDIA_KEY: Pattern = Pattern {
 pub(crate) static CONVERSATION_ID: Pattern = Pattern {
     text: "^([0-9]{1,19}-[0-9]{1,19}|[0-9]{15,19})$",
     holds: |text| match text.split_once('-') {
-        Some((low, high)) => {
-            digits(low) && low.len() <= 19 && digits(high) && high.len() <= 19
-        }
+        Some((low, high)) => digits(low) && low.len() <= 19 && digits(high) && high.len() <= 19,
         None => digits(text) && (15..=19).contains(&text.len()),
     },
 };

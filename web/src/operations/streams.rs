@@ -3,8 +3,8 @@
 use base::Scopes;
 
 use super::shared::{
-    ANY_LENGTH, BACKFILL, MEDIA_FIELD, POST_FIELD, POST_FIELDS, SPAN, USER_FIELD, WEBHOOK, page, partition,
-    plain_fields,
+    ANY_LENGTH, BACKFILL, MEDIA_FIELD, POST_FIELD, POST_FIELDS, SPAN, USER_FIELD, WEBHOOK, page,
+    partition, plain_fields,
 };
 use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, quarter};
 
@@ -37,22 +37,30 @@ pub static STREAMS: &[Endpoint] = &[
         ]])
         .body(Body::Json(RULES))
         .success(201),
-    Endpoint::new("getRuleCounts", "GET", "/2/<posts>/search/stream/rules/counts")
-        .about("How many rules there are and may be.")
-        .permit("A", Scopes::NONE)
-        .params(&[&[plain_fields(
-            "rules_count.fields",
-            &[
-                "all_project_client_apps",
-                "cap_per_client_app",
-                "cap_per_project",
-                "client_app_rules_count",
-                "project_rules_count",
-            ],
-        )]]),
-    Endpoint::new("getWebhooksStreamLinks", "GET", "/2/<posts>/search/webhooks")
-        .about("The webhooks that receive the filtered stream.")
-        .permit("A", Scopes::NONE),
+    Endpoint::new(
+        "getRuleCounts",
+        "GET",
+        "/2/<posts>/search/stream/rules/counts",
+    )
+    .about("How many rules there are and may be.")
+    .permit("A", Scopes::NONE)
+    .params(&[&[plain_fields(
+        "rules_count.fields",
+        &[
+            "all_project_client_apps",
+            "cap_per_client_app",
+            "cap_per_project",
+            "client_app_rules_count",
+            "project_rules_count",
+        ],
+    )]]),
+    Endpoint::new(
+        "getWebhooksStreamLinks",
+        "GET",
+        "/2/<posts>/search/webhooks",
+    )
+    .about("The webhooks that receive the filtered stream.")
+    .permit("A", Scopes::NONE),
     Endpoint::new(
         "createWebhooksStreamLink",
         "POST",
@@ -119,10 +127,14 @@ pub static FIREHOSES: &[Endpoint] = &[
     .about("All posts in Portuguese, as they are published.")
     .permit("A", Scopes::NONE)
     .params(&[BACKFILL, &[partition(2)], SPAN, POST_FIELDS]),
-    Endpoint::new("streamPostsCompliance", "GET", "/2/<posts>/compliance/stream")
-        .about("What became of posts: deleted, withheld, edited.")
-        .permit("A", Scopes::NONE)
-        .params(&[BACKFILL, &[partition(4)], SPAN]),
+    Endpoint::new(
+        "streamPostsCompliance",
+        "GET",
+        "/2/<posts>/compliance/stream",
+    )
+    .about("What became of posts: deleted, withheld, edited.")
+    .permit("A", Scopes::NONE)
+    .params(&[BACKFILL, &[partition(4)], SPAN]),
     Endpoint::new("streamUsersCompliance", "GET", "/2/users/compliance/stream")
         .about("What became of users: protected, suspended, deleted.")
         .permit("A", Scopes::NONE)

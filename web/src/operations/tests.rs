@@ -15,7 +15,10 @@ fn paths(endpoint: &Endpoint) -> impl Iterator<Item = &'static str> {
 }
 
 fn named_in(path: &str) -> HashSet<&str> {
-    path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).collect()
+    path.split('{')
+        .skip(1)
+        .filter_map(|rest| rest.split('}').next())
+        .collect()
 }
 
 #[test]
@@ -99,8 +102,13 @@ fn every_operation_says_what_it_is_and_whom_it_lets_in() {
     for endpoint in all() {
         let (id, permit) = (endpoint.id, endpoint.permit);
         assert!(endpoint.about.ends_with('.'), "{id}: {}", endpoint.about);
-        assert!(permit.open || permit.oauth1 || permit.app || permit.oauth2, "{id}");
-        let ads = ["/12/", "/5/"].iter().any(|prefix| endpoint.path.starts_with(prefix));
+        assert!(
+            permit.open || permit.oauth1 || permit.app || permit.oauth2,
+            "{id}"
+        );
+        let ads = ["/12/", "/5/"]
+            .iter()
+            .any(|prefix| endpoint.path.starts_with(prefix));
         assert_eq!(ads, endpoint.accent == Accent::Ads, "{id}");
     }
 }

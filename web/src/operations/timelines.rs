@@ -33,7 +33,13 @@ pub static TIMELINES: &[Endpoint] = &[
     .about("Posts of the user of this username, newest first.")
     .permit("1A2", READ)
     .limits(&[quarter(1_500)], &[quarter(900)])
-    .params(&[USERNAME, &page(5, 100, 10), TIME_WINDOW, EXCLUDE, POST_FIELDS]),
+    .params(&[
+        USERNAME,
+        &page(5, 100, 10),
+        TIME_WINDOW,
+        EXCLUDE,
+        POST_FIELDS,
+    ]),
     Endpoint::new(
         "getUsersByUsernameMentions",
         "GET",

@@ -31,10 +31,7 @@ pub static TRENDS: &[Endpoint] = &[
     )
     .about("What trends for the authenticated user.")
     .permit("12", READ)
-    .limits(
-        &[quarter(200), day(200)],
-        &[quarter(10), day(100)],
-    )
+    .limits(&[quarter(200), day(200)], &[quarter(10), day(100)])
     .params(&[&[plain_fields(
         "personalized_trend.fields",
         &["category", "post_count", "trend_name", "trending_since"],

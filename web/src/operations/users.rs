@@ -1,8 +1,6 @@
 //! Users.
 
-use super::shared::{
-    NEXT_TOKEN, READ, USER, USER_FIELDS, USER_QUERY, max_results, page,
-};
+use super::shared::{NEXT_TOKEN, READ, USER, USER_FIELDS, USER_QUERY, max_results, page};
 use crate::endpoint::{Endpoint, Kind, Param, quarter};
 
 /// Users, looked up and searched.

@@ -5,19 +5,34 @@ use crate::endpoint::{Endpoint, Window, quarter};
 
 /// Accounts.
 pub static ACCOUNTS: &[Endpoint] = &[
-    planned("getAdsAccounts", "GET", "/12/accounts", "Accounts that the user has a role on.")
-        .aliases(&["/11/accounts"]),
+    planned(
+        "getAdsAccounts",
+        "GET",
+        "/12/accounts",
+        "Accounts that the user has a role on.",
+    )
+    .aliases(&["/11/accounts"]),
     planned("getAdsAccount", "GET", ONE, "An account.")
         .aliases(&[OLDER_ONE])
         .params(&[&[part("account_id")]]),
-    planned("createAdsAccount", "POST", "/12/accounts", "Sandbox only: creates an account.")
-        .aliases(&["/11/accounts"]),
+    planned(
+        "createAdsAccount",
+        "POST",
+        "/12/accounts",
+        "Sandbox only: creates an account.",
+    )
+    .aliases(&["/11/accounts"]),
     planned("updateAdsAccount", "PUT", ONE, "Changes an account.")
         .aliases(&[OLDER_ONE])
         .params(&[&[part("account_id")]]),
-    planned("deleteAdsAccount", "DELETE", ONE, "Sandbox only: deletes an account.")
-        .aliases(&[OLDER_ONE])
-        .params(&[&[part("account_id")]]),
+    planned(
+        "deleteAdsAccount",
+        "DELETE",
+        ONE,
+        "Sandbox only: deletes an account.",
+    )
+    .aliases(&[OLDER_ONE])
+    .params(&[&[part("account_id")]]),
 ];
 
 account! {
@@ -68,12 +83,22 @@ pub static REFERENCE: &[Endpoint] = &[
     )
     .aliases(&["/11/content_categories"])
     .limits(&[], GLOBAL),
-    planned("getAdsPublishers", "GET", "/12/publishers", "Publishers of categories of content.")
-        .aliases(&["/11/publishers"])
-        .limits(&[], GLOBAL),
-    planned("getAdsBiddingRules", "GET", "/12/bidding_rules", "Least and highest bids.")
-        .aliases(&["/11/bidding_rules"])
-        .limits(&[], GLOBAL),
+    planned(
+        "getAdsPublishers",
+        "GET",
+        "/12/publishers",
+        "Publishers of categories of content.",
+    )
+    .aliases(&["/11/publishers"])
+    .limits(&[], GLOBAL),
+    planned(
+        "getAdsBiddingRules",
+        "GET",
+        "/12/bidding_rules",
+        "Least and highest bids.",
+    )
+    .aliases(&["/11/bidding_rules"])
+    .limits(&[], GLOBAL),
     planned(
         "getAdsPlacements",
         "GET",

@@ -50,12 +50,17 @@ pub static TAILORED_AUDIENCES: &[Endpoint] = &[
         "Lets an account use a tailored audience.",
     )
     .params(&[&[part("account_id"), part("tailored_audience_id")]]),
-    planned("revokeAdsTailoredPermission", "DELETE", PERMISSION, "Ends an account's use of one.")
-        .params(&[&[
-            part("account_id"),
-            part("tailored_audience_id"),
-            part("tailored_audience_permission_id"),
-        ]]),
+    planned(
+        "revokeAdsTailoredPermission",
+        "DELETE",
+        PERMISSION,
+        "Ends an account's use of one.",
+    )
+    .params(&[&[
+        part("account_id"),
+        part("tailored_audience_id"),
+        part("tailored_audience_permission_id"),
+    ]]),
 ];
 
 const PERMISSIONS: &str =

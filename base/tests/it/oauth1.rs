@@ -1,0 +1,49 @@
+//! OAuth 1.0a: published signatures, our own table of parameters, what is refused, and the
+//! requests of another implementation.
+
+mod oauthlib;
+mod parameters;
+mod published;
+mod refused;
+
+use base::Secret;
+use base::oauth1::{Origin, Presented, Request, Signer};
+
+/// The published example's keys.
+const CONSUMER_KEY: &str = "xvz1evFS4wEEPTGEFPHBog";
+const CONSUMER_SECRET: &str = "kAcSOqF21Fu85e7zjz7ZN2U4ZRhfV3WpwPAoE3Z7kBw";
+const TOKEN: &str = "370773112-GmHxMAgYyLbNEtIKZeRNFsMKPR9EyMZeS9weJAEb";
+const TOKEN_SECRET: &str = "LswwdoUaIvS8ltyTt5jkRh4J50vUPVVHtR2YPi5kE";
+const NONCE: &str = "kYjzVBB8Y0ZFabxSWbWovY3uYSQ2pTgmZeNu2VS4cg";
+
+fn origin(text: &str) -> Origin {
+    Origin::parse(text).unwrap()
+}
+
+fn read(request: &Request<'_>) -> Presented {
+    Presented::read(request).unwrap().expect("a signed request")
+}
+
+/// Whether a request holds with the example's secrets.
+fn holds(request: &Request<'_>, origin: &Origin) -> bool {
+    let origins = std::slice::from_ref(origin);
+    let token_secret = Secret::new(TOKEN_SECRET);
+    let presented = Presented::read(request).ok().flatten();
+    let holds = |presented: Presented| {
+        presented.verify(origins, &Secret::new(CONSUMER_SECRET), Some(&token_secret))
+    };
+    presented.and_then(holds).is_some()
+}
+
+/// The header that signs a request with the example's keys.
+fn sign(request: &Request<'_>, origin: &Origin) -> String {
+    let signer = Signer {
+        consumer_key: CONSUMER_KEY,
+        consumer_secret: &Secret::new(CONSUMER_SECRET),
+        token: Some((TOKEN, &Secret::new(TOKEN_SECRET))),
+        nonce: NONCE,
+        timestamp: 1_318_622_958,
+        further: &[],
+    };
+    signer.sign(request, origin).unwrap()
+}

@@ -1,0 +1,238 @@
+//! `locum app`.
+
+use std::str::FromStr;
+
+use base::{Fault, Refusal, Stop};
+use clap::{Args, Subcommand};
+use network::apps::{self, App, Keys, Which};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::find;
+use crate::world::World;
+
+/// What may be done about applications.
+#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum AppCommand {
+    /// Registers an app; its keys are shown once
+    Create(NewApp),
+    /// Lists apps
+    List {
+        /// Of this user only: @username or id
+        #[arg(long)]
+        owner: Option<String>,
+    },
+    /// Shows an app and what it is known by; no secret
+    Keys {
+        /// Id, API key, client id or name
+        app: String,
+    },
+    /// Makes one credential anew and shows it once; the old one is dead at once
+    Rotate {
+        /// Id, API key, client id or name
+        app: String,
+        /// api, bearer or client
+        which: String,
+    },
+    /// Sets the callback URLs
+    Callbacks {
+        /// Id, API key, client id or name
+        app: String,
+        /// At most ten
+        urls: Vec<String>,
+    },
+    /// Sets the kind of OAuth 2.0 client
+    Type {
+        /// Id, API key, client id or name
+        app: String,
+        /// web, automated, native or single-page
+        kind: String,
+    },
+    /// Deletes an app with all its tokens
+    Delete {
+        /// Id, API key, client id or name
+        app: String,
+    },
+}
+
+/// A new app.
+#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct NewApp {
+    /// Its name, shown to people
+    name: String,
+    /// Who registers it: @username or id
+    #[arg(long)]
+    owner: String,
+    /// web, automated, native or single-page
+    #[arg(long, default_value = "web")]
+    kind: String,
+    /// What its OAuth 1.0a tokens may do: read, write or messages
+    #[arg(long, default_value = "write")]
+    permission: String,
+    /// self-serve or enterprise
+    #[arg(long, default_value = "self-serve")]
+    access_level: String,
+    /// A callback URL; may be given up to ten times
+    #[arg(long = "callback", value_name = "URL")]
+    callbacks: Vec<String>,
+    /// What it says it does
+    #[arg(long, default_value = "")]
+    description: String,
+    /// Its website
+    #[arg(long, value_name = "URL", default_value = "")]
+    website: String,
+    /// It may ask for the user's email address
+    #[arg(long)]
+    request_email: bool,
+    /// It may use sign-in with the service
+    #[arg(long)]
+    sign_in: bool,
+}
+
+/// Does it.
+pub(super) async fn execute(world: &World, command: AppCommand) -> Result<Value, Stop> {
+    let store = &world.store;
+    match command {
+        AppCommand::Create(new) => store.write(move |tx| create(tx, &new)).await,
+        AppCommand::List { owner } => store.read(move |tx| list(tx, owner.as_deref())).await,
+        AppCommand::Keys { app } => {
+            let found = store.read(move |tx| find::app(tx, &app)).await;
+            found.map(|app| speak(&app))
+        }
+        AppCommand::Rotate { app, which } => {
+            store.write(move |tx| rotate(tx, &app, &which)).await
+        }
+        AppCommand::Callbacks { app, urls } => {
+            let changed = store.write(move |tx| {
+                let id = find::app(tx, &app)?.id;
+                apps::set_callbacks(tx, id, &urls)
+            });
+            changed.await.map(|app| speak(&app))
+        }
+        AppCommand::Type { app, kind } => {
+            let changed = store.write(move |tx| {
+                let id = find::app(tx, &app)?.id;
+                apps::set_kind(tx, id, word("kind", &kind)?)
+            });
+            changed.await.map(|app| speak(&app))
+        }
+        AppCommand::Delete { app } => {
+            let deleted = store.write(move |tx| {
+                let found = find::app(tx, &app)?;
+                apps::delete(tx, found.id)?;
+                Ok(found)
+            });
+            let app = deleted.await?;
+            Ok(json!({"id": app.id.to_string(), "name": app.name, "deleted": true}))
+        }
+    }
+}
+
+fn create(tx: &mut store::Tx<'_>, new: &NewApp) -> Result<Value, Stop> {
+    let new = apps::NewApp {
+        name: new.name.clone(),
+        owner_id: find::user(tx, &new.owner)?.id,
+        kind: word("kind", &new.kind)?,
+        permission: word("permission", &new.permission)?,
+        access_level: word("access_level", &new.access_level)?,
+        callback_urls: new.callbacks.clone(),
+        description: new.description.clone(),
+        website_url: new.website.clone(),
+        request_email: new.request_email,
+        sign_in: new.sign_in,
+    };
+    let (app, keys) = apps::create(tx, &new)?;
+    let mut value = speak(&app);
+    if let Some(map) = value.as_object_mut() {
+        map.extend(secrets(&keys, None));
+    }
+    Ok(value)
+}
+
+fn list(tx: &mut store::Tx<'_>, owner: Option<&str>) -> Result<Value, Stop> {
+    let owner = match owner {
+        Some(text) => Some(find::user(tx, text)?.id),
+        None => None,
+    };
+    let rows = apps::list(tx, owner)?;
+    let row = |app: &App| {
+        json!({
+            "id": app.id.to_string(),
+            "name": app.name,
+            "owner_id": app.owner_id.to_string(),
+            "kind": app.kind,
+            "permission": app.permission,
+            "access_level": app.access_level,
+        })
+    };
+    Ok(rows.iter().map(row).collect())
+}
+
+fn rotate(tx: &mut store::Tx<'_>, app: &str, which: &str) -> Result<Value, Stop> {
+    let which = match which {
+        "api" => Which::Api,
+        "bearer" => Which::Bearer,
+        "client" => Which::Client,
+        other => {
+            let message = format!("[{other}] is none of api, bearer, client");
+            return Err(Refusal::invalid("which", other, message).into());
+        }
+    };
+    let app = find::app(tx, app)?;
+    let keys = apps::rotate(tx, app.id, which)?;
+    let mut value = json!({"id": app.id.to_string(), "name": app.name});
+    if let Some(map) = value.as_object_mut() {
+        map.extend(secrets(&keys, Some(which)));
+    }
+    Ok(value)
+}
+
+/// Secrets that are shown once: all of them, or the one that was made anew.
+fn secrets(keys: &Keys, which: Option<Which>) -> serde_json::Map<String, Value> {
+    let wanted = |one: Which| which.is_none_or(|which| which == one);
+    let mut map = serde_json::Map::new();
+    let mut show = |name: &str, text: &str| {
+        map.insert(name.to_owned(), Value::String(text.to_owned()));
+    };
+    if wanted(Which::Api) {
+        show("api_key", &keys.api_key);
+        show("api_secret", keys.api_secret.reveal());
+    }
+    if wanted(Which::Bearer) {
+        show("bearer_token", keys.bearer.reveal());
+    }
+    if let Some(secret) = keys.client_secret.as_ref().filter(|_| wanted(Which::Client)) {
+        show("client_id", &keys.client_id);
+        show("client_secret", secret.reveal());
+    }
+    map
+}
+
+fn speak(app: &App) -> Value {
+    json!({
+        "id": app.id.to_string(),
+        "name": app.name,
+        "owner_id": app.owner_id.to_string(),
+        "kind": app.kind,
+        "permission": app.permission,
+        "access_level": app.access_level,
+        "callback_urls": app.callback_urls.lines().collect::<Vec<_>>(),
+        "request_email": app.request_email,
+        "sign_in": app.sign_in,
+        "created_at": app.created_at.to_string(),
+        "api_key": app.api_key,
+        "client_id": app.client_id,
+        "has_client_secret": app.client_secret_digest.is_some(),
+    })
+}
+
+/// Reads one of a few words.
+pub(super) fn word<T: FromStr<Err = Fault>>(
+    parameter: &'static str,
+    text: &str,
+) -> Result<T, Refusal> {
+    text.parse()
+        .map_err(|fault: Fault| Refusal::invalid(parameter, text, format!("{parameter}: {fault}")))
+}

@@ -1,0 +1,55 @@
+//! What a person means by a user or an app.
+
+use base::{AppId, Refusal, Stop, UserId};
+use store::Tx;
+use store::apps::{self, App};
+use store::users::{self, User};
+
+/// A user by `@username`, `username` or id.
+pub(crate) fn user(tx: &mut Tx<'_>, text: &str) -> Result<User, Stop> {
+    let name = text.strip_prefix('@').unwrap_or(text);
+    let named = users::by_username(tx, name)?;
+    let found = match (named, UserId::parse(text)) {
+        (Some(user), _) => Some(user),
+        (None, Some(id)) => users::by_id(tx, id)?,
+        (None, None) => None,
+    };
+    let found = found.filter(|user| user.state != users::State::Deleted);
+    found.ok_or_else(|| unknown("user", text))
+}
+
+/// An app by id, API key, client id, or a name that only one has.
+pub(crate) fn app(tx: &mut Tx<'_>, text: &str) -> Result<App, Stop> {
+    let mut found = match AppId::parse(text) {
+        Some(id) => apps::by_id(tx, id)?,
+        None => None,
+    };
+    if found.is_none() {
+        found = apps::by_key(tx, text)?;
+    }
+    if found.is_none() {
+        found = apps::by_client_id(tx, text)?;
+    }
+    if found.is_none() {
+        found = named(tx, text)?;
+    }
+    let found = found.filter(|app| app.state != apps::State::Deleted);
+    found.ok_or_else(|| unknown("app", text))
+}
+
+fn named(tx: &mut Tx<'_>, name: &str) -> Result<Option<App>, Stop> {
+    let mut named = network::apps::list(tx, None)?;
+    named.retain(|app| app.name == name);
+    let (first, more) = (named.pop(), !named.is_empty());
+    if more {
+        let message = format!("more than one app is called [{name}]: use an id");
+        return Err(Refusal::invalid("app", name, message).into());
+    }
+    Ok(first)
+}
+
+/// Nothing is called that.
+pub(crate) fn unknown(parameter: &'static str, text: &str) -> Stop {
+    let message = format!("no {parameter} is called [{text}]");
+    Refusal::invalid(parameter, text, message).into()
+}

@@ -1,0 +1,60 @@
+//! Administration: one command, executed the same way whether the command line has the data folder
+//! to itself or a running server does it on its behalf.
+
+mod apps;
+mod ask;
+mod backup;
+mod client;
+mod execute;
+mod export;
+mod find;
+mod import;
+mod tokens;
+mod users;
+
+pub(crate) use apps::AppCommand;
+pub(crate) use ask::ask;
+pub(crate) use backup::Backup;
+pub(crate) use client::{Where, get};
+pub(crate) use execute::{Answer, answer, check, execute};
+pub(crate) use export::Export;
+pub(crate) use import::ImportCommand;
+pub(crate) use tokens::TokenCommand;
+pub(crate) use users::UserCommand;
+
+use serde::{Deserialize, Serialize};
+
+/// What may be done to a world.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Command {
+    /// People.
+    User(UserCommand),
+    /// Applications.
+    App(AppCommand),
+    /// Users' tokens.
+    Token(TokenCommand),
+    /// Posts and people from elsewhere.
+    Import(ImportCommand),
+    /// Everything as JSON Lines.
+    Export(Export),
+    /// A copy of the database.
+    Backup(Backup),
+    /// Counts everything again.
+    Fsck,
+}
+
+impl Command {
+    /// What is shown while it runs.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::User(_) => "user",
+            Self::App(_) => "app",
+            Self::Token(_) => "token",
+            Self::Import(_) => "importing",
+            Self::Export(_) => "exporting",
+            Self::Backup(_) => "copying",
+            Self::Fsck => "counting",
+        }
+    }
+}

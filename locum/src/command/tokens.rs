@@ -1,0 +1,177 @@
+//! `locum token`.
+
+use std::time::Duration;
+
+use base::{Refusal, Scopes, Stop};
+use clap::{Args, Subcommand};
+use network::tokens::{self, Known};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::Tx;
+
+use super::{apps::word, find};
+use crate::exit::Exit;
+use crate::world::World;
+
+/// What may be done about users' tokens.
+#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum TokenCommand {
+    /// Makes a token of a user for an app and shows it once
+    Mint(Mint),
+    /// Says what a token is and whether it holds
+    Inspect {
+        /// The token, or - to read it from stdin
+        token: String,
+    },
+    /// Lets an OAuth 2.0 token end now
+    Expire {
+        /// The token, or - to read it from stdin
+        token: String,
+    },
+    /// Revokes a token with its family
+    Revoke {
+        /// The token, or - to read it from stdin
+        token: String,
+    },
+}
+
+/// A new token.
+#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Mint {
+    /// For this app: id, API key, client id or name
+    #[arg(long)]
+    app: String,
+    /// Of this user: @username or id
+    #[arg(long)]
+    user: String,
+    /// An OAuth 1.0a token and its secret, instead of an OAuth 2.0 token
+    #[arg(long)]
+    oauth1: bool,
+    /// What an OAuth 1.0a token may do: read, write or messages; the app's level by default
+    #[arg(long, requires = "oauth1")]
+    permission: Option<String>,
+    /// Scopes of an OAuth 2.0 token, space- or comma-separated; all of them by default
+    #[arg(long, conflicts_with = "oauth1")]
+    scopes: Option<String>,
+    /// How long an OAuth 2.0 token lives: 2h, 30d, or never
+    #[arg(long, conflicts_with = "oauth1")]
+    ttl: Option<String>,
+}
+
+impl TokenCommand {
+    /// Reads what must be read where the command was given.
+    pub(super) fn prepare(&mut self) -> Result<(), Exit> {
+        match self {
+            Self::Mint(_) => Ok(()),
+            Self::Inspect { token } | Self::Expire { token } | Self::Revoke { token } => {
+                if token == "-" {
+                    token.clear();
+                    let read = std::io::stdin().read_line(token);
+                    read.map_err(|error| Exit::Failed(format!("reading stdin: {error}")))?;
+                    token.truncate(token.trim_end().len());
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Does it.
+pub(super) async fn execute(world: &World, command: TokenCommand) -> Result<Value, Stop> {
+    let store = &world.store;
+    match command {
+        TokenCommand::Mint(mint) => {
+            let ttl = lifetime(&mint, world.settings.access_ttl)?;
+            store.write(move |tx| make(tx, &mint, ttl)).await
+        }
+        TokenCommand::Inspect { token } => store.read(move |tx| inspect(tx, &token)).await,
+        TokenCommand::Expire { token } => {
+            let expired = store.write(move |tx| tokens::expire(tx, &token));
+            expired.await.map(|()| json!({"expired": true}))
+        }
+        TokenCommand::Revoke { token } => {
+            let revoked = store.write(move |tx| tokens::revoke(tx, &token));
+            revoked.await.map(|()| json!({"revoked": true}))
+        }
+    }
+}
+
+fn lifetime(mint: &Mint, usual: Duration) -> Result<Option<i64>, Stop> {
+    let span = match mint.ttl.as_deref() {
+        None => usual,
+        Some("never") => return Ok(None),
+        Some(text) => crate::config::span(text).ok_or_else(|| {
+            Refusal::invalid("ttl", text, format!("[{text}] is no time such as 2h, 30d or never"))
+        })?,
+    };
+    Ok(Some(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
+}
+
+fn make(tx: &mut Tx<'_>, mint: &Mint, ttl: Option<i64>) -> Result<Value, Stop> {
+    let app = find::app(tx, &mint.app)?;
+    let user = find::user(tx, &mint.user)?;
+    let mut value = json!({"app": app.name, "user_id": user.id.to_string(), "username": user.username});
+    let shown = if mint.oauth1 {
+        let permission = mint.permission.as_ref().unwrap_or(&app.permission);
+        let level = word("permission", permission)?;
+        let (token, secret) = tokens::mint_oauth1(tx, app.id, user.id, level)?;
+        vec![
+            ("permission", permission.clone()),
+            ("access_token", token.reveal().to_owned()),
+            ("access_token_secret", secret.reveal().to_owned()),
+        ]
+    } else {
+        let scopes = scopes(mint.scopes.as_deref())?;
+        let token = tokens::mint_oauth2(tx, app.id, user.id, scopes, ttl)?;
+        let until = ttl.map_or("never".to_owned(), |ttl| tx.now().plus_ms(ttl).to_string());
+        vec![
+            ("scopes", scopes.to_string()),
+            ("expires_at", until),
+            ("token", token.reveal().to_owned()),
+        ]
+    };
+    if let Some(map) = value.as_object_mut() {
+        let shown = shown.into_iter().map(|(name, text)| (name.to_owned(), Value::String(text)));
+        map.extend(shown);
+    }
+    Ok(value)
+}
+
+fn scopes(text: Option<&str>) -> Result<Scopes, Refusal> {
+    let Some(text) = text else {
+        return Ok(tokens::all_scopes());
+    };
+    Scopes::parse(&text.replace(',', " "))
+        .map_err(|name| Refusal::invalid("scopes", &name, format!("no scope is called [{name}]")))
+}
+
+fn inspect(tx: &mut Tx<'_>, token: &str) -> Result<Value, Stop> {
+    let now = tx.now();
+    let known = tokens::inspect(tx, token)?.ok_or_else(|| find::unknown("token", "…"))?;
+    Ok(match known {
+        Known::Bearer(app) => {
+            json!({"kind": "OAuth 2.0 app-only bearer", "app_id": app.to_string(), "holds": true})
+        }
+        Known::OAuth1(token) => json!({
+            "kind": "OAuth 1.0a access token",
+            "app_id": token.app_id.to_string(),
+            "user_id": token.user_id.to_string(),
+            "permission": token.permission,
+            "created_at": token.created_at.to_string(),
+            "revoked_at": token.revoked_at.map(|at| at.to_string()),
+            "holds": token.revoked_at.is_none(),
+        }),
+        Known::OAuth2(token) => json!({
+            "kind": format!("OAuth 2.0 {} token", token.kind),
+            "app_id": token.app_id.to_string(),
+            "user_id": token.user_id.to_string(),
+            "scopes": token.scopes,
+            "created_at": token.created_at.to_string(),
+            "expires_at": token.expires_at.map(|at| at.to_string()),
+            "revoked_at": token.revoked_at.map(|at| at.to_string()),
+            "holds": token.revoked_at.is_none() && token.expires_at.is_none_or(|at| at > now),
+        }),
+    })
+}

@@ -1,0 +1,294 @@
+//! `locum user`.
+
+use base::{Fault, Refusal, Stop, UserId};
+use clap::{Args, Subcommand};
+use network::{passwords, users};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::users::{State, User};
+
+use super::find;
+use crate::exit::Exit;
+use crate::world::World;
+
+/// What may be done about people.
+#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum UserCommand {
+    /// Makes an account; a password that is not given is made up and shown once
+    Create(NewUser),
+    /// Lists accounts, oldest first
+    List {
+        /// Begins after this id
+        #[arg(long)]
+        after: Option<String>,
+        /// At most so many
+        #[arg(long, default_value_t = 100)]
+        limit: i64,
+    },
+    /// Shows an account
+    Show {
+        /// @username or id
+        user: String,
+    },
+    /// Sets a password; one that is not given is made up and shown once
+    Password {
+        /// @username or id
+        user: String,
+        #[command(flatten)]
+        password: Password,
+    },
+    /// Takes an account and its posts out of sight
+    Suspend {
+        /// @username or id
+        user: String,
+    },
+    /// Ends a suspension
+    Restore {
+        /// @username or id
+        user: String,
+    },
+    /// Sets the verification mark
+    Verify {
+        /// @username or id
+        user: String,
+        /// blue, business, government or none
+        #[arg(default_value = "blue")]
+        kind: String,
+    },
+    /// Deletes an account
+    Delete {
+        /// @username or id
+        user: String,
+    },
+}
+
+/// A new account.
+#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct NewUser {
+    /// The handle: 1–15 of A–Z a–z 0–9 _
+    username: String,
+    /// The display name
+    #[arg(long, default_value = "")]
+    name: String,
+    #[command(flatten)]
+    password: Password,
+    /// The biography
+    #[arg(long, default_value = "")]
+    description: String,
+    /// The place
+    #[arg(long, default_value = "")]
+    location: String,
+    /// The address of a page
+    #[arg(long = "website", value_name = "URL", default_value = "")]
+    website: String,
+    /// The email address
+    #[arg(long, default_value = "")]
+    email: String,
+    /// Posts are for approved followers only
+    #[arg(long)]
+    protected: bool,
+    /// blue, business, government or none
+    #[arg(long, default_value = "none")]
+    verified_type: String,
+    /// None, Basic, Premium or PremiumPlus
+    #[arg(long, default_value = "None")]
+    subscription_type: String,
+}
+
+/// A password, given or to be read.
+#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Password {
+    /// The password (it shows in the list of processes: --password-stdin does not)
+    #[arg(long, conflicts_with = "password_stdin")]
+    password: Option<String>,
+    /// Reads the password from the first line of stdin
+    #[arg(long)]
+    #[serde(skip)]
+    password_stdin: bool,
+}
+
+impl Password {
+    fn prepare(&mut self) -> Result<(), Exit> {
+        if self.password_stdin {
+            let mut line = String::new();
+            std::io::stdin()
+                .read_line(&mut line)
+                .map_err(|error| Exit::Failed(format!("reading stdin: {error}")))?;
+            self.password = Some(line.trim_end_matches(['\r', '\n']).to_owned());
+        }
+        Ok(())
+    }
+
+    /// The password and its stored form. Slow: not inside a transaction.
+    fn settle(&self, world: &World) -> Result<Settled, Stop> {
+        let chance = &world.store.context().chance;
+        let made_up = self.password.is_none();
+        let text = match &self.password {
+            Some(text) => text.clone(),
+            None => chance.token(20)?,
+        };
+        if text.is_empty() {
+            return Err(Refusal::invalid("password", "", "The password is empty").into());
+        }
+        Ok(Settled {
+            hash: passwords::hash(&text, chance)?,
+            shown: made_up.then_some(text),
+        })
+    }
+}
+
+struct Settled {
+    hash: String,
+    /// The password, when it was made up.
+    shown: Option<String>,
+}
+
+impl UserCommand {
+    /// Reads what must be read where the command was given.
+    pub(super) fn prepare(&mut self) -> Result<(), Exit> {
+        match self {
+            Self::Create(new) => new.password.prepare(),
+            Self::Password { password, .. } => password.prepare(),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Does it.
+pub(super) async fn execute(world: &World, command: UserCommand) -> Result<Value, Stop> {
+    match command {
+        UserCommand::Create(new) => create(world, new).await,
+        UserCommand::List { after, limit } => list(world, after, limit).await,
+        UserCommand::Show { user } => change(world, user, |_, _| Ok(())).await,
+        UserCommand::Password { user, password } => set_password(world, user, &password).await,
+        UserCommand::Suspend { user } => {
+            change(world, user, |tx, id| users::suspend(tx, id).map(drop)).await
+        }
+        UserCommand::Restore { user } => {
+            change(world, user, |tx, id| users::restore(tx, id).map(drop)).await
+        }
+        UserCommand::Verify { user, kind } => {
+            change(world, user, move |tx, id| users::verify(tx, id, &kind).map(drop)).await
+        }
+        UserCommand::Delete { user } => delete(world, user).await,
+    }
+}
+
+async fn create(world: &World, new: NewUser) -> Result<Value, Stop> {
+    let settled = settle(world, &new.password).await?;
+    let shown = settled.shown;
+    let new = users::NewUser {
+        username: new.username,
+        name: new.name,
+        password_hash: Some(settled.hash),
+        description: new.description,
+        location: new.location,
+        url: new.website,
+        protected: new.protected,
+        verified_type: new.verified_type,
+        subscription_type: new.subscription_type,
+        email: new.email,
+        ..users::NewUser::default()
+    };
+    let user = world.store.write(move |tx| users::create(tx, &new)).await?;
+    Ok(with_password(speak(&user), shown))
+}
+
+async fn list(world: &World, after: Option<String>, limit: i64) -> Result<Value, Stop> {
+    let after = match after {
+        Some(text) => Some(UserId::parse(&text).ok_or_else(|| find::unknown("user", &text))?),
+        None => None,
+    };
+    let read = world.store.read(move |tx| Ok(users::list(tx, after, limit)?));
+    Ok(read.await?.iter().map(summary).collect())
+}
+
+async fn set_password(world: &World, user: String, password: &Password) -> Result<Value, Stop> {
+    let settled = settle(world, password).await?;
+    let (hash, shown) = (settled.hash, settled.shown);
+    let done = change(world, user, move |tx, id| users::set_password(tx, id, &hash));
+    Ok(with_password(done.await?, shown))
+}
+
+async fn delete(world: &World, user: String) -> Result<Value, Stop> {
+    let deleted = world.store.write(move |tx| {
+        let found = find::user(tx, &user)?;
+        users::delete(tx, found.id)
+    });
+    let user = deleted.await?;
+    Ok(json!({"id": user.id.to_string(), "username": user.username, "deleted": true}))
+}
+
+/// Changes a user and shows what has become of it.
+async fn change(
+    world: &World,
+    user: String,
+    act: impl Fn(&mut store::Tx<'_>, UserId) -> Result<(), Stop> + Send + 'static,
+) -> Result<Value, Stop> {
+    let changed = world.store.write(move |tx| {
+        let found = find::user(tx, &user)?;
+        act(tx, found.id)?;
+        users::find(tx, found.id)
+    });
+    changed.await.map(|user| speak(&user))
+}
+
+/// Hashing takes tens of milliseconds and all of a core: not on a thread that serves others.
+async fn settle(world: &World, password: &Password) -> Result<Settled, Stop> {
+    if tokio::runtime::Handle::try_current().is_err() {
+        return password.settle(world);
+    }
+    let (world, password) = (world.clone(), password.clone());
+    let hashing = tokio::task::spawn_blocking(move || password.settle(&world));
+    hashing.await.map_err(Fault::when("hashing a password"))?
+}
+
+fn with_password(mut value: Value, shown: Option<String>) -> Value {
+    if let (Some(password), Some(map)) = (shown, value.as_object_mut()) {
+        map.insert("password".to_owned(), Value::String(password));
+    }
+    value
+}
+
+fn summary(user: &User) -> Value {
+    json!({
+        "id": user.id.to_string(),
+        "username": user.username,
+        "name": user.name,
+        "state": state(user),
+        "posts": user.post_count,
+        "followers": user.followers_count,
+    })
+}
+
+fn speak(user: &User) -> Value {
+    json!({
+        "id": user.id.to_string(),
+        "username": user.username,
+        "name": user.name,
+        "state": state(user),
+        "created_at": user.created_at.to_string(),
+        "description": user.description,
+        "location": user.location,
+        "website": user.url,
+        "email": user.email,
+        "protected": user.protected,
+        "verified_type": user.verified_type,
+        "subscription_type": user.subscription_type,
+        "posts": user.post_count,
+        "followers": user.followers_count,
+        "following": user.following_count,
+    })
+}
+
+const fn state(user: &User) -> &'static str {
+    match user.state {
+        State::Active => "active",
+        State::Suspended => "suspended",
+        State::Deleted => "deleted",
+        State::Placeholder => "placeholder",
+    }
+}

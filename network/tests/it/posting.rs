@@ -1,0 +1,236 @@
+use base::PostId;
+use network::posts::{self, NewPost};
+use store::posts::State;
+
+use crate::world::{by, on_each_engine};
+
+fn text(text: &str) -> NewPost {
+    NewPost {
+        text: text.to_owned(),
+        ..NewPost::default()
+    }
+}
+
+#[test]
+fn a_post_is_read_for_entities_and_counted() {
+    on_each_engine(async |world| {
+        let (ada, bob) = (world.user("ada").await, world.user("Bob").await);
+        let post = world
+            .say(
+                ada,
+                "hello @bob and @nobody #rust $TWTR https://example.com/a",
+            )
+            .await;
+        assert_eq!(post.conversation_id, post.id);
+        assert_eq!(post.created_at.ms() / 1000, world.clock.now().ms() / 1000);
+        assert!(
+            post.entities.contains("\"username\":\"Bob\""),
+            "{}",
+            post.entities
+        );
+        assert!(!post.entities.contains("nobody"));
+        assert!(post.entities.contains("\"tag\":\"rust\""));
+        let span = store::posts::Span::newest(10);
+        let mentions = world
+            .store
+            .read(move |tx| Ok(store::posts::mentioning(tx, bob, &span)?));
+        assert_eq!(mentions.await.unwrap()[0].id, post.id);
+        world.recount().await;
+    });
+}
+
+#[test]
+fn the_same_text_is_refused_for_a_day() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        world.say(ada, "hello").await;
+        let refused = world
+            .refused(move |tx| posts::create(tx, &by(ada), &text(" hello ")))
+            .await;
+        assert!(refused.contains("187"), "{refused}");
+        world.pass(25 * 3600 * 1000);
+        world.say(ada, "hello").await;
+        world.recount().await;
+    });
+}
+
+#[test]
+fn length_is_weighed_and_premium_authors_write_long() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        world.say(ada, &"a".repeat(280)).await;
+        let refused = world
+            .refused(move |tx| posts::create(tx, &by(ada), &text(&"b".repeat(281))))
+            .await;
+        assert!(refused.contains("too long"));
+        let refused = world
+            .refused(move |tx| posts::create(tx, &by(ada), &text("  ")))
+            .await;
+        assert!(refused.contains("text"));
+        let new = network::users::NewUser {
+            username: "zed".to_owned(),
+            subscription_type: "Premium".to_owned(),
+            ..Default::default()
+        };
+        let zed = world
+            .write(move |tx| network::users::create(tx, &new))
+            .await
+            .id;
+        world.say(zed, &"long ".repeat(4_999)).await;
+        let refused = world
+            .refused(move |tx| posts::create(tx, &by(zed), &text(&"c".repeat(25_001))))
+            .await;
+        assert!(refused.contains("too long"));
+    });
+}
+
+#[test]
+fn replies_and_quotes_count_and_deleting_takes_back() {
+    on_each_engine(async |world| {
+        let (ada, bob) = (world.user("ada").await, world.user("bob").await);
+        let root = world.say(ada, "root").await;
+        let reply = NewPost {
+            reply_to: Some(root.id),
+            ..text("@ada yes")
+        };
+        let reply = world.post(bob, reply).await;
+        assert_eq!(reply.conversation_id, root.id);
+        assert_eq!(reply.in_reply_to_user_id, Some(ada));
+        assert_eq!(reply.display_start, 5);
+        let quote = NewPost {
+            quote: Some(root.id),
+            ..text("look")
+        };
+        let quote = world.post(bob, quote).await;
+        let by_id =
+            |id: PostId| move |tx: &mut store::Tx<'_>| Ok(store::posts::by_id(tx, id)?.unwrap());
+        let root = world.store.read(by_id(root.id)).await.unwrap();
+        assert_eq!((root.reply_count, root.quote_count), (1, 1));
+        let id = reply.id;
+        let refused = world.refused(move |tx| posts::delete(tx, ada, id)).await;
+        assert!(refused.contains("not authorized"), "{refused}");
+        world.write(move |tx| posts::delete(tx, bob, id)).await;
+        let refused = world.refused(move |tx| posts::delete(tx, bob, id)).await;
+        assert!(refused.contains("NotFound"), "{refused}");
+        world.recount().await;
+        let id = root.id;
+        world.write(move |tx| posts::delete(tx, ada, id)).await;
+        let left = world.store.read(by_id(quote.id)).await.unwrap();
+        assert_eq!(left.state, State::Live);
+        let late = NewPost {
+            reply_to: Some(root.id),
+            ..text("too late")
+        };
+        let refused = world
+            .refused(move |tx| posts::create(tx, &by(bob), &late))
+            .await;
+        assert!(refused.contains("385"), "{refused}");
+        world.recount().await;
+    });
+}
+
+#[test]
+fn reply_settings_hold_for_the_conversation() {
+    on_each_engine(async |world| {
+        let (ada, bob, eve) = (
+            world.user("ada").await,
+            world.user("bob").await,
+            world.user("eve").await,
+        );
+        world
+            .write(move |tx| network::follows::follow(tx, ada, eve))
+            .await;
+        for (settings, may) in [("mentionedUsers", [bob, ada]), ("following", [eve, ada])] {
+            let root = NewPost {
+                reply_settings: settings.to_owned(),
+                ..text(&format!("@bob {settings}"))
+            };
+            let root = world.post(ada, root).await.id;
+            for user in [ada, bob, eve] {
+                let new = NewPost {
+                    reply_to: Some(root),
+                    ..text(&format!("re {settings}"))
+                };
+                let answer = world
+                    .store
+                    .write(move |tx| posts::create(tx, &by(user), &new))
+                    .await;
+                assert_eq!(answer.is_ok(), may.contains(&user), "{settings}");
+            }
+        }
+        world.recount().await;
+    });
+}
+
+#[test]
+fn an_edit_is_a_new_version_within_the_hour() {
+    on_each_engine(async |world| {
+        let new = network::users::NewUser {
+            username: "zed".to_owned(),
+            subscription_type: "Basic".to_owned(),
+            ..Default::default()
+        };
+        let zed = world
+            .write(move |tx| network::users::create(tx, &new))
+            .await
+            .id;
+        let first = world.say(zed, "frist").await;
+        world.pass(10 * 60 * 1000);
+        let edit = NewPost {
+            edit_of: Some(first.id),
+            ..text("first")
+        };
+        let second = world.post(zed, edit.clone()).await;
+        assert_eq!(
+            (second.edit_root_id, second.edits_remaining),
+            (Some(first.id), 4)
+        );
+        assert_eq!(second.conversation_id, first.id);
+        let again = world
+            .refused(move |tx| posts::create(tx, &by(zed), &edit))
+            .await;
+        assert!(again.contains("newest version"), "{again}");
+        world.pass(51 * 60 * 1000);
+        let late = NewPost {
+            edit_of: Some(second.id),
+            ..text("late")
+        };
+        let refused = world
+            .refused(move |tx| posts::create(tx, &by(zed), &late))
+            .await;
+        assert!(refused.contains("no longer"), "{refused}");
+        let root = first.id;
+        let versions = world
+            .store
+            .read(move |tx| Ok(store::posts::versions(tx, root)?));
+        assert_eq!(versions.await.unwrap(), [first.id, second.id]);
+        world.recount().await;
+        world.write(move |tx| posts::delete(tx, zed, root)).await;
+        world.recount().await;
+    });
+}
+
+#[test]
+fn a_self_serve_app_replies_only_when_summoned() {
+    on_each_engine(async |world| {
+        let (ada, bot) = (world.user("ada").await, world.user("bot").await);
+        let plain = world.say(ada, "nobody called").await.id;
+        let called = world.say(ada, "hey @bot").await.id;
+        let author = network::posts::Author {
+            self_serve: true,
+            ..by(bot)
+        };
+        let reply = |to, words: &str| NewPost {
+            reply_to: Some(to),
+            ..text(words)
+        };
+        let (one, other) = (reply(plain, "hi"), reply(called, "hi"));
+        let refused = world
+            .refused(move |tx| posts::create(tx, &author, &one))
+            .await;
+        assert!(refused.contains("engaged by the author"), "{refused}");
+        world
+            .write(move |tx| posts::create(tx, &author, &other))
+            .await;
+    });
+}

@@ -1,0 +1,147 @@
+use std::sync::Arc;
+
+use base::UserId;
+use network::homes::Homes;
+use network::posts::{self, NewPost};
+use network::timelines;
+use store::posts::Span;
+
+use crate::world::{World, on_each_engine};
+
+async fn home(
+    world: &World,
+    homes: &Arc<Homes>,
+    reader: UserId,
+    span: Span,
+) -> (Vec<String>, bool) {
+    let homes = homes.clone();
+    let page = world.store.read(move |tx| {
+        let reader = store::users::by_id(tx, reader)?.unwrap();
+        Ok(timelines::home(tx, &homes, &reader, &span)?)
+    });
+    let page = page.await.unwrap();
+    (
+        page.posts.into_iter().map(|post| post.text).collect(),
+        page.more,
+    )
+}
+
+#[test]
+fn a_home_timeline_follows_posts_deletes_and_follows() {
+    on_each_engine(async |world| {
+        let (ada, bob, eve) = (
+            world.user("ada").await,
+            world.user("bob").await,
+            world.user("eve").await,
+        );
+        let homes = Arc::new(Homes::default());
+        world
+            .write(move |tx| network::follows::follow(tx, ada, bob))
+            .await;
+        world.say(bob, "b1").await;
+        world.say(eve, "e1").await;
+        let gone = world.say(bob, "b2").await.id;
+        world.say(ada, "a1").await;
+        let all = Span::newest(10);
+        assert_eq!(home(&world, &homes, ada, all).await.0, ["a1", "b2", "b1"]);
+        world.write(move |tx| posts::delete(tx, bob, gone)).await;
+        world.say(bob, "b3").await;
+        assert_eq!(home(&world, &homes, ada, all).await.0, ["b3", "a1", "b1"]);
+        world
+            .write(move |tx| network::follows::follow(tx, ada, eve))
+            .await;
+        assert_eq!(
+            home(&world, &homes, ada, all).await.0,
+            ["b3", "a1", "e1", "b1"]
+        );
+        world
+            .write(move |tx| Ok(network::follows::unfollow(tx, ada, bob)?))
+            .await;
+        assert_eq!(home(&world, &homes, ada, all).await.0, ["a1", "e1"]);
+    });
+}
+
+#[test]
+fn pages_walk_both_ways_without_repeat_or_gap() {
+    on_each_engine(async |world| {
+        let (ada, bob) = (world.user("ada").await, world.user("bob").await);
+        let homes = Arc::new(Homes::default());
+        world
+            .write(move |tx| network::follows::follow(tx, ada, bob))
+            .await;
+        let mut ids = Vec::new();
+        for number in 0..25 {
+            world.pass(1000);
+            let author = if number % 3 == 0 { ada } else { bob };
+            ids.push(world.say(author, &format!("p{number}")).await.id.get());
+        }
+        let mut span = Span::newest(10);
+        let mut walked = Vec::new();
+        loop {
+            let (page, more) = home(&world, &homes, ada, span).await;
+            walked.extend(page);
+            // Whatever comes in between does not disturb the walk.
+            world.say(bob, &format!("late {}", walked.len())).await;
+            if !more {
+                break;
+            }
+            let last: usize = walked.last().unwrap()[1..].parse().unwrap();
+            span.below = ids[last];
+        }
+        let expected: Vec<_> = (0..25).rev().map(|number| format!("p{number}")).collect();
+        assert_eq!(walked, expected);
+        let back = Span {
+            above: ids[4],
+            below: i64::MAX,
+            rising: true,
+            limit: 3,
+            ..span
+        };
+        assert_eq!(
+            home(&world, &homes, ada, back).await,
+            (vec!["p7".into(), "p6".into(), "p5".into()], true)
+        );
+    });
+}
+
+#[test]
+fn a_deep_home_timeline_is_merged_further_as_it_is_read() {
+    on_each_engine(async |world| {
+        let (ada, bob) = (world.user("ada").await, world.user("bob").await);
+        let homes = Arc::new(Homes::default());
+        world
+            .write(move |tx| network::follows::follow(tx, ada, bob))
+            .await;
+        world
+            .write(move |tx| {
+                for number in 0..900 {
+                    let text = format!("p{number}");
+                    let new = NewPost {
+                        text,
+                        ..NewPost::default()
+                    };
+                    posts::create(tx, &crate::world::by(bob), &new)?;
+                }
+                Ok(())
+            })
+            .await;
+        let mut span = Span::newest(100);
+        let mut walked = 0;
+        loop {
+            let (page, more) = home(&world, &homes, ada, span).await;
+            walked += page.len();
+            let Some(last) = page.last().cloned() else {
+                break;
+            };
+            assert_eq!(last, format!("p{}", 900 - walked));
+            if !more {
+                break;
+            }
+            let found = world
+                .store
+                .read(move |tx| Ok(store::posts::ids_of_author(tx, bob, span.below, 100)?));
+            span.below = found.await.unwrap().last().unwrap().get();
+        }
+        assert_eq!(walked, 900);
+    });
+}

@@ -1,0 +1,89 @@
+//! The envelope of codes, on `/1.1/…` and `/oauth…`.
+
+use std::borrow::Cow;
+
+use base::Refusal;
+use base::refusal::{Subject, Unproven};
+use serde_json::json;
+
+use super::{codes, status};
+use crate::reply::{JSON, Reply};
+
+pub(super) fn speak(refusal: &Refusal) -> Reply {
+    if matches!(refusal, Refusal::BearerRefused) {
+        let (code, label) = (99, "authenticity_token_error");
+        let message = "Unable to verify your credentials";
+        let body = json!({ "errors": [{ "code": code, "label": label, "message": message }] });
+        return Reply::bytes(403, JSON, body.to_string());
+    }
+    let (code, message) = code(refusal);
+    let message = message.unwrap_or_else(|| codes::of(code).map_or("", |(_, text)| text).into());
+    envelope(status_of(refusal, code), code, &message)
+}
+
+pub(super) fn envelope(status: u16, code: u16, message: &str) -> Reply {
+    let body = json!({ "errors": [{ "code": code, "message": message }] });
+    Reply::bytes(status, JSON, body.to_string())
+}
+
+/// The code fixes the status, but where the protocol itself has one to say.
+fn status_of(refusal: &Refusal, code: u16) -> u16 {
+    match refusal {
+        Refusal::MethodNotAllowed { .. }
+        | Refusal::NotBuilt { .. }
+        | Refusal::TooLarge { .. }
+        | Refusal::TooSlow
+        | Refusal::UnsupportedMedia { .. } => status(refusal),
+        Refusal::Forbidden { .. } => codes::of(code).map_or(403, |(status, _)| status),
+        _ => codes::of(code).map_or_else(|| status(refusal), |(status, _)| status),
+    }
+}
+
+fn code(refusal: &Refusal) -> (u16, Option<Cow<'_, str>>) {
+    let say = |code, text: String| (code, Some(Cow::Owned(text)));
+    match refusal {
+        Refusal::Invalid(wrong) => match wrong.first() {
+            Some(wrong) if wrong.values.is_empty() && !wrong.parameter.is_empty() => {
+                say(38, format!("{} parameter is missing.", wrong.parameter))
+            }
+            Some(wrong) if wrong.parameter.is_empty() => say(44, wrong.message.clone()),
+            Some(wrong) => say(44, format!("{} parameter is invalid.", wrong.parameter)),
+            None => (44, None),
+        },
+        Refusal::NotFound(Subject { resource, .. }) => match *resource {
+            "user" => (50, None),
+            "tweet" => (144, None),
+            _ => (34, None),
+        },
+        Refusal::NotVisible(Subject { resource: "tweet", .. }) => (179, None),
+        Refusal::Suspended(_) => (63, None),
+        Refusal::Forbidden { detail, code } => (code.unwrap_or(200), Some(detail.as_ref().into())),
+        Refusal::Unauthenticated(Unproven::Missing) => (215, None),
+        Refusal::NotVisible(_)
+        | Refusal::FieldNotVisible { .. }
+        | Refusal::WrongCredential { .. }
+        | Refusal::ScopeMissing => (220, None),
+        Refusal::AccessLevel => (261, None),
+        Refusal::NotEnrolled { .. } => (87, None),
+        Refusal::Legacy { code, message } => (*code, Some(message.as_ref().into())),
+        Refusal::OAuth2 { description, .. } => (215, Some(description.as_ref().into())),
+        Refusal::NoSuchPath => (34, None),
+        Refusal::MethodNotAllowed { allowed } => {
+            say(34, format!("This path takes only {allowed}."))
+        }
+        Refusal::NotBuilt { operation } => {
+            say(131, format!("{operation} is declared, but not built yet."))
+        }
+        Refusal::TooLarge { limit } => {
+            say(44, format!("The request body is larger than {limit} bytes."))
+        }
+        Refusal::TooSlow => say(44, "The request body did not arrive in time.".to_owned()),
+        Refusal::UnsupportedMedia { expected } => {
+            say(44, format!("The request body must be {expected}."))
+        }
+        Refusal::Unavailable => (130, None),
+        Refusal::Unauthenticated(_) | Refusal::TooMany | Refusal::BearerRefused => {
+            (super::code(refusal).unwrap_or(200), None)
+        }
+    }
+}

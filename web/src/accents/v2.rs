@@ -1,0 +1,218 @@
+//! The v2 interface's problem documents, in the one form that every known reader understands:
+//! the problem itself, and the same under `errors` (contract §3.1).
+
+use base::Refusal;
+use base::refusal::{Subject, Wrong};
+use serde_json::{Map, Value, json};
+
+use super::{Voice, code, codes, name, status};
+use crate::reply::{PROBLEM, Reply};
+
+const INVALID: &str = "One or more parameters to your request was invalid.";
+const NOT_ENROLLED: &str = "This request must be made using an approved developer account that is \
+    enrolled in the requested endpoint. Learn more by visiting our documentation.";
+const ACCESS_LEVEL: &str = "Your client app is not configured with the appropriate oauth1 app \
+    permissions for this endpoint.";
+const REGISTRATION: &str = "https://developer.x.com/en/docs/projects/overview";
+
+/// A problem of one type. Without a type it is `about:blank`.
+struct Problem {
+    kind: Option<&'static str>,
+    title: &'static str,
+    detail: String,
+    more: Vec<(&'static str, Value)>,
+}
+
+pub(super) fn speak(refusal: &Refusal, voice: Voice<'_>) -> Reply {
+    let status = status(refusal);
+    let problem = problem(refusal, status, voice);
+    let whole = problem.members(Some(status), voice);
+    let errors: Vec<Value> = match refusal {
+        Refusal::Invalid(wrongs) => {
+            wrongs.iter().map(|wrong| with_wrong(whole.clone(), wrong)).collect()
+        }
+        _ => vec![Value::Object(with_code(whole.clone(), refusal))],
+    };
+    document(status, whole, errors)
+}
+
+pub(super) fn excuse(voice: Voice<'_>) -> Reply {
+    let problem = Problem::blank(500);
+    let whole = problem.members(Some(500), voice);
+    document(500, whole.clone(), vec![Value::Object(whole)])
+}
+
+pub(super) fn partial(refusal: &Refusal, voice: Voice<'_>) -> Value {
+    Value::Object(problem(refusal, status(refusal), voice).members(None, voice))
+}
+
+fn document(status: u16, mut whole: Map<String, Value>, errors: Vec<Value>) -> Reply {
+    whole.insert("errors".to_owned(), Value::Array(errors));
+    Reply::bytes(status, PROBLEM, Value::Object(whole).to_string())
+}
+
+fn with_wrong(mut item: Map<String, Value>, wrong: &Wrong) -> Value {
+    item.insert("message".to_owned(), json!(wrong.message));
+    let mut parameters = Map::new();
+    if !wrong.parameter.is_empty() {
+        parameters.insert(wrong.parameter.to_string(), json!(wrong.values));
+        item.insert("parameter".to_owned(), json!(wrong.parameter));
+    }
+    item.insert("parameters".to_owned(), Value::Object(parameters));
+    if let Some(value) = wrong.values.first() {
+        item.insert("value".to_owned(), json!(value));
+    }
+    Value::Object(item)
+}
+
+fn with_code(mut item: Map<String, Value>, refusal: &Refusal) -> Map<String, Value> {
+    if let Some(code) = code(refusal) {
+        let message = match refusal {
+            Refusal::Forbidden { detail, .. } => detail,
+            Refusal::Legacy { message, .. } => message.as_ref(),
+            _ => codes::of(code).map_or("", |(_, message)| message),
+        };
+        item.insert("code".to_owned(), json!(code));
+        item.insert("message".to_owned(), json!(message));
+    }
+    item
+}
+
+impl Problem {
+    /// A problem that its status says all about.
+    fn blank(status: u16) -> Self {
+        Self::plain(status, name(status))
+    }
+
+    fn plain(status: u16, detail: impl Into<String>) -> Self {
+        Self { kind: None, title: name(status), detail: detail.into(), more: Vec::new() }
+    }
+
+    fn typed(kind: &'static str, title: &'static str, detail: impl Into<String>) -> Self {
+        Self { kind: Some(kind), title, detail: detail.into(), more: Vec::new() }
+    }
+
+    fn about(mut self, subject: &Subject) -> Self {
+        let Subject { resource, parameter, value, included } = subject;
+        let more = [
+            ("resource_type", json!(resource)),
+            ("resource_id", json!(value)),
+            ("parameter", json!(parameter)),
+            ("value", json!(value)),
+            ("section", json!(if *included { "includes" } else { "data" })),
+        ];
+        self.more.extend(more);
+        self
+    }
+
+    fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
+        self.more.push((name, value.into()));
+        self
+    }
+
+    fn members(&self, status: Option<u16>, voice: Voice<'_>) -> Map<String, Value> {
+        let kind = match self.kind {
+            None => "about:blank".to_owned(),
+            Some(kind) => format!("{}/2/problems/{kind}", voice.problem_base),
+        };
+        let mut members = Map::new();
+        members.insert("title".to_owned(), json!(self.title));
+        members.insert("type".to_owned(), Value::String(kind));
+        if let Some(status) = status {
+            members.insert("status".to_owned(), json!(status));
+        }
+        members.insert("detail".to_owned(), json!(self.detail));
+        for (name, value) in &self.more {
+            members.insert((*name).to_owned(), value.clone());
+        }
+        members
+    }
+}
+
+fn problem(refusal: &Refusal, status: u16, voice: Voice<'_>) -> Problem {
+    match refusal {
+        Refusal::Invalid(_) => Problem::typed("invalid-request", "Invalid Request", INVALID),
+        Refusal::NotFound(subject) => not_found(subject),
+        Refusal::NotVisible(subject) => not_visible(subject),
+        Refusal::Suspended(subject) => {
+            let detail = format!("User has been suspended: [{}].", subject.value);
+            Problem::typed("resource-not-found", "Forbidden", detail).about(subject)
+        }
+        Refusal::FieldNotVisible { field, subject } => {
+            let (what, value) = (spoken(subject.resource), &subject.value);
+            let detail = format!(
+                "Sorry, you are not authorized to access '{field}' on the {what} with id : [{value}]."
+            );
+            let title = "Field Authorization Error";
+            let problem = Problem::typed("not-authorized-for-field", title, detail);
+            problem.about(subject).with("field", field.as_ref())
+        }
+        Refusal::WrongCredential { used, accepted } => {
+            // Two spaces stand there in the public service's text.
+            let detail = format!(
+                "Authenticating with {used} is forbidden for this endpoint.  Supported \
+                 authentication types are [{accepted}]."
+            );
+            Problem::typed("unsupported-authentication", "Unsupported Authentication", detail)
+        }
+        Refusal::AccessLevel => Problem::typed("oauth1-permissions", "Forbidden", ACCESS_LEVEL),
+        Refusal::NotEnrolled { required } => not_enrolled(required, voice),
+        Refusal::Forbidden { detail, .. } => Problem::plain(status, detail.as_ref()),
+        Refusal::Legacy { message, .. } => Problem::plain(status, message.as_ref()),
+        Refusal::OAuth2 { description, .. } => Problem::plain(status, description.as_ref()),
+        Refusal::NotBuilt { operation } => {
+            Problem::plain(status, format!("{operation} is declared, but not built yet."))
+        }
+        Refusal::TooLarge { limit } => {
+            Problem::plain(status, format!("The request body is larger than {limit} bytes."))
+        }
+        Refusal::UnsupportedMedia { expected } => {
+            Problem::plain(status, format!("The request body must be {expected}."))
+        }
+        Refusal::Unauthenticated(_)
+        | Refusal::ScopeMissing
+        | Refusal::TooMany
+        | Refusal::BearerRefused
+        | Refusal::NoSuchPath
+        | Refusal::MethodNotAllowed { .. }
+        | Refusal::TooSlow
+        | Refusal::Unavailable => Problem::blank(status),
+    }
+}
+
+fn not_found(subject: &Subject) -> Problem {
+    let Subject { resource, parameter, value, .. } = subject;
+    let detail = format!("Could not find {resource} with {parameter}: [{value}].");
+    Problem::typed("resource-not-found", "Not Found Error", detail).about(subject)
+}
+
+fn not_visible(subject: &Subject) -> Problem {
+    let Subject { resource, parameter, value, .. } = subject;
+    let what = spoken(resource);
+    let detail =
+        format!("Sorry, you are not authorized to see the {what} with {parameter}: [{value}].");
+    Problem::typed("not-authorized-for-resource", "Authorization Error", detail).about(subject)
+}
+
+fn not_enrolled(required: &'static str, voice: Voice<'_>) -> Problem {
+    let problem = Problem::typed("client-forbidden", "Client Forbidden", NOT_ENROLLED)
+        .with("reason", "client-not-enrolled")
+        .with("required_enrollment", required)
+        .with("registration_url", REGISTRATION);
+    match voice.app {
+        Some(app) => problem.with("client_id", app.to_string()),
+        None => problem,
+    }
+}
+
+/// A resource as sentences have it.
+fn spoken(resource: &str) -> &str {
+    match resource {
+        "tweet" => "Tweet",
+        "user" => "User",
+        "list" => "List",
+        "space" => "Space",
+        "media" => "Media",
+        other => other,
+    }
+}

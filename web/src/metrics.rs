@@ -1,0 +1,205 @@
+//! Counts and durations for Prometheus. Labels are route templates, never paths or ids.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::Fault;
+use edge::{Stats, StatsView};
+use parking_lot::Mutex;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
+use prometheus_client::metrics::family::{Family, MetricConstructor};
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+/// Upper bounds in seconds: from a lookup in memory to a slow disk.
+const BUCKETS: [f64; 12] =
+    [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Labels {
+    route: &'static str,
+    method: &'static str,
+    status: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Route {
+    route: &'static str,
+}
+
+#[derive(Clone, Debug)]
+struct Durations;
+
+impl MetricConstructor<Histogram> for Durations {
+    fn new_metric(&self) -> Histogram {
+        Histogram::new(BUCKETS)
+    }
+}
+
+/// What is measured.
+pub struct Metrics {
+    registry: Mutex<Registry>,
+    requests: Family<Labels, Counter>,
+    durations: Family<Route, Histogram, Durations>,
+    in_flight: Gauge,
+    /// Handlers that panicked.
+    pub panics: Counter,
+    /// Failures of ours.
+    pub faults: Counter,
+    /// Calls refused by a rate limit.
+    pub limited: Counter,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("locum");
+        let requests = Family::default();
+        let durations = Family::new_with_constructor(Durations);
+        let (in_flight, panics) = (Gauge::default(), Counter::default());
+        let (faults, limited) = (Counter::default(), Counter::default());
+        registry.register("requests", "Requests answered", requests.clone());
+        registry.register("request_seconds", "From head to answer", durations.clone());
+        registry.register("requests_in_flight", "Requests being answered", in_flight.clone());
+        registry.register("panics", "Handlers that panicked", panics.clone());
+        registry.register("faults", "Failures of ours", faults.clone());
+        registry.register("rate_limited", "Calls refused by a rate limit", limited.clone());
+        let registry = Mutex::new(registry);
+        Self { registry, requests, durations, in_flight, panics, faults, limited }
+    }
+}
+
+/// Counts a request as being answered until it is dropped.
+pub struct InFlight(Gauge);
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+impl Metrics {
+    /// Adds further measures.
+    pub fn register(&self, add: impl FnOnce(&mut Registry)) {
+        add(&mut self.registry.lock());
+    }
+
+    /// Adds a listener's counts.
+    pub fn add_listener(&self, name: &'static str, stats: Arc<Stats>) {
+        let mut registry = self.registry.lock();
+        let registry = registry.sub_registry_with_label(("listener".into(), name.into()));
+        registry.register_collector(Box::new(Listener(stats)));
+    }
+
+    /// Notes that a request is being answered.
+    pub fn enter(&self) -> InFlight {
+        self.in_flight.inc();
+        InFlight(self.in_flight.clone())
+    }
+
+    /// Notes an answer.
+    pub fn answered(&self, route: &'static str, method: &str, status: u16, took: Duration) {
+        let labels = Labels { route, method: known(method), status: class(status) };
+        self.requests.get_or_create(&labels).inc();
+        self.durations.get_or_create(&Route { route }).observe(took.as_secs_f64());
+    }
+
+    /// Everything, in the text format.
+    pub fn text(&self) -> Result<String, Fault> {
+        let mut text = String::with_capacity(16 * 1024);
+        encode(&mut text, &self.registry.lock()).map_err(Fault::when("writing the metrics"))?;
+        Ok(text)
+    }
+}
+
+/// A method as a label: what clients invent is one label.
+fn known(method: &str) -> &'static str {
+    const KNOWN: [&str; 7] = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"];
+    KNOWN.into_iter().find(|known| *known == method).unwrap_or("other")
+}
+
+const fn class(status: u16) -> &'static str {
+    match status {
+        ..200 => "1xx",
+        200..300 => "2xx",
+        300..400 => "3xx",
+        400..500 => "4xx",
+        500.. => "5xx",
+    }
+}
+
+#[derive(Debug)]
+struct Listener(Arc<Stats>);
+
+impl Collector for Listener {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let view = self.0.view();
+        let (name, help) = ("connections_open", "Connections open now");
+        let gauge = ConstGauge::new(i64::try_from(view.open).unwrap_or(i64::MAX));
+        gauge.encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)?;
+        for (name, help, count) in counters(&view) {
+            let counter = ConstCounter::new(count);
+            counter.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)?;
+        }
+        Ok(())
+    }
+}
+
+fn counters(view: &StatsView) -> [(&'static str, &'static str, u64); 12] {
+    [
+        ("connections_accepted", "Connections taken up", view.accepted),
+        ("connections_refused", "Connections turned away, too many open", view.refused),
+        (
+            "connections_refused_by_address",
+            "Connections turned away, too many of one address",
+            view.refused_by_address,
+        ),
+        ("accept_errors", "Failed accepts", view.accept_errors),
+        ("heads", "Requests whose head was read", view.requests),
+        ("bad_requests", "Requests that the listener turned away", view.bad_requests),
+        ("header_timeouts", "Connections closed waiting for a head", view.header_timeouts),
+        ("body_timeouts", "Request bodies given up on", view.body_timeouts),
+        ("idle_timeouts", "Connections closed at rest", view.idle_timeouts),
+        ("write_timeouts", "Connections whose client took nothing", view.write_timeouts),
+        ("listener_panics", "Panics that reached the listener", view.panics),
+        ("connections_aborted", "Connections cut off at shutdown", view.aborted),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::Metrics;
+
+    #[test]
+    fn inventions_of_clients_do_not_become_series() {
+        let metrics = Metrics::default();
+        for number in 0..1_000 {
+            let method = format!("M{number}");
+            metrics.answered("", &method, 404, Duration::from_micros(7));
+        }
+        let held = metrics.enter();
+        metrics.answered("/2/posts/{id}", "GET", 200, Duration::from_millis(3));
+        let text = metrics.text().unwrap();
+        assert!(text.lines().count() < 60, "{text}");
+        assert!(text.contains(
+            r#"locum_requests_total{route="/2/posts/{id}",method="GET",status="2xx"} 1"#
+        ));
+        assert!(text.contains("locum_requests_in_flight 1"));
+        drop(held);
+        assert!(metrics.text().unwrap().contains("locum_requests_in_flight 0"));
+    }
+
+    #[test]
+    fn a_listeners_counts_are_there() {
+        let metrics = Metrics::default();
+        metrics.add_listener("public", std::sync::Arc::default());
+        let text = metrics.text().unwrap();
+        assert!(text.contains(r#"locum_connections_accepted_total{listener="public"} 0"#), "{text}");
+    }
+}

@@ -1,0 +1,88 @@
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::document;
+use crate::operations::ENDPOINTS;
+
+fn operations(document: &Value) -> Vec<(&String, &Value)> {
+    let paths = document["paths"].as_object().unwrap().iter();
+    let of = |(path, item)| operations_of(item).map(move |facts| (path, facts));
+    paths.flat_map(of).collect()
+}
+
+fn operations_of(item: &Value) -> impl Iterator<Item = &Value> {
+    item.as_object().unwrap().values()
+}
+
+fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+    match value {
+        Value::Object(members) => {
+            found.extend(members.get("$ref").and_then(Value::as_str));
+            members
+                .values()
+                .for_each(|member| references(member, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_reference_leads_somewhere() {
+    let document = document(ENDPOINTS, true);
+    let mut found = Vec::new();
+    references(&document, &mut found);
+    assert!(!found.is_empty());
+    for reference in found {
+        let pointer = reference.strip_prefix('#').unwrap();
+        assert!(document.pointer(pointer).is_some(), "{reference}");
+    }
+}
+
+#[test]
+fn every_operation_is_there_once() {
+    let document = document(ENDPOINTS, true);
+    let operations = operations(&document);
+    let ids: HashSet<_> = operations
+        .iter()
+        .map(|(_, facts)| facts["operationId"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids.len(), operations.len());
+    assert_eq!(ids.len(), ENDPOINTS.iter().copied().flatten().count());
+}
+
+#[test]
+fn every_parameter_of_a_path_is_declared_and_required() {
+    let document = document(ENDPOINTS, true);
+    for (path, facts) in operations(&document) {
+        let named: HashSet<_> = path
+            .split('{')
+            .skip(1)
+            .map(|rest| rest.split_once('}').unwrap().0)
+            .collect();
+        let params = facts["parameters"].as_array().into_iter().flatten();
+        let declared: HashSet<_> = params
+            .filter(|param| param["in"] == "path" && param["required"] == true)
+            .map(|param| param["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(named, declared, "{path}");
+    }
+}
+
+#[test]
+fn only_what_is_built_is_shown_unasked() {
+    let built = ENDPOINTS
+        .iter()
+        .copied()
+        .flatten()
+        .filter(|endpoint| endpoint.act.is_some());
+    let document = document(ENDPOINTS, false);
+    let shown = operations(&document);
+    assert_eq!(shown.len(), built.count());
+    assert!(
+        shown
+            .iter()
+            .all(|(_, facts)| facts.get("x-status").is_none())
+    );
+}
