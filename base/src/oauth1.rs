@@ -7,7 +7,7 @@ mod header;
 mod unsound;
 
 use std::borrow::Cow;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 pub use base_string::Origin;
 pub use unsound::Unsound;
@@ -33,7 +33,7 @@ pub struct Request<'a> {
 }
 
 /// A request's OAuth 1.0a credentials: well-formed, and proving nothing before they are verified.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Presented {
     /// The app's key.
     pub consumer_key: String,
@@ -149,6 +149,15 @@ impl Presented {
     }
 }
 
+impl fmt::Debug for Presented {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Presented");
+        shown.field("consumer_key", &self.consumer_key);
+        shown.field("timestamp", &self.timestamp);
+        shown.finish_non_exhaustive()
+    }
+}
+
 /// Who signs, when and for what, on the client's side.
 #[derive(Clone, Debug)]
 pub struct Signer<'a> {
@@ -226,7 +235,7 @@ fn first_difference(one: &str, other: &str) -> Option<usize> {
     (shared < one.len().max(other.len())).then_some(shared)
 }
 
-/// Hides nothing that is secret, but keeps a log line short.
+/// Keeps what a stranger sent short enough for a line of the log.
 fn shortened(text: &str) -> Cow<'_, str> {
     const SHOWN: usize = 64;
     if text.chars().nth(SHOWN).is_some() {

@@ -19,12 +19,14 @@ pub fn sight(tx: &mut Tx<'_>, viewer: Viewer, user: &User) -> Result<Sight, Faul
     Ok(Sights::of_authors(tx, viewer, Some(user))?.of_author(user.id))
 }
 
-/// A page, and whether the timeline goes on in the direction it was read in.
+/// A page, and what of the timeline was looked at for it.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// Newest first.
+    /// Newest first; what the viewer may not see is left out, so it may be short.
     pub posts: Vec<Post>,
-    /// The timeline goes on.
+    /// The newest and the oldest id that were looked at; none when there was nothing.
+    pub looked_at: Option<(PostId, PostId)>,
+    /// The timeline goes on in the direction in which it was read.
     pub more: bool,
 }
 
@@ -38,7 +40,7 @@ pub fn mentions(tx: &mut Tx<'_>, viewer: Viewer, user: &User, span: &Span) -> Re
     let page = cut(posts::mentioning(tx, user.id, &one_more(span))?, span);
     Ok(Page {
         posts: seen(tx, viewer, page.posts)?,
-        more: page.more,
+        ..page
     })
 }
 
@@ -47,10 +49,15 @@ pub fn home(tx: &mut Tx<'_>, homes: &Homes, reader: &User, span: &Span) -> Resul
     let wanted = usize::try_from(span.limit).unwrap_or(0);
     let mut rest = *span;
     let mut posts: Vec<Post> = Vec::with_capacity(wanted);
+    let mut looked_at = None;
     loop {
         let (ids, more) = homes.page(tx, reader, &rest)?;
-        let (Some(newest), Some(oldest)) = (ids.first(), ids.last()) else {
-            return Ok(Page { posts, more: false });
+        let (Some(newest), Some(oldest)) = (ids.first().copied(), ids.last().copied()) else {
+            return Ok(Page {
+                posts,
+                looked_at,
+                more: false,
+            });
         };
         let found = in_order(&ids, posts::by_ids(tx, &ids)?);
         let found = found
@@ -66,13 +73,17 @@ pub fn home(tx: &mut Tx<'_>, homes: &Homes, reader: &User, span: &Span) -> Resul
             rest.below = oldest.get();
             posts.append(&mut found);
         }
-        if posts.len() > wanted || !more {
-            let more = more || posts.len() > wanted;
+        let (above, below) = looked_at.unwrap_or((newest, oldest));
+        looked_at = Some((above.max(newest), below.min(oldest)));
+        if posts.len() >= wanted || !more {
+            let surplus = posts.len() > wanted;
             let posts = trimmed(posts, wanted, span.rising);
-            return Ok(Page { posts, more });
-        }
-        if posts.len() == wanted {
-            return Ok(Page { posts, more });
+            let looked_at = if surplus { ends(&posts) } else { looked_at };
+            return Ok(Page {
+                posts,
+                looked_at,
+                more: more || surplus,
+            });
         }
     }
 }
@@ -109,10 +120,16 @@ const fn one_more(span: &Span) -> Span {
 fn cut(posts: Vec<Post>, span: &Span) -> Page {
     let wanted = usize::try_from(span.limit).unwrap_or(0);
     let more = posts.len() > wanted;
+    let posts = trimmed(posts, wanted, span.rising);
     Page {
-        posts: trimmed(posts, wanted, span.rising),
+        looked_at: ends(&posts),
+        posts,
         more,
     }
+}
+
+fn ends(posts: &[Post]) -> Option<(PostId, PostId)> {
+    Some((posts.first()?.id, posts.last()?.id))
 }
 
 /// The posts nearest to where the page starts.

@@ -1,5 +1,6 @@
 //! Users' tokens: making, looking at and ending them.
 
+use base::refusal::Unproven;
 use base::secret::digest;
 use base::{AppId, Fault, Refusal, Scope, Scopes, Secret, Stop, UserId};
 use store::tokens::{self, OAuth1Token, OAuth2Token};
@@ -114,6 +115,20 @@ pub fn revoke(tx: &mut Tx<'_>, token: &str) -> Result<(), Stop> {
         }
     }
     Ok(log::append(tx, "token.revoke", 0, 0, "")?)
+}
+
+/// Revokes the live OAuth 1.0a token of an app, a user and a level; answers its text.
+pub fn revoke_own(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    user: UserId,
+    permission: Permission,
+) -> Result<Secret, Stop> {
+    let live = tokens::live_oauth1(tx, app, user, permission.name())?;
+    let live = live.ok_or(Refusal::Unauthenticated(Unproven::Token))?;
+    tokens::revoke_oauth1(tx, &live.token.digest())?;
+    log::append(tx, "token.revoke", user.get(), app.get(), "")?;
+    Ok(live.token)
 }
 
 /// Every scope that lets a token do something by itself.

@@ -3,6 +3,7 @@
 use base::{Fault, UserId};
 
 use crate::Tx;
+use crate::posts::Span;
 
 /// Whether `source` follows `target`.
 pub fn exists(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, Fault> {
@@ -62,4 +63,46 @@ fn count(tx: &mut Tx<'_>, source: UserId, target: UserId, by: i64) -> Result<(),
     tx.exec(sql, &[by.into(), source.into()])?;
     let sql = "UPDATE users SET followers_count = followers_count + $1 WHERE id = $2";
     tx.exec(sql, &[by.into(), target.into()]).map(|_| ())
+}
+
+/// A page of those who follow a user, latest first: the user and the edge's own number.
+pub fn followers(tx: &mut Tx<'_>, target: UserId, span: &Span) -> Result<Vec<Edge>, Fault> {
+    let falling = "SELECT source_id, id FROM follow WHERE target_id = $1 AND id > $2 AND id < $3 \
+                   ORDER BY id DESC LIMIT $4";
+    let rising = "SELECT source_id, id FROM follow WHERE target_id = $1 AND id > $2 AND id < $3 \
+                  ORDER BY id ASC LIMIT $4";
+    edges(tx, target, span, falling, rising)
+}
+
+/// A page of those whom a user follows, latest first: the user and the edge's own number.
+pub fn following(tx: &mut Tx<'_>, source: UserId, span: &Span) -> Result<Vec<Edge>, Fault> {
+    let falling = "SELECT target_id, id FROM follow WHERE source_id = $1 AND id > $2 AND id < $3 \
+                   ORDER BY id DESC LIMIT $4";
+    let rising = "SELECT target_id, id FROM follow WHERE source_id = $1 AND id > $2 AND id < $3 \
+                  ORDER BY id ASC LIMIT $4";
+    edges(tx, source, span, falling, rising)
+}
+
+/// One end of an edge, and the edge's own number, which is what it is ordered by.
+pub type Edge = (UserId, i64);
+
+fn edges(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    span: &Span,
+    falling: &'static str,
+    rising: &'static str,
+) -> Result<Vec<Edge>, Fault> {
+    let args = [
+        user.into(),
+        span.above.into(),
+        span.below.into(),
+        span.limit.into(),
+    ];
+    let sql = if span.rising { rising } else { falling };
+    let mut edges = tx.rows(sql, &args, |row| Ok((row.id(0)?, row.int(1)?)))?;
+    if span.rising {
+        edges.reverse();
+    }
+    Ok(edges)
 }

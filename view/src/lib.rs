@@ -21,7 +21,9 @@ mod users;
 mod wants;
 mod world;
 
-pub use answer::{Answer, How, Names, Spoken, post, posts, user, users};
+pub use answer::{
+    Answer, Asked, Names, Spoken, post, posts, posts_asked, user, users, users_asked,
+};
 pub use object::Object;
 pub use shown::{Audience, Expansion, Json, Member, Shown, When};
 pub use wants::Wants;

@@ -28,17 +28,8 @@ impl Out {
         self.text
     }
 
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.text.is_empty()
-    }
-
     /// An object with the fields of a mask; those that `write` writes nothing for are left out.
-    pub(crate) fn record(
-        &mut self,
-        fields: &[Shown],
-        mask: u64,
-        write: impl Fn(&mut Self, Write),
-    ) {
+    pub(crate) fn record(&mut self, fields: &[Shown], mask: u64, write: impl Fn(&mut Self, Write)) {
         self.object(|out| {
             let mut rest = mask;
             for field in fields {
@@ -128,7 +119,9 @@ impl Out {
 
     fn inside(&mut self, text: &str, html: bool) {
         let special = |byte: u8| {
-            byte < 0x20 || matches!(byte, b'"' | b'\\') || html && matches!(byte, b'&' | b'<' | b'>')
+            byte < 0x20
+                || matches!(byte, b'"' | b'\\')
+                || html && matches!(byte, b'&' | b'<' | b'>')
         };
         let mut rest = text;
         while let Some(place) = rest.bytes().position(special) {
@@ -158,13 +151,15 @@ impl Out {
             '<' => self.text.push_str("&lt;"),
             '>' => self.text.push_str("&gt;"),
             // Writing to text cannot fail.
-            other => drop(write!(self.text, "\\u{:04x}", u32::from(other))),
+            other => {
+                let _ = write!(self.text, "\\u{:04x}", u32::from(other));
+            }
         }
     }
 
     pub(crate) fn int(&mut self, value: i64) {
         // Writing to text cannot fail.
-        drop(write!(self.text, "{value}"));
+        let _ = write!(self.text, "{value}");
     }
 
     /// A number as text: no reader loses its digits.

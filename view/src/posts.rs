@@ -81,8 +81,14 @@ const ORGANIC_METRICS: &[Member] = &[
     Member::new("user_profile_clicks", Json::Int),
 ];
 
-const REPLY_SETTINGS: &[&str] =
-    &["everyone", "mentionedUsers", "following", "subscribers", "verified", "other"];
+const REPLY_SETTINGS: &[&str] = &[
+    "everyone",
+    "mentionedUsers",
+    "following",
+    "subscribers",
+    "verified",
+    "other",
+];
 
 const REFERENCE: Json = Json::Object(&[
     Member::new("type", Json::OneOf(&["retweeted", "quoted", "replied_to"])),
@@ -95,8 +101,7 @@ const NAMED: Json = Json::Object(&[
     Member::new("description", Json::Text),
 ]);
 
-const CONTEXT: Json =
-    Json::Object(&[Member::new("domain", NAMED), Member::new("entity", NAMED)]);
+const CONTEXT: Json = Json::Object(&[Member::new("domain", NAMED), Member::new("entity", NAMED)]);
 
 const POINT: Json = Json::Object(&[
     Member::new("type", Json::OneOf(&["Point"])),
@@ -108,8 +113,10 @@ const MEDIA_METADATA: Json = Json::Object(&[
     Member::new("alt_text", Json::Text),
 ]);
 
-const SOURCE_LINK: Json =
-    Json::Object(&[Member::new("url", Json::Text), Member::new("count", Json::Int)]);
+const SOURCE_LINK: Json = Json::Object(&[
+    Member::new("url", Json::Text),
+    Member::new("count", Json::Int),
+]);
 
 pub(crate) const FIELDS: &[Shown] = &[
     Shown::always("id", Json::Id, "Id of the post.").post(fields::id),
@@ -168,17 +175,44 @@ pub(crate) const FIELDS: &[Shown] = &[
 ];
 
 pub(crate) const EXPANSIONS: &[Expansion] = &[
-    Expansion::new("author_id", Object::User, "author_id").from_post(reach::author),
-    Expansion::new("username", Object::User, "username").post_only().from_post(reach::author),
-    Expansion::new("in_reply_to_user_id", Object::User, "in_reply_to_user_id").from_post(reach::replied_to_user),
-    Expansion::new("entities.mentions.username", Object::User, "entities").from_post(reach::mentions),
-    Expansion::new("entities.note.mentions.username", Object::User, "note_post").tweet_only().from_post(reach::note_mentions),
-    Expansion::new("referenced_posts", Object::Post, "referenced_posts").tweet("referenced_tweets.id").from_post(reach::referenced),
-    Expansion::new("referenced_tweets.id.author_id", Object::User, "author_id").tweet_only().nested().from_post(reach::author),
-    Expansion::new("referenced_tweets.id.attachments.media_keys", Object::Media, "attachments").tweet_only().nested().from_post(reach::media),
-    Expansion::new("edit_history_post_ids", Object::Post, "edit_history_post_ids").tweet("edit_history_tweet_ids").from_post(reach::versions),
-    Expansion::new("attachments.media_keys", Object::Media, "attachments").from_post(reach::media),
-    Expansion::new("attachments.media_source_tweet", Object::Post, "attachments"),
+    Expansion::new("author_id", Object::User, "author_id").by_post(reach::author),
+    Expansion::new("username", Object::User, "username")
+        .post_only()
+        .by_post(reach::author),
+    Expansion::new("in_reply_to_user_id", Object::User, "in_reply_to_user_id")
+        .by_post(reach::replied_to_user),
+    Expansion::new("entities.mentions.username", Object::User, "entities").by_post(reach::mentions),
+    Expansion::new("entities.note.mentions.username", Object::User, "note_post")
+        .tweet_only()
+        .by_post(reach::note_mentions),
+    Expansion::new("referenced_posts", Object::Post, "referenced_posts")
+        .tweet("referenced_tweets.id")
+        .by_post(reach::referenced),
+    Expansion::new("referenced_tweets.id.author_id", Object::User, "author_id")
+        .tweet_only()
+        .nested()
+        .by_post(reach::author),
+    Expansion::new(
+        "referenced_tweets.id.attachments.media_keys",
+        Object::Media,
+        "attachments",
+    )
+    .tweet_only()
+    .nested()
+    .by_post(reach::media),
+    Expansion::new(
+        "edit_history_post_ids",
+        Object::Post,
+        "edit_history_post_ids",
+    )
+    .tweet("edit_history_tweet_ids")
+    .by_post(reach::versions),
+    Expansion::new("attachments.media_keys", Object::Media, "attachments").by_post(reach::media),
+    Expansion::new(
+        "attachments.media_source_tweet",
+        Object::Post,
+        "attachments",
+    ),
     Expansion::new("attachments.poll_ids", Object::Poll, "attachments"),
     Expansion::new("geo.place_id", Object::Place, "geo"),
     Expansion::new("article.cover_media", Object::Media, "article"),
@@ -203,7 +237,10 @@ pub(crate) fn media_keys(post: &Post) -> impl Iterator<Item = &str> {
 /// The users that entities mention.
 fn mentioned(entities: &str) -> Vec<UserId> {
     let parsed: Option<serde_json::Value> = serde_json::from_str(entities).ok();
-    let mentions = parsed.as_ref().and_then(|parsed| parsed.get("mentions")?.as_array());
+    let mentions = parsed
+        .as_ref()
+        .and_then(|parsed| parsed.get("mentions")?.as_array());
     let ids = mentions.into_iter().flatten();
-    ids.filter_map(|mention| UserId::parse(mention.get("id")?.as_str()?)).collect()
+    ids.filter_map(|mention| UserId::parse(mention.get("id")?.as_str()?))
+        .collect()
 }

@@ -2,12 +2,12 @@
 
 use base::Word;
 
+use crate::Object;
 use crate::media::MediaFacts;
 use crate::out::Out;
 use crate::posts::PostFacts;
 use crate::users::UserFacts;
 use crate::world::Target;
-use crate::Object;
 
 /// A field of an object.
 #[derive(Clone, Copy, Debug)]
@@ -203,10 +203,13 @@ impl Expansion {
     }
 
     pub(crate) const fn nested(self) -> Self {
-        Self { nested: true, ..self }
+        Self {
+            nested: true,
+            ..self
+        }
     }
 
-    pub(crate) const fn from_post(
+    pub(crate) const fn by_post(
         self,
         reach: for<'a> fn(PostFacts<'a>, &mut Vec<Target<'a>>),
     ) -> Self {
@@ -214,7 +217,7 @@ impl Expansion {
         Self { reach, ..self }
     }
 
-    pub(crate) const fn from_user(
+    pub(crate) const fn by_user(
         self,
         reach: for<'a> fn(UserFacts<'a>, &mut Vec<Target<'a>>),
     ) -> Self {

@@ -122,7 +122,11 @@ impl Wants {
 
     /// The fields of objects in `includes`.
     pub(crate) fn of_included(&self, object: Object) -> u64 {
-        let nested = if object == Object::Post { self.nested } else { 0 };
+        let nested = if object == Object::Post {
+            self.nested
+        } else {
+            0
+        };
         self.of_kind(object) | nested
     }
 

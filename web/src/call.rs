@@ -5,13 +5,13 @@ use std::sync::Arc;
 use base::{Credential, Fault, Id, Permit, Refusal, Speech, Stop, Time, UserId};
 use bytes::Bytes;
 use edge::Peer;
-use http::HeaderMap;
+use http::{HeaderMap, Method, Uri};
+use network::apps::{AuthRequest, Authenticator, Caller};
 use network::visibility::Viewer;
 use serde_json::{Value as Json, json};
 use store::{Context, Store, Work};
 use view::{Object, Spoken, Wants};
 
-use crate::apps::Caller;
 use crate::body::{self, Members};
 use crate::endpoint::{Endpoint, Kind, Place};
 use crate::log::RequestId;
@@ -28,20 +28,20 @@ pub struct Call {
     pub(crate) body: body::Read,
     pub(crate) raw: edge::Body,
     pub(crate) bytes: Bytes,
-    pub(crate) wants: Vec<(Object, Wants)>,
     pub(crate) speeches: Speeches,
-    pub(crate) head: Head,
+    pub(crate) head: Arc<Head>,
+    pub(crate) auth: AuthRequest,
     pub(crate) home: Arc<Home>,
 }
 
 /// What a request's head says beside its parameters.
 pub struct Head {
+    /// The method.
+    pub method: Method,
+    /// Path and query, as they came.
+    pub uri: Uri,
     /// The headers.
     pub headers: HeaderMap,
-    /// The path, as it came.
-    pub path: String,
-    /// The query, as it came.
-    pub query: String,
     /// The other end of the connection.
     pub peer: Option<Peer>,
     /// The request's own name.
@@ -52,6 +52,8 @@ pub struct Head {
 pub struct Home {
     /// The store.
     pub store: Arc<Store>,
+    /// Who recognises callers.
+    pub authenticator: Arc<Authenticator>,
     /// The maker of page tokens.
     pub sealer: crate::page::Sealer,
     /// The vocabulary where nothing else decides.
@@ -201,19 +203,50 @@ impl Call {
     }
 
     /// Headers, path, query and connection.
-    pub const fn head(&self) -> &Head {
+    pub fn head(&self) -> &Head {
         &self.head
     }
 
-    /// Which fields and expansions of an object are asked for.
+    /// What the answer is to show, from an operation that answers with `object`.
     pub fn wants(&self, object: Object) -> Wants {
-        let wants = self.wants.iter().find(|(of, _)| *of == object);
-        wants.map(|(_, wants)| wants.clone()).unwrap_or_default()
+        let mut wants = match self.params.wants() {
+            Some(wants) if wants.root() == object => *wants,
+            _ => self.wants_of(object),
+        };
+        if self.may_see_email() {
+            wants.allow_email();
+        }
+        wants
+    }
+
+    /// The same for an object that is not the one which the parameters are declared for.
+    fn wants_of(&self, object: Object) -> Wants {
+        let mut wants = Wants::defaults(object);
+        for given in self.params.iter() {
+            if let Kind::Fields(of) = given.param.kind {
+                // Read once already, with the same names.
+                let _known = wants.ask_fields(of, given.spelled, &given.raw);
+            }
+        }
+        wants
+    }
+
+    fn may_see_email(&self) -> bool {
+        self.caller.as_ref().is_some_and(|caller| match caller.credential {
+            Credential::OAuth2 => caller.scopes.has(base::Scope::UsersEmail),
+            Credential::OAuth1 => caller.app.request_email,
+            Credential::App => false,
+        })
     }
 
     /// The vocabulary of the answer.
     pub fn spoken(&self) -> Spoken {
-        let app = self.caller.as_ref().and_then(|caller| caller.app.vocabulary);
+        let app = self.caller.as_ref().map(|caller| caller.app.vocabulary.as_str());
+        let app = match app {
+            Some("posts") => Some(Speech::Post),
+            Some("tweets") => Some(Speech::Tweet),
+            _ => None,
+        };
         self.speeches.decide(app, self.home.default_speech)
     }
 
@@ -253,6 +286,22 @@ impl Call {
     /// Runs work in a transaction; answers once it is on disk.
     pub async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Stop> {
         self.home.store.write(work).await
+    }
+
+    /// What credentials are read from, for an operation that checks them by itself.
+    pub fn auth_request(&self) -> AuthRequest {
+        let form = body::ContentType::of(&self.head.headers) == body::ContentType::Form;
+        AuthRequest { form: form.then(|| self.bytes.to_vec()), ..self.auth.clone() }
+    }
+
+    /// Who recognises callers, for an operation that checks credentials by itself.
+    pub fn authenticator(&self) -> &Arc<Authenticator> {
+        &self.home.authenticator
+    }
+
+    /// Under which problem types stand.
+    pub fn problem_base(&self) -> &str {
+        &self.home.problem_base
     }
 
     /// The store itself.

@@ -39,6 +39,19 @@ pub enum Pool {
     Address(IpAddr),
 }
 
+impl Pool {
+    /// The pool of an address; of IPv6 all of a /64, which one client has to itself.
+    pub fn of_address(address: IpAddr) -> Self {
+        Self::Address(match address {
+            IpAddr::V4(_) => address,
+            IpAddr::V6(six) => {
+                let network = u128::from(six) & !u128::from(u64::MAX);
+                IpAddr::V6(network.into())
+            }
+        })
+    }
+}
+
 /// What the limits say about one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {

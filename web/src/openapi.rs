@@ -4,8 +4,12 @@ use base::{Scope, Speech};
 use serde_json::{Map, Value, json};
 use view::Object;
 
-use crate::endpoint::{Accent, Body, Endpoint, Kind, Member, Param, Place, Shape, Window};
+use crate::endpoint::{Accent, Body, Endpoint, Kind, Param, Place, Window};
 use crate::router::spell;
+
+mod schema;
+
+use schema::{array, closed, kind, schema_name, schema_of};
 
 /// The document of the built operations, or of `all` that are declared.
 ///
@@ -121,76 +125,6 @@ fn parameter(param: &Param) -> Value {
     facts.into()
 }
 
-fn kind(kind: Kind) -> Value {
-    match kind {
-        Kind::Id => id(),
-        Kind::Ids(least, most) => array(&id(), least, most),
-        Kind::Username => username(),
-        Kind::Usernames(least, most) => array(&username(), least, most),
-        Kind::Int(least, most, default) => {
-            json!({ "type": "integer", "minimum": least, "maximum": most, "default": default })
-        }
-        Kind::OneOf(words) => json!({ "type": "string", "enum": words }),
-        Kind::SomeOf(words) => array(&json!({ "type": "string", "enum": words }), 1, usize::MAX),
-        Kind::Fields(of) => array(&words(fields_of(of)), 1, usize::MAX),
-        Kind::Expansions(of) => array(&words(expansions_of(of)), 1, usize::MAX),
-        Kind::Time => json!({ "type": "string", "format": "date-time" }),
-        Kind::PageToken => text(1, usize::MAX),
-        Kind::Bool => json!({ "type": "boolean" }),
-        Kind::Text(least, most) => text(least, most),
-        Kind::Pattern(of) => json!({ "type": "string", "pattern": of.text }),
-        Kind::Patterns(of, least, most) => array(
-            &json!({ "type": "string", "pattern": of.text }),
-            least,
-            most,
-        ),
-    }
-}
-
-fn words(names: Vec<&'static str>) -> Value {
-    if names.is_empty() {
-        text(1, usize::MAX)
-    } else {
-        json!({ "type": "string", "enum": names })
-    }
-}
-
-fn id() -> Value {
-    json!({ "type": "string", "pattern": "^[0-9]{1,19}$" })
-}
-
-fn username() -> Value {
-    json!({ "type": "string", "pattern": "^[A-Za-z0-9_]{1,15}$" })
-}
-
-fn text(least: usize, most: usize) -> Value {
-    bounded(
-        Map::from_iter([("type".into(), "string".into())]),
-        "Length",
-        least,
-        most,
-    )
-}
-
-fn array(items: &Value, least: usize, most: usize) -> Value {
-    let facts = [
-        ("type".into(), "array".into()),
-        ("items".into(), items.clone()),
-    ];
-    bounded(Map::from_iter(facts), "Items", least, most)
-}
-
-/// Adds the bounds that bind.
-fn bounded(mut facts: Map<String, Value>, of: &str, least: usize, most: usize) -> Value {
-    if least > 0 {
-        facts.insert(format!("min{of}"), least.into());
-    }
-    if most < usize::MAX {
-        facts.insert(format!("max{of}"), most.into());
-    }
-    facts.into()
-}
-
 fn request_body(body: Body) -> Option<Value> {
     let (types, members): (&[&str], _) = match body {
         Body::None => return None,
@@ -205,43 +139,6 @@ fn request_body(body: Body) -> Option<Value> {
         .collect();
     let required = members.iter().any(|member| member.required);
     Some(json!({ "required": required, "content": content }))
-}
-
-/// An object with these members and no others.
-fn closed(members: &[Member]) -> Value {
-    let mut properties = Map::new();
-    for member in members {
-        let mut schema = shape(member.shape);
-        if member.name.post != member.name.tweet
-            && let Some(schema) = schema.as_object_mut()
-        {
-            schema.insert("x-alias".into(), json!([member.name.tweet]));
-        }
-        properties.insert(member.name.post.to_owned(), schema);
-    }
-    let required = members.iter().filter(|member| member.required);
-    let required: Vec<_> = required.map(|member| member.name.post).collect();
-    let mut facts = Map::new();
-    facts.insert("type".into(), "object".into());
-    facts.insert("properties".into(), properties.into());
-    facts.insert("additionalProperties".into(), false.into());
-    if !required.is_empty() {
-        facts.insert("required".into(), required.into());
-    }
-    facts.into()
-}
-
-fn shape(of: Shape) -> Value {
-    match of {
-        Shape::Id => id(),
-        Shape::Text(least, most) => text(least, most),
-        Shape::Bool => json!({ "type": "boolean" }),
-        Shape::Int(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
-        Shape::OneOf(words) => json!({ "type": "string", "enum": words }),
-        Shape::Object(members) => closed(members),
-        Shape::Array(items, least, most) => array(&shape(*items), least, most),
-        Shape::Any => json!({}),
-    }
 }
 
 fn responses(endpoint: &Endpoint) -> Value {
@@ -267,7 +164,7 @@ fn answer(endpoint: &Endpoint) -> Value {
         return json!({ "application/json": { "schema": { "type": "object" } } });
     };
     let reference = json!({ "$ref": format!("#/components/schemas/{}", schema_name(object)) });
-    let data = if answers_one(endpoint) {
+    let data = if answers_one(endpoint, object) {
         reference
     } else {
         array(&reference, 0, usize::MAX)
@@ -298,9 +195,13 @@ fn main_object(endpoint: &Endpoint) -> Option<Object> {
 }
 
 /// Whether an answer, or a line of a stream, carries one object.
-fn answers_one(endpoint: &Endpoint) -> bool {
+fn answers_one(endpoint: &Endpoint, object: Object) -> bool {
     let path = endpoint.path;
-    path.ends_with('}') || path.ends_with("/me") || path.contains("/stream")
+    match object {
+        Object::Usage | Object::RulesCount => true,
+        Object::Trend => false,
+        _ => path.ends_with('}') || path.ends_with("/me") || path.contains("/stream"),
+    }
 }
 
 fn security(endpoint: &Endpoint) -> Value {
@@ -409,26 +310,6 @@ fn closed_to(properties: Value) -> Value {
         ("properties".into(), properties),
     ];
     Map::from_iter(facts).into()
-}
-
-/// An object's name among the schemas.
-fn schema_name(object: Object) -> String {
-    format!("{object:?}")
-}
-
-/// An object's schema, from its projection.
-fn schema_of(_object: Object) -> Value {
-    json!({ "type": "object" })
-}
-
-/// The fields that may be asked for, from the object's projection.
-fn fields_of(_object: Object) -> Vec<&'static str> {
-    Vec::new()
-}
-
-/// The expansions that may be asked for, from the object's projection.
-fn expansions_of(_object: Object) -> Vec<&'static str> {
-    Vec::new()
 }
 
 #[cfg(test)]

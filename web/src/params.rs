@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use base::refusal::Wrong;
-use base::{Refusal, Time};
+use base::{Refusal, Speech, Time};
+use view::{Object, Wants};
 
-use crate::endpoint::{Endpoint, Kind, Param, Place};
+use crate::endpoint::{Endpoint, Kind, Param, Pattern, Place};
 
 /// Longer values are cut before a refusal repeats them.
 const ECHOED: usize = 256;
@@ -44,7 +45,10 @@ pub struct Given {
 
 /// All parameters of a request.
 #[derive(Clone, Debug, Default)]
-pub struct Params(Vec<Given>);
+pub struct Params {
+    given: Vec<Given>,
+    wants: Option<Wants>,
+}
 
 impl Params {
     /// Reads path and query as `endpoint` declares them; all that is wrong is told at once.
@@ -66,17 +70,32 @@ impl Params {
             }
             Err(bad) => reader.wrong.push(garbled(bad.parameter())),
         }
-        if reader.wrong.is_empty() { Ok(Self(reader.given)) } else { Err(Refusal::Invalid(reader.wrong)) }
+        let wants = reader.wants();
+        if reader.wrong.is_empty() {
+            Ok(Self { given: reader.given, wants })
+        } else {
+            Err(Refusal::Invalid(reader.wrong))
+        }
     }
 
     /// A parameter by its declared name.
     pub fn get(&self, name: &str) -> Option<&Given> {
-        self.0.iter().find(|given| given.param.name == name)
+        self.given.iter().find(|given| given.param.name == name)
+    }
+
+    /// What the answer is to show, where the operation lets the caller choose.
+    pub const fn wants(&self) -> Option<&Wants> {
+        self.wants.as_ref()
+    }
+
+    /// The vocabulary that fields and expansions give away.
+    pub fn betrayed(&self) -> Option<Speech> {
+        self.wants.as_ref().and_then(Wants::betrayed)
     }
 
     /// All parameters, the path's first.
     pub fn iter(&self) -> impl Iterator<Item = &Given> {
-        self.0.iter()
+        self.given.iter()
     }
 }
 
@@ -96,25 +115,37 @@ impl Reader {
             }
             return;
         };
-        let before = self.given.iter_mut().find(|given| std::ptr::eq(given.param, param));
+        let before = self.given.iter().find(|given| std::ptr::eq(given.param, param));
         match before {
             // `post.fields` beside `tweet.fields`: a client that speaks to both generations.
-            Some(before) if before.spelled != spelled && before.param.kind.adds_up() => {
-                match read(param, spelled, &raw) {
-                    Ok(value) => before.add(value),
-                    Err(wrong) => self.wrong.extend(wrong),
-                }
-            }
-            Some(_) => self.wrong.push(repeated(spelled, &raw)),
-            None => match read(param, spelled, &raw) {
-                Ok(value) => self.given.push(Given { param, spelled, raw, value }),
-                Err(wrong) => {
-                    self.wrong.extend(wrong);
-                    let value = Value::Texts(Vec::new());
-                    self.given.push(Given { param, spelled, raw, value });
-                }
-            },
+            Some(before) if before.spelled != spelled && param.kind.adds_up() => {}
+            Some(_) => return self.wrong.push(repeated(spelled, &raw)),
+            None => {}
         }
+        let value = match read(param, spelled, &raw) {
+            Ok(value) => value,
+            Err(wrong) => {
+                self.wrong.extend(wrong);
+                Value::Text(String::new())
+            }
+        };
+        self.given.push(Given { param, spelled, raw, value });
+    }
+
+    /// Reads `*.fields` and `expansions` into what an answer shows.
+    fn wants(&mut self) -> Option<Wants> {
+        let mut wants = Wants::defaults(root(self.endpoint)?);
+        for given in self.given.iter().filter(|given| !given.raw.is_empty()) {
+            let asked = match given.param.kind {
+                Kind::Fields(object) => wants.ask_fields(object, given.spelled, &given.raw),
+                Kind::Expansions(_) => wants.ask_expansions(given.spelled, &given.raw),
+                _ => Ok(()),
+            };
+            if let Err(Refusal::Invalid(wrong)) = asked {
+                self.wrong.extend(wrong);
+            }
+        }
+        Some(wants)
     }
 
     /// Notes what is required and did not come.
@@ -128,12 +159,18 @@ impl Reader {
     }
 }
 
-impl Given {
-    fn add(&mut self, more: Value) {
-        if let (Value::Texts(mine), Value::Texts(more)) = (&mut self.value, more) {
-            mine.extend(more);
-        }
-    }
+/// The object that an operation answers with: what it expands, else the first it has fields of.
+fn root(endpoint: &Endpoint) -> Option<Object> {
+    let kinds = || endpoint.params.iter().copied().flatten().map(|param| param.kind);
+    let expanded = kinds().find_map(|kind| match kind {
+        Kind::Expansions(object) => Some(object),
+        _ => None,
+    });
+    let fielded = || kinds().find_map(|kind| match kind {
+        Kind::Fields(object) => Some(object),
+        _ => None,
+    });
+    expanded.or_else(fielded)
 }
 
 impl Kind {
@@ -183,20 +220,23 @@ fn read(param: &Param, name: &'static str, raw: &str) -> Result<Value, Vec<Wrong
         Kind::SomeOf(words) => {
             list(name, raw, 1, usize::MAX, |item| word(name, item, words)).map(Value::Texts)
         }
-        Kind::Fields(_) | Kind::Expansions(_) => {
-            list(name, raw, 1, usize::MAX, |item| Ok(item.to_owned())).map(Value::Texts)
-        }
         Kind::Time => {
             let time = Time::parse(raw).map(Value::Time);
             time.ok_or_else(|| vec![invalid(name, raw)])
         }
-        Kind::PageToken => Ok(Value::Text(raw.to_owned())),
+        Kind::PageToken | Kind::Fields(_) | Kind::Expansions(_) => Ok(Value::Text(raw.to_owned())),
         Kind::Bool => match raw {
             "true" => Ok(Value::Flag(true)),
             "false" => Ok(Value::Flag(false)),
             _ => Err(vec![not_one_of(name, raw, &["true", "false"])]),
         },
         Kind::Text(least, most) => text(name, raw, least, most),
+        Kind::Pattern(pattern) => {
+            follows(name, raw, pattern).map(Value::Text).map_err(|wrong| vec![wrong])
+        }
+        Kind::Patterns(pattern, least, most) => {
+            list(name, raw, least, most, |item| follows(name, item, pattern)).map(Value::Texts)
+        }
     }
 }
 
@@ -231,13 +271,23 @@ fn id(raw: &str) -> Option<i64> {
 }
 
 fn username(name: &'static str, raw: &str) -> Result<String, Wrong> {
-    let plain = raw.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if plain && (1..=15).contains(&raw.len()) {
+    follows(name, raw, &USERNAME)
+}
+
+const USERNAME: Pattern = Pattern {
+    text: "^[A-Za-z0-9_]{1,15}$",
+    holds: |text| {
+        let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        plain && (1..=15).contains(&text.len())
+    },
+};
+
+fn follows(name: &'static str, raw: &str, pattern: &Pattern) -> Result<String, Wrong> {
+    if (pattern.holds)(raw) {
         return Ok(raw.to_owned());
     }
-    let shown = shown(raw);
-    let message =
-        format!("The `{name}` query parameter value [{shown}] does not match ^[A-Za-z0-9_]{{1,15}}$");
+    let (shown, pattern) = (shown(raw), pattern.text);
+    let message = format!("The `{name}` query parameter value [{shown}] does not match {pattern}");
     Err(wrong(name, raw, message))
 }
 

@@ -144,7 +144,7 @@ fn script(letter: char) -> Option<Script> {
 }
 
 /// The model always answers, so it is asked three times: about the text and about either half.
-/// Where all agree it is right in 85 % of short texts (10 letters), 97 % from 20, 99 % from 30.
+/// Where all agree it is right in 88 % of texts of 10 to 19 letters, 97 % from 20, 99 % from 30.
 fn latin(text: &str) -> &'static str {
     let whole = model(text);
     let middle = text.len() / 2;

@@ -11,8 +11,8 @@ use super::{entities, normalize};
 pub const LENGTH: u32 = 280;
 /// What every address weighs, whatever its length.
 pub const URL_WEIGHT: u32 = 23;
-/// `…`, a space and the link to the whole.
-const ENDING: u32 = 2 + 1 + URL_WEIGHT;
+/// A space and the link to the whole.
+const LINK: u32 = 1 + URL_WEIGHT;
 /// How far back a cut looks for the end of a word, in bytes.
 const WORD: usize = 40;
 
@@ -67,10 +67,11 @@ pub fn short_first_part(text: &str) -> Option<String> {
     if weight(text) <= LENGTH {
         return None;
     }
-    let fits = |end: usize| {
-        let part = text.get(..end).map(str::trim_end);
-        part.is_some_and(|part| weight(part) <= LENGTH - ENDING)
+    let part = |end: usize| {
+        let part = text.get(..end).unwrap_or_default();
+        format!("{}…", part.trim_end())
     };
+    let fits = |end: usize| weight(&part(end)) <= LENGTH - LINK;
     let places = places_to_cut(text);
     let mut end = 0;
     // The weights of parts ascend but for an address or two: halving finds a place that fits.
@@ -86,9 +87,7 @@ pub fn short_first_part(text: &str) -> Option<String> {
         }
     }
     let word = behind_a_word(text, end);
-    let end = if fits(word) { word } else { end };
-    let part = text.get(..end).unwrap_or_default();
-    Some(format!("{}…", part.trim_end()))
+    Some(part(if fits(word) { word } else { end }))
 }
 
 /// The places outside of entities and between whole characters: a letter and its marks, the parts

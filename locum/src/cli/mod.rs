@@ -6,7 +6,7 @@ mod output;
 mod progress;
 mod verbs;
 
-pub(crate) use common::Common;
+pub(crate) use common::{Common, Flag};
 pub(crate) use output::Output;
 pub(crate) use progress::Bar;
 pub(crate) use verbs::{

@@ -22,7 +22,11 @@ pub(crate) use import::ImportCommand;
 pub(crate) use tokens::TokenCommand;
 pub(crate) use users::UserCommand;
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
+
+use crate::exit::Exit;
 
 /// What may be done to a world.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -57,4 +61,25 @@ impl Command {
             Self::Fsck => "counting",
         }
     }
+}
+
+impl Command {
+    /// Reads what only the process can read that the command was given to.
+    fn prepare(&mut self) -> Result<(), Exit> {
+        match self {
+            Self::User(command) => command.prepare(),
+            Self::App(_) | Self::Fsck => Ok(()),
+            Self::Token(command) => command.prepare(),
+            Self::Import(command) => absolute(command.path_mut()),
+            Self::Export(export) => export.file.as_mut().map_or(Ok(()), absolute),
+            Self::Backup(backup) => absolute(&mut backup.file),
+        }
+    }
+}
+
+/// A server has another working folder.
+fn absolute(path: &mut PathBuf) -> Result<(), Exit> {
+    *path = std::path::absolute(&path)
+        .map_err(|error| Exit::Usage(format!("{}: {error}", path.display())))?;
+    Ok(())
 }

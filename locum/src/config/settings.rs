@@ -134,6 +134,18 @@ impl Settings {
         }
     }
 
+    /// Takes the port that a flag names; with a free one, the control port is free as well.
+    pub(crate) fn listen_on(&mut self, port: Option<u16>) {
+        let Some(port) = port else { return };
+        self.addr.set_port(port);
+        if port == 0
+            && self.control_may_move
+            && let Some(control) = &mut self.control_addr
+        {
+            control.set_port(0);
+        }
+    }
+
     fn check(&self, reader: &Reader<'_>) -> Result<(), Exit> {
         let control_open = self
             .control_addr

@@ -1,9 +1,14 @@
 //! The rules over real stores: SQLite always, PostgreSQL where `LOCUM_TEST_POSTGRES` names a
 //! server on which databases may be made.
 
+#[cfg(test)]
 mod world;
 
+#[cfg(test)]
 mod authentication;
+#[cfg(test)]
 mod posting;
+#[cfg(test)]
 mod storing;
+#[cfg(test)]
 mod timelines;

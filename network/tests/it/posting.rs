@@ -216,7 +216,7 @@ fn a_self_serve_app_replies_only_when_summoned() {
         let (ada, bot) = (world.user("ada").await, world.user("bot").await);
         let plain = world.say(ada, "nobody called").await.id;
         let called = world.say(ada, "hey @bot").await.id;
-        let author = network::posts::Author {
+        let author = posts::Author {
             self_serve: true,
             ..by(bot)
         };

@@ -79,7 +79,11 @@ pub(super) fn attachments(out: &mut Out, facts: PostFacts<'_>) {
 pub(super) fn entities(out: &mut Out, facts: PostFacts<'_>) {
     let post = facts.post;
     let short = !post.short_entities.is_empty();
-    out.raw(if short { &post.short_entities } else { &post.entities });
+    out.raw(if short {
+        &post.short_entities
+    } else {
+        &post.entities
+    });
 }
 
 pub(super) fn geo(out: &mut Out, facts: PostFacts<'_>) {
@@ -103,19 +107,25 @@ pub(super) fn reply_settings(out: &mut Out, facts: PostFacts<'_>) {
 
 pub(super) fn edit_controls(out: &mut Out, facts: PostFacts<'_>) {
     let post = facts.post;
-    let reply_to_other = post.in_reply_to_user_id.is_some_and(|user| user != post.author_id);
+    let reply_to_other = post
+        .in_reply_to_user_id
+        .is_some_and(|user| user != post.author_id);
     let fixed = reply_to_other
         || post.repost_of_id.is_some()
         || post.poll_id.is_some()
         || post.community_id.is_some()
         || post.nullcast;
-    // An edited post's first version has a snowflake of its own; only imports are older.
+    // A snowflake tells when the first version was written.
     let first = post.edit_root_id.filter(|root| *root != post.id);
     let began = first.map_or(post.created_at, |root| id::created_at(root.get()));
     out.object(|out| {
-        out.member(Word::same("edits_remaining"), |out| out.int(post.edits_remaining));
+        out.member(Word::same("edits_remaining"), |out| {
+            out.int(post.edits_remaining);
+        });
         out.member(Word::same("is_edit_eligible"), |out| out.bool(!fixed));
-        out.member(Word::same("editable_until"), |out| out.time(began.plus_ms(EDITABLE_MS)));
+        out.member(Word::same("editable_until"), |out| {
+            out.time(began.plus_ms(EDITABLE_MS));
+        });
     });
 }
 
@@ -131,9 +141,8 @@ pub(super) fn display_text_range(out: &mut Out, facts: PostFacts<'_>) {
 }
 
 pub(super) fn withheld(out: &mut Out, facts: PostFacts<'_>) {
-    let mut notice = match serde_json::from_str(&facts.post.withheld) {
-        Ok(Value::Object(notice)) => notice,
-        _ => return,
+    let Ok(Value::Object(mut notice)) = serde_json::from_str(&facts.post.withheld) else {
+        return;
     };
     // Stored in either vocabulary; a notice about the whole account says `user`.
     if let Some(Value::String(scope)) = notice.get_mut("scope")
@@ -153,7 +162,8 @@ pub(super) fn scopes(out: &mut Out, facts: PostFacts<'_>) {
 pub(super) fn media_metadata(out: &mut Out, facts: PostFacts<'_>) {
     let media = || {
         let ids = media_keys(facts.post).filter_map(id_of);
-        ids.filter_map(|id| facts.world.media.get(id)).filter(|media| !media.alt_text.is_empty())
+        ids.filter_map(|id| facts.world.media.get(id))
+            .filter(|media| !media.alt_text.is_empty())
     };
     if media().next().is_none() {
         return;

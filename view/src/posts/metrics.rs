@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use base::refusal::Subject;
-use base::{Refusal, Word};
+use base::{Refusal, Speech, Word};
 
 use super::{FIELDS, OWNER_ONLY, PostFacts};
 use crate::out::Out;
@@ -18,7 +18,6 @@ fn figure(out: &mut Out, name: &'static str, count: i64) {
 }
 
 pub(super) fn public(out: &mut Out, facts: PostFacts<'_>) {
-    // A repost shows the figures of what it reposts; only its reposts and views count as its own.
     let post = facts.post;
     out.object(|out| {
         out.count(REPOSTS, post.repost_count);
@@ -67,7 +66,7 @@ pub(crate) fn forbidden_fields(
     facts: PostFacts<'_>,
     mask: u64,
     subject: impl Fn() -> Subject,
-    out: &Out,
+    speech: Speech,
     errors: &mut Vec<Refusal>,
 ) -> bool {
     let asked = mask & OWNER_ONLY;
@@ -85,9 +84,9 @@ pub(crate) fn forbidden_fields(
         if asked >> place & 1 == 0 {
             continue;
         }
-        let name = field.name.in_speech(out.speech());
+        let name = field.name.in_speech(speech);
         errors.extend(members.iter().map(|member| Refusal::FieldNotVisible {
-            field: Cow::Owned(format!("{name}.{}", member.name.in_speech(out.speech()))),
+            field: Cow::Owned(format!("{name}.{}", member.name.in_speech(speech))),
             subject: subject(),
         }));
     }

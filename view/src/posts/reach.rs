@@ -15,14 +15,22 @@ pub(super) fn replied_to_user<'a>(facts: PostFacts<'a>, to: &mut Vec<Target<'a>>
 pub(super) fn mentions<'a>(facts: PostFacts<'a>, to: &mut Vec<Target<'a>>) {
     let post = facts.post;
     let short = !post.short_entities.is_empty();
-    let entities = if short { &post.short_entities } else { &post.entities };
+    let entities = if short {
+        &post.short_entities
+    } else {
+        &post.entities
+    };
     to.extend(mentioned(entities).into_iter().map(Target::User));
 }
 
 /// Whom the whole of a long post mentions.
 pub(super) fn note_mentions<'a>(facts: PostFacts<'a>, to: &mut Vec<Target<'a>>) {
     if !facts.post.short_entities.is_empty() {
-        to.extend(mentioned(&facts.post.entities).into_iter().map(Target::User));
+        to.extend(
+            mentioned(&facts.post.entities)
+                .into_iter()
+                .map(Target::User),
+        );
     }
 }
 

@@ -54,7 +54,10 @@ fn repost(out: &mut Out, facts: PostFacts<'_>) {
 /// What is left of a text that has more than `length` code points, with room for an ellipsis.
 fn cut(text: &str, length: usize) -> Option<&str> {
     text.char_indices().nth(length)?;
-    let end = text.char_indices().nth(length.saturating_sub(1)).map_or(0, |(place, _)| place);
+    let end = text
+        .char_indices()
+        .nth(length.saturating_sub(1))
+        .map_or(0, |(place, _)| place);
     text.get(..end)
 }
 
@@ -62,14 +65,19 @@ fn cut(text: &str, length: usize) -> Option<&str> {
 /// entities: its place says where the first part ends.
 fn shortened(out: &mut Out, post: &Post) {
     let parsed: Option<Value> = serde_json::from_str(&post.short_entities).ok();
-    let last = parsed.as_ref().and_then(|entities| entities.get("urls")?.as_array()?.last());
+    let last = parsed
+        .as_ref()
+        .and_then(|entities| entities.get("urls")?.as_array()?.last());
     let ending = last.and_then(|last| {
         let start = usize::try_from(last.get("start")?.as_u64()?).ok()?;
         let url = last.get("url")?.as_str()?;
         let (end, _) = post.text.char_indices().nth(start.checked_sub(2)?)?;
         let (first, _) = post.text.split_at_checked(end)?;
         let (here, _) = post.text.char_indices().nth(start)?;
-        let own = post.text.get(here..).is_some_and(|rest| rest.starts_with(url));
+        let own = post
+            .text
+            .get(here..)
+            .is_some_and(|rest| rest.starts_with(url));
         (!own).then_some((first, url))
     });
     match ending {

@@ -70,11 +70,18 @@ pub fn read(
     speech: Speech,
 ) -> Result<Read, Refusal> {
     let read = match (endpoint.body, kind) {
-        (Body::None | Body::Raw, _) => return Ok(Read::default()),
-        (Body::Json(members), _) if bytes.is_empty() => {
+        (Body::None, _) => return Ok(Read::default()),
+        (Body::Parts(members), ContentType::Form) => form::check(members, form::parse(bytes)?, speech),
+        (Body::Parts(_), ContentType::Other) => return Ok(Read::default()),
+        (Body::Json(members) | Body::Parts(members), _) if bytes.is_empty() => {
             shape::check(members, Map::new(), speech)
         }
-        (Body::Json(members), ContentType::Json) => shape::check(members, json::object(bytes)?, speech),
+        (Body::Json(members) | Body::Parts(members), ContentType::Json) => {
+            shape::check(members, json::object(bytes)?, speech)
+        }
+        (Body::Parts(_), ContentType::Absent) => {
+            return Err(Refusal::UnsupportedMedia { expected: "multipart/form-data or application/json" });
+        }
         (Body::Json(_), _) => {
             return Err(Refusal::UnsupportedMedia { expected: "application/json" });
         }
@@ -93,7 +100,7 @@ pub fn read(
 }
 
 /// A fault of the body as a whole.
-fn whole(message: impl Into<String>) -> Refusal {
+pub(crate) fn whole(message: impl Into<String>) -> Refusal {
     let wrong = Wrong { parameter: "".into(), values: Vec::new(), message: message.into() };
     Refusal::Invalid(vec![wrong])
 }

@@ -1,9 +1,12 @@
 use std::collections::HashSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::document;
+use crate::call::Call;
+use crate::endpoint::{Endpoint, Pending};
 use crate::operations::ENDPOINTS;
+use crate::operations::shared::{POST, POST_FIELDS};
 
 fn operations(document: &Value) -> Vec<(&String, &Value)> {
     let paths = document["paths"].as_object().unwrap().iter();
@@ -84,5 +87,34 @@ fn only_what_is_built_is_shown_unasked() {
         shown
             .iter()
             .all(|(_, facts)| facts.get("x-status").is_none())
+    );
+}
+
+fn never(_: Call) -> Pending {
+    Box::pin(std::future::pending())
+}
+
+#[test]
+fn a_built_lookup_shows_its_object() {
+    static BUILT: &[Endpoint] = &[
+        Endpoint::new("posts", "GET", "/2/<posts>")
+            .params(&[POST_FIELDS])
+            .act(never),
+        Endpoint::new("post", "GET", "/2/<posts>/{id}")
+            .params(&[POST, POST_FIELDS])
+            .act(never),
+    ];
+    let document = document(&[BUILT], false);
+    let data = |path| {
+        let answer = &document["paths"][path]["get"]["responses"]["200"]["content"];
+        answer["application/json"]["schema"]["properties"]["data"].clone()
+    };
+    let post = json!({ "$ref": "#/components/schemas/Post" });
+    assert_eq!(data("/2/posts/{id}"), post);
+    assert_eq!(data("/2/posts"), json!({ "type": "array", "items": post }));
+    assert_eq!(document["components"]["schemas"]["Post"]["type"], "object");
+    assert_eq!(
+        document["paths"]["/2/posts"]["get"]["x-alias"],
+        json!(["/2/tweets"])
     );
 }

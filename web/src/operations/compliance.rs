@@ -1,8 +1,9 @@
 //! Compliance jobs: what became of many posts or users at once.
 
 use base::Scopes;
+use view::Object;
 
-use super::shared::plain_fields;
+use super::shared::object_fields;
 use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, quarter};
 
 /// Jobs, begun and shown.
@@ -41,18 +42,7 @@ pub static COMPLIANCE: &[Endpoint] = &[
 
 const TYPES: &[&str] = &["tweets", "users"];
 
-const JOB_FIELDS: &[Param] = &[plain_fields(
+const JOB_FIELDS: &[Param] = &[object_fields(
     "compliance_job.fields",
-    &[
-        "created_at",
-        "download_expires_at",
-        "download_url",
-        "id",
-        "name",
-        "resumable",
-        "status",
-        "type",
-        "upload_expires_at",
-        "upload_url",
-    ],
+    Object::ComplianceJob,
 )];

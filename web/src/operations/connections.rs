@@ -1,8 +1,9 @@
 //! Connections of streams.
 
 use base::Scopes;
+use view::Object;
 
-use super::shared::{page, plain_fields};
+use super::shared::{object_fields, page};
 use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, quarter};
 
 /// Connections, listed and ended.
@@ -22,17 +23,7 @@ pub static CONNECTIONS: &[Endpoint] = &[
                     Kind::SomeOf(STREAMS),
                     "Streams whose connections to show.",
                 ),
-                plain_fields(
-                    "connection.fields",
-                    &[
-                        "client_ip",
-                        "connected_at",
-                        "disconnect_reason",
-                        "disconnected_at",
-                        "endpoint_name",
-                        "id",
-                    ],
-                ),
+                object_fields("connection.fields", Object::Connection),
             ],
             &page(1, 100, 10),
         ]),

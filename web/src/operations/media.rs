@@ -112,7 +112,7 @@ pub static MEDIA_DETAILS: &[Endpoint] = &[
         .permit("12", WRITE)
         .body(Body::Json(&[
             Member::new("id", Shape::Id).required(),
-            Member::new("media_category", VIDEO).required(),
+            Member::new("media_category", TEXT).required(),
             Member::new("language_code", Shape::Text(2, 2)).required(),
         ])),
 ];

@@ -22,7 +22,7 @@ pub mod posts;
 pub mod powerstream;
 pub mod reposts;
 pub mod search;
-mod shared;
+pub(crate) mod shared;
 pub mod spaces;
 pub mod streams;
 pub mod timelines;

@@ -1,8 +1,9 @@
 //! Community notes.
 
 use base::{Scope, Scopes};
+use view::Object;
 
-use super::shared::{ANY_LENGTH, POST_FIELDS, POST_ID, page, plain_fields};
+use super::shared::{ANY_LENGTH, POST_FIELDS, POST_ID, object_fields, page};
 use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, day, quarter};
 
 /// Notes, written, evaluated, deleted and listed.
@@ -36,13 +37,7 @@ pub static NOTES: &[Endpoint] = &[
     .permit("12", SEE)
     .limits(&[quarter(300)], &[quarter(90)])
     .params(&[
-        &[
-            TEST_MODE,
-            plain_fields(
-                "note.fields",
-                &["id", "info", "scoring_status", "status", "test_result"],
-            ),
-        ],
+        &[TEST_MODE, object_fields("note.fields", Object::Note)],
         &page(1, 100, 10),
     ]),
     Endpoint::new("createCommunityNotes", "POST", "/2/notes")

@@ -152,8 +152,14 @@ const MEDIA: &[Member] = &[
 ];
 
 const CALL_TO_ACTIONS: &[Member] = &[
-    Member::new("visit_site", Shape::Object(&[Member::new("url", TEXT)])),
-    Member::new("watch_now", Shape::Object(&[Member::new("url", TEXT)])),
+    Member::new(
+        "visit_site",
+        Shape::Object(&[Member::new("url", TEXT).required()]),
+    ),
+    Member::new(
+        "watch_now",
+        Shape::Object(&[Member::new("url", TEXT).required()]),
+    ),
     Member::new(
         "app_install",
         Shape::Object(&[

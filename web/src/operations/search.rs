@@ -1,10 +1,11 @@
 //! Search over posts, and counts of what a search would find.
 
 use base::Scopes;
+use view::Object;
 
 use super::shared::{
-    NEXT_TOKEN, PAGINATION_TOKEN, POST_FIELDS, READ, TIME_WINDOW, max_results, plain_fields, query,
-    second,
+    NEXT_TOKEN, PAGINATION_TOKEN, POST_FIELDS, READ, TIME_WINDOW, max_results, object_fields,
+    query, second,
 };
 use crate::endpoint::{Endpoint, Kind, Param, quarter};
 
@@ -58,8 +59,5 @@ const COUNTS: &[Param] = &[
         Kind::OneOf(&["minute", "hour", "day"]),
         "How long each counted span is; `hour` when absent.",
     ),
-    plain_fields(
-        "search_count.fields",
-        &["end", "post_count", "start", "tweet_count"],
-    ),
+    object_fields("search_count.fields", Object::SearchCount),
 ];

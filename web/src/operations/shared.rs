@@ -157,7 +157,8 @@ pub(crate) const MEDIA_FIELD: Param = Param::query(
     "Fields of the media that the answer carries.",
 );
 
-const fn expansions(of: Object) -> Param {
+/// What an object can lead to.
+pub(crate) const fn expansions(of: Object) -> Param {
     Param::query(
         "expansions",
         Kind::Expansions(of),
@@ -221,6 +222,15 @@ pub(crate) const DM_FIELDS: &[Param] = &[
     POST_FIELD,
     MEDIA_FIELD,
 ];
+
+/// Fields of an object.
+pub(crate) const fn object_fields(name: &'static str, of: Object) -> Param {
+    Param::query(
+        name,
+        Kind::Fields(of),
+        "Fields of the objects that the answer carries.",
+    )
+}
 
 /// Fields of an object that has no projection of its own.
 pub(crate) const fn plain_fields(name: &'static str, of: &'static [&'static str]) -> Param {

@@ -1,10 +1,11 @@
 //! Streams of posts and likes, and the rules of the filtered one.
 
 use base::Scopes;
+use view::Object;
 
 use super::shared::{
-    ANY_LENGTH, BACKFILL, MEDIA_FIELD, POST_FIELD, POST_FIELDS, SPAN, USER_FIELD, WEBHOOK, page,
-    partition, plain_fields,
+    ANY_LENGTH, BACKFILL, MEDIA_FIELD, POST_FIELD, POST_FIELDS, SPAN, USER_FIELD, WEBHOOK,
+    expansions, object_fields, page, partition,
 };
 use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, quarter};
 
@@ -44,16 +45,7 @@ pub static STREAMS: &[Endpoint] = &[
     )
     .about("How many rules there are and may be.")
     .permit("A", Scopes::NONE)
-    .params(&[&[plain_fields(
-        "rules_count.fields",
-        &[
-            "all_project_client_apps",
-            "cap_per_client_app",
-            "cap_per_project",
-            "client_app_rules_count",
-            "project_rules_count",
-        ],
-    )]]),
+    .params(&[&[object_fields("rules_count.fields", Object::RulesCount)]]),
     Endpoint::new(
         "getWebhooksStreamLinks",
         "GET",
@@ -165,43 +157,25 @@ const RULES: &[Member] = &[
                 Member::new("value", Shape::Text(0, ANY_LENGTH)).required(),
                 Member::new("tag", Shape::Text(0, ANY_LENGTH)),
             ]),
-            1,
+            0,
             ANY_LENGTH,
         ),
     ),
     Member::new(
         "delete",
         Shape::Object(&[
-            Member::new("ids", Shape::Array(&Shape::Id, 1, ANY_LENGTH)),
+            Member::new("ids", Shape::Array(&Shape::Id, 0, ANY_LENGTH)),
             Member::new(
                 "values",
-                Shape::Array(&Shape::Text(0, ANY_LENGTH), 1, ANY_LENGTH),
+                Shape::Array(&Shape::Text(0, ANY_LENGTH), 0, ANY_LENGTH),
             ),
         ]),
     ),
 ];
 
 const LIKE_FIELDS: &[Param] = &[
-    plain_fields(
-        "like_with_tweet_author.fields",
-        &[
-            "attachments_media_keys",
-            "created_at",
-            "id",
-            "liked_tweet_author_id",
-            "liked_tweet_id",
-            "timestamp_ms",
-        ],
-    ),
-    Param::query(
-        "expansions",
-        Kind::SomeOf(&[
-            "attachments.media_keys",
-            "liked_tweet_author_id",
-            "liked_tweet_id",
-        ]),
-        "Objects that the answer shall include beside its own.",
-    ),
+    object_fields("like_with_tweet_author.fields", Object::Like),
+    expansions(Object::Like),
     POST_FIELD,
     USER_FIELD,
     MEDIA_FIELD,

@@ -1,8 +1,9 @@
 //! Trends.
 
 use base::Scopes;
+use view::Object;
 
-use super::shared::{READ, plain_fields};
+use super::shared::{READ, object_fields};
 use crate::endpoint::{Endpoint, Kind, Param, day, quarter};
 
 /// Trends of a place and of a user.
@@ -22,7 +23,7 @@ pub static TRENDS: &[Endpoint] = &[
                 Kind::Int(1, 50, 20),
                 "The most trends to show.",
             ),
-            plain_fields("trend.fields", &["post_count", "trend_name", "tweet_count"]),
+            object_fields("trend.fields", Object::Trend),
         ]]),
     Endpoint::new(
         "getTrendsPersonalizedTrends",
@@ -32,8 +33,8 @@ pub static TRENDS: &[Endpoint] = &[
     .about("What trends for the authenticated user.")
     .permit("12", READ)
     .limits(&[quarter(200), day(200)], &[quarter(10), day(100)])
-    .params(&[&[plain_fields(
+    .params(&[&[object_fields(
         "personalized_trend.fields",
-        &["category", "post_count", "trend_name", "trending_since"],
+        Object::PersonalizedTrend,
     )]]),
 ];

@@ -1,8 +1,9 @@
 //! What an app has used, and what the interface is.
 
 use base::Scopes;
+use view::Object;
 
-use super::shared::plain_fields;
+use super::shared::object_fields;
 use crate::endpoint::{Endpoint, Kind, Param, quarter};
 
 /// Usage and self-description.
@@ -13,17 +14,7 @@ pub static USAGE: &[Endpoint] = &[
         .limits(&[quarter(50)], &[])
         .params(&[&[
             Param::query("days", Kind::Int(1, 90, 7), "How many days to show."),
-            plain_fields(
-                "usage.fields",
-                &[
-                    "cap_reset_day",
-                    "daily_client_app_usage",
-                    "daily_project_usage",
-                    "project_cap",
-                    "project_id",
-                    "project_usage",
-                ],
-            ),
+            object_fields("usage.fields", Object::Usage),
         ]]),
     Endpoint::new("getOpenApiSpec", "GET", "/2/openapi.json")
         .about("This document.")

@@ -1,0 +1,89 @@
+//! The one place where commands are done.
+
+use std::sync::Arc;
+
+use base::{Refusal, Stop};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::recount;
+
+use super::{Command, apps, backup, export, import, tokens, users};
+use crate::exit::{Exit, words};
+use crate::world::{Silent, World};
+
+/// What a server answers to a command that was sent to it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Answer {
+    /// It was done; this came of it.
+    Done(Value),
+    /// It was not: the sentence.
+    Refused(String),
+}
+
+/// Does what a command says.
+pub(crate) async fn execute(world: &World, command: Command) -> Result<Value, Stop> {
+    match command {
+        Command::User(command) => users::execute(world, command).await,
+        Command::App(command) => apps::execute(world, command).await,
+        Command::Token(command) => tokens::execute(world, command).await,
+        Command::Import(command) => import::execute(world, command).await,
+        Command::Export(command) => export::execute(world, &command).await,
+        Command::Backup(command) => backup::execute(world, &command).await,
+        Command::Fsck => check(world).await,
+    }
+}
+
+/// Does what the bytes of a request to the control interface say.
+pub(crate) async fn answer(world: World, body: &[u8]) -> Value {
+    let world = World {
+        progress: Arc::new(Silent),
+        ..world
+    };
+    let answer = match serde_json::from_slice::<Command>(body) {
+        Err(error) => Answer::Refused(format!("not a command that this version knows: {error}")),
+        Ok(command) => match Box::pin(execute(&world, command)).await {
+            Ok(value) => Answer::Done(value),
+            Err(Stop::Refused(refusal)) => Answer::Refused(words(&refusal)),
+            Err(Stop::Failed(fault)) => {
+                tracing::error!(%fault, "a command failed");
+                Answer::Refused(fault.to_string())
+            }
+        },
+    };
+    serde_json::to_value(answer).unwrap_or(Value::Null)
+}
+
+/// Counts everything again and compares.
+pub(crate) async fn check(world: &World) -> Result<Value, Stop> {
+    let found = world.store.read(|tx| Ok(recount::check(tx)?)).await?;
+    let rows = found.iter().map(|difference| {
+        json!({
+            "counter": difference.counter,
+            "id": difference.id.to_string(),
+            "stored": difference.stored,
+            "counted": difference.counted,
+        })
+    });
+    let differences: Vec<Value> = rows.collect();
+    Ok(json!({"sound": differences.is_empty(), "differences": differences}))
+}
+
+/// A file that a command names, where the command runs; it does not take another's place.
+pub(super) fn new_file(path: &std::path::Path) -> Result<(), Stop> {
+    if path.exists() {
+        let message = format!("{} is there already", path.display());
+        return Err(Refusal::invalid("file", path.display(), message).into());
+    }
+    Ok(())
+}
+
+/// The answer of another process.
+impl From<Answer> for Result<Value, Exit> {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Done(value) => Ok(value),
+            Answer::Refused(message) => Err(Exit::Failed(message)),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Everything that runs, in one place, from the first listener to the last farewell.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use base::{Fault, clock};
+use edge::Shutdown;
+use futures_util::future::OptionFuture;
+
+use super::sockets::{self, Listening, Sockets};
+use super::{background, notify, signals::Signals};
+use crate::exit::Exit;
+use crate::world::World;
+
+/// What is known once clients can come.
+#[derive(Clone, Debug)]
+pub(crate) struct Ready {
+    /// The address that clients use.
+    pub(crate) base_url: String,
+    /// Where the server listens.
+    pub(crate) addr: SocketAddr,
+    /// Where administration comes to, beside the socket.
+    pub(crate) control: Option<SocketAddr>,
+}
+
+/// Runs a server on an open world until it is told to stop. `announce` is called once clients can
+/// come.
+pub(crate) fn run(
+    world: World,
+    ready_fd: Option<i32>,
+    announce: impl FnOnce(&Ready) -> Result<(), Exit>,
+) -> Result<(), Exit> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(Fault::when("starting the runtime"))?;
+    let folder = world.settings.data_dir.clone();
+    let outcome = runtime.block_on(Box::pin(live(&world, ready_fd, announce)));
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    if outcome.is_ok() {
+        Listening::remove(&folder);
+    }
+    world.close();
+    outcome
+}
+
+async fn live(
+    world: &World,
+    ready_fd: Option<i32>,
+    announce: impl FnOnce(&Ready) -> Result<(), Exit>,
+) -> Result<(), Exit> {
+    let settings = &world.settings;
+    let signals = Signals::watch()?;
+    let sockets = sockets::bind(settings)?;
+    sockets.listening.write(&settings.data_dir)?;
+    let Sockets {
+        public,
+        control,
+        local,
+        listening,
+        token,
+    } = sockets;
+    let ready = Ready {
+        base_url: listening.base_url.clone(),
+        addr: listening.addr,
+        control: listening.control,
+    };
+    let shutdown = Shutdown::new();
+    let doors = super::doors::Doors::open(world, &listening, token, &shutdown)?;
+    doors.watch("public", public.stats());
+    let serving = async {
+        let control = control.map(|listener| doors.administer(listener, &shutdown));
+        futures_util::join!(
+            doors.serve(public, &shutdown),
+            OptionFuture::from(control),
+            doors.administer(local, &shutdown),
+            background::keep(world.clone(), shutdown.clone()),
+        )
+    };
+    announce(&ready)?;
+    told(&ready, ready_fd)?;
+    let started = clock::instant();
+    tokio::select! {
+        _ = serving => {}
+        () = signals.follow(shutdown.clone()) => {}
+    }
+    tracing::info!(seconds = started.elapsed().as_secs(), "stopped");
+    Ok(())
+}
+
+fn told(ready: &Ready, ready_fd: Option<i32>) -> Result<(), Exit> {
+    notify::manager("READY=1");
+    if let Some(number) = ready_fd {
+        notify::ready_fd(number, &ready.base_url)?;
+    }
+    tracing::info!(addr = %ready.addr, base_url = ready.base_url, "ready");
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! The listeners, and the names that others find them by.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use base::{Chance, Fault};
+use edge::Listener;
+use serde::{Deserialize, Serialize};
+
+use crate::config::Settings;
+use crate::exit::Exit;
+use crate::world::write_private;
+
+/// Longer names do not fit into a socket's address.
+const LONGEST: usize = 100;
+
+/// Where a running server listens, as `server.json` in the data folder says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Listening {
+    /// Its process.
+    pub(crate) pid: u32,
+    /// Where clients come to.
+    pub(crate) addr: SocketAddr,
+    /// Where administration comes to, beside the socket.
+    pub(crate) control: Option<SocketAddr>,
+    /// The address that clients use.
+    pub(crate) base_url: String,
+}
+
+impl Listening {
+    fn path(folder: &Path) -> PathBuf {
+        folder.join("server.json")
+    }
+
+    /// What a folder's server says; none when none runs or ran.
+    pub(crate) fn read(folder: &Path) -> Option<Self> {
+        let text = std::fs::read_to_string(Self::path(folder)).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// Says it.
+    pub(super) fn write(&self, folder: &Path) -> Result<(), Fault> {
+        let text = serde_json::to_string(self).map_err(Fault::when("server.json"))?;
+        write_private(&Self::path(folder), &format!("{text}\n"))
+    }
+
+    /// The server is gone.
+    pub(super) fn remove(folder: &Path) {
+        let _gone = std::fs::remove_file(Self::path(folder));
+    }
+}
+
+/// Every listener, bound.
+pub(super) struct Sockets {
+    pub(super) public: Listener,
+    pub(super) control: Option<Listener>,
+    pub(super) local: Listener,
+    pub(super) listening: Listening,
+    /// What opens the control interface.
+    pub(super) token: String,
+}
+
+/// Binds every listener. Needs a runtime around it.
+pub(super) fn bind(settings: &Settings) -> Result<Sockets, Exit> {
+    let public = edge::bind(settings.addr)
+        .map_err(|error| Exit::Failed(format!("listen.addr {}: {error}", settings.addr)))?;
+    let addr = public.local_addr().unwrap_or(settings.addr);
+    let control = settings.control_addr.map(|addr| control(settings, addr));
+    let control = control.transpose()?;
+    let path = settings.data_dir.join("control.sock");
+    let local = edge::bind_unix(&short(&path))
+        .map_err(|error| Exit::Failed(format!("{}: {error}", path.display())))?;
+    let token = Chance::Os.token(43)?;
+    write_private(&settings.data_dir.join("control.token"), &format!("{token}\n"))?;
+    let listening = Listening {
+        pid: std::process::id(),
+        addr,
+        control: control.as_ref().and_then(Listener::local_addr),
+        base_url: settings.base_url(addr),
+    };
+    Ok(Sockets {
+        public,
+        control,
+        local,
+        listening,
+        token,
+    })
+}
+
+/// The control port; another when the usual one is taken and nobody asked for it.
+fn control(settings: &Settings, addr: SocketAddr) -> Result<Listener, Exit> {
+    let bound = edge::bind(addr).or_else(|error| {
+        if settings.control_may_move {
+            edge::bind(SocketAddr::new(addr.ip(), 0))
+        } else {
+            Err(error)
+        }
+    });
+    bound.map_err(|error| Exit::Failed(format!("listen.control_addr {addr}: {error}")))
+}
+
+/// A socket's path in a form that fits into an address, however deep its folder lies: through a
+/// link of the folder in `/proc`, which stays open for as long as the process lives.
+pub(crate) fn short(path: &Path) -> PathBuf {
+    use std::os::fd::AsRawFd;
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return path.to_owned();
+    };
+    if path.as_os_str().len() <= LONGEST {
+        return path.to_owned();
+    }
+    let Ok(open) = std::fs::File::open(folder) else {
+        return path.to_owned();
+    };
+    let short = PathBuf::from(format!("/proc/self/fd/{}", open.as_raw_fd())).join(name);
+    std::mem::forget(open);
+    short
+}

@@ -1,0 +1,235 @@
+//! One request, and its answer.
+
+use base::Secret;
+use base::oauth1::{Origin, Request, Signer};
+use serde_json::Value;
+use ureq::http::{HeaderMap, HeaderValue};
+
+use super::fresh;
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// A request to be sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Ask {
+    pub(crate) method: &'static str,
+    /// Path and query, as they go over the wire.
+    pub(crate) target: String,
+    pub(crate) headers: Vec<(&'static str, Vec<u8>)>,
+    pub(crate) body: Vec<u8>,
+}
+
+/// Percent-encodes a value.
+pub(crate) fn encode(text: &str) -> String {
+    base::percent::encode(text).to_string()
+}
+
+impl Ask {
+    pub(crate) fn new(method: &'static str, target: impl Into<String>) -> Self {
+        let target = target.into();
+        Self { method, target, headers: Vec::new(), body: Vec::new() }
+    }
+
+    pub(crate) fn get(target: impl Into<String>) -> Self {
+        Self::new("GET", target)
+    }
+
+    pub(crate) fn post(target: impl Into<String>) -> Self {
+        Self::new("POST", target)
+    }
+
+    pub(crate) fn delete(target: impl Into<String>) -> Self {
+        Self::new("DELETE", target)
+    }
+
+    #[must_use]
+    pub(crate) fn header(mut self, name: &'static str, value: impl AsRef<[u8]>) -> Self {
+        self.headers.retain(|(known, _)| *known != name);
+        self.headers.push((name, value.as_ref().to_vec()));
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn authorized(self, value: impl AsRef<[u8]>) -> Self {
+        self.header("authorization", value)
+    }
+
+    #[must_use]
+    pub(crate) fn bearer(self, token: &str) -> Self {
+        self.authorized(format!("Bearer {token}"))
+    }
+
+    #[must_use]
+    pub(crate) fn basic(self, user: &str, password: &str) -> Self {
+        let pair = format!("{}:{}", encode(user), encode(password));
+        self.authorized(format!("Basic {}", base64(pair.as_bytes())))
+    }
+
+    #[must_use]
+    pub(crate) fn body(mut self, kind: &'static str, body: impl Into<Vec<u8>>) -> Self {
+        self.body = body.into();
+        self.header("content-type", kind)
+    }
+
+    #[must_use]
+    pub(crate) fn json(self, value: &Value) -> Self {
+        self.body("application/json", value.to_string())
+    }
+
+    #[must_use]
+    pub(crate) fn form(self, text: impl Into<String>) -> Self {
+        self.body(FORM, text.into())
+    }
+
+    /// The `Authorization` header of this request, signed as if it were sent to `origin`.
+    pub(crate) fn signature(&self, key: &Key<'_>, origin: &str) -> String {
+        let (path, query) = self.target.split_once('?').unwrap_or((&self.target, ""));
+        let is_form = self.headers.iter().any(|(_, value)| value.starts_with(FORM.as_bytes()));
+        let request = Request {
+            method: self.method,
+            path,
+            query,
+            authorization: None,
+            form: is_form.then_some(self.body.as_slice()),
+        };
+        let nonce = key.nonce.clone().unwrap_or_else(nonce);
+        let now = base::clock::wall().ms() / 1000;
+        let (consumer_secret, secret) = (Secret::new(key.consumer.1), Secret::new(key.token.1));
+        let signer = Signer {
+            consumer_key: key.consumer.0,
+            consumer_secret: &consumer_secret,
+            token: (!key.token.0.is_empty()).then_some((key.token.0, &secret)),
+            nonce: &nonce,
+            timestamp: now + key.skew,
+            further: &[],
+        };
+        signer.sign(&request, &Origin::parse(origin).unwrap()).unwrap()
+    }
+
+    pub(super) fn send(self, agent: &ureq::Agent, url: &str) -> Answer {
+        let shown = format!("{} {}", self.method, self.target);
+        self.try_send(agent, url).unwrap_or_else(|error| panic!("{shown}: {error}"))
+    }
+
+    pub(super) fn try_send(self, agent: &ureq::Agent, url: &str) -> Result<Answer, ureq::Error> {
+        let shown = format!("{} {}", self.method, self.target);
+        let mut request = ureq::http::Request::builder()
+            .method(self.method)
+            .uri(format!("{url}{}", self.target));
+        for (name, value) in &self.headers {
+            request = request.header(*name, HeaderValue::from_bytes(value).unwrap());
+        }
+        let sends = !self.body.is_empty() || matches!(self.method, "POST" | "PUT" | "PATCH");
+        let mut response = if sends {
+            agent.run(request.body(self.body).unwrap())?
+        } else {
+            agent.run(request.body(()).unwrap())?
+        };
+        let body = response.body_mut().read_to_vec()?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        Ok(Answer { shown, status, headers, body })
+    }
+}
+
+/// Who signs a request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Key<'k> {
+    /// The app's key and secret.
+    pub(crate) consumer: (&'k str, &'k str),
+    /// The token and its secret; empty for none.
+    pub(crate) token: (&'k str, &'k str),
+    /// Seconds by which the client's clock is ahead.
+    pub(crate) skew: i64,
+    /// Instead of one that was never used.
+    pub(crate) nonce: Option<String>,
+}
+
+fn nonce() -> String {
+    format!("{}x{}x{}", std::process::id(), base::clock::wall().ms(), fresh())
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    shown: String,
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("{}: {error}: {}", self.shown, self.text()))
+    }
+
+    /// It has this status; its body.
+    #[track_caller]
+    pub(crate) fn is(&self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}: {}", self.shown, self.text());
+        self.json()
+    }
+
+    /// It has this status and this legacy code.
+    #[track_caller]
+    pub(crate) fn is_code(&self, status: u16, code: u64) {
+        let errors = &self.is(status)["errors"];
+        assert_eq!(errors[0]["code"], code, "{}: {errors}", self.shown);
+    }
+
+    /// It refuses the request with this sentence among others.
+    #[track_caller]
+    pub(crate) fn says(&self, status: u16, sentence: &str) {
+        let body = self.is(status);
+        let said = self.sentences();
+        assert!(said.iter().any(|said| said == sentence), "{}: {body}", self.shown);
+    }
+
+    /// It is a problem of this type.
+    #[track_caller]
+    pub(crate) fn is_problem(&self, status: u16, kind: &str) -> Value {
+        let body = self.is(status);
+        let of = body["type"].as_str().unwrap_or_default();
+        assert_eq!(of.rsplit('/').next(), Some(kind), "{}: {body}", self.shown);
+        assert!(self.header("content-type").starts_with("application/problem+json"), "{body}");
+        body
+    }
+
+    /// Every sentence in it.
+    pub(crate) fn sentences(&self) -> Vec<String> {
+        let body = self.json();
+        let errors = body["errors"].as_array().cloned().unwrap_or_default();
+        let all = errors.iter().chain([&body]);
+        let texts = all.flat_map(|error| [error["message"].as_str(), error["detail"].as_str()]);
+        texts.flatten().map(str::to_owned).collect()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// A header that is a number.
+    #[track_caller]
+    pub(crate) fn number(&self, name: &str) -> i64 {
+        let value = self.header(name);
+        value.parse().unwrap_or_else(|_| panic!("{}: {name} is {value:?}", self.shown))
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let byte = |place: usize| u32::from(chunk.get(place).copied().unwrap_or(0));
+        let whole = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for place in 0..4 {
+            let letter = LETTERS[(whole >> (18 - 6 * place) & 63) as usize];
+            text.push(if place > chunk.len() { '=' } else { char::from(letter) });
+        }
+    }
+    text
+}

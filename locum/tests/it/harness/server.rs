@@ -1,0 +1,236 @@
+//! A running server in a folder of its own.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+use super::database::Database;
+use super::process::{Guard, Ran, locum, run};
+use super::{Answer, App, Ask, Person, fresh, until};
+
+/// A data folder with its database, and the process that serves it.
+pub(crate) struct Server {
+    folder: TempDir,
+    pub(crate) database: Option<Database>,
+    args: Vec<String>,
+    process: Option<Process>,
+    pub(crate) url: String,
+    /// The lines of `dev.env`, without their prefix.
+    pub(crate) env: BTreeMap<String, String>,
+    agent: ureq::Agent,
+    app: OnceLock<App>,
+}
+
+struct Process {
+    // Dropped before the process is waited for: its number may then be another's.
+    guard: Guard,
+    child: Child,
+}
+
+/// The server that tests share which leave each other alone: demo world, no rate limits.
+pub(crate) fn shared() -> &'static Server {
+    static SHARED: OnceLock<Server> = OnceLock::new();
+    SHARED.get_or_init(|| Server::start(&[]))
+}
+
+impl Server {
+    /// Starts a server on a new folder, without rate limits unless the arguments say otherwise.
+    pub(crate) fn start(args: &[&str]) -> Self {
+        let mut server = Self::prepare(args);
+        server.start_again();
+        server
+    }
+
+    /// A folder in which nothing was started yet.
+    pub(crate) fn prepare(args: &[&str]) -> Self {
+        let mut args: Vec<String> = args.iter().map(ToString::to_string).collect();
+        if !args.iter().any(|arg| arg == "--rate-limits") {
+            args.extend(["--rate-limits", "off"].map(str::to_owned));
+        }
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .timeout_global(Some(Duration::from_secs(30)));
+        Self {
+            folder: TempDir::new().unwrap(),
+            database: Database::make(),
+            args,
+            process: None,
+            url: String::new(),
+            env: BTreeMap::new(),
+            agent: config.build().into(),
+            app: OnceLock::new(),
+        }
+    }
+
+    /// The data folder.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// A path beside the data folder.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// What leads a command to this server's data.
+    pub(crate) fn place(&self) -> Vec<String> {
+        let mut args = vec!["--data-dir".to_owned(), self.data().display().to_string()];
+        if let Some(database) = &self.database {
+            args.extend(["--db".to_owned(), database.url.clone()]);
+        }
+        args
+    }
+
+    /// Starts the process anew and waits until it serves.
+    pub(crate) fn start_again(&mut self) {
+        self.launch();
+        until("the server says where it is", || {
+            let ended = self.process.as_mut().unwrap().child.try_wait().unwrap();
+            assert!(ended.is_none(), "it ended: {ended:?}\n{}\n{}", self.said(), self.logged());
+            self.url = address(&self.said()).unwrap_or_default();
+            !self.url.is_empty()
+        });
+        until("the server is ready", || self.send(Ask::get("/readyz")).status == 200);
+        self.env = self.read_env();
+    }
+
+    fn launch(&mut self) {
+        let file = |name| File::create(self.beside(name)).unwrap();
+        let child = locum(self.folder.path())
+            .args(["dev", "--port", "0", "--control-port", "0"])
+            .args(self.place())
+            .args(&self.args)
+            .stdout(file("out.log"))
+            .stderr(file("err.log"))
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        let guard = Guard::over(child.id(), self.folder.path());
+        self.process = Some(Process { guard, child });
+    }
+
+    fn read_env(&self) -> BTreeMap<String, String> {
+        let text = std::fs::read_to_string(self.data().join("dev.env")).unwrap();
+        let lines = text.lines().filter_map(|line| line.strip_prefix("LOCUM_")?.split_once('='));
+        lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    }
+
+    /// A line of `dev.env`.
+    pub(crate) fn env(&self, name: &str) -> &str {
+        self.env.get(name).unwrap_or_else(|| panic!("dev.env has no {name}"))
+    }
+
+    /// What it wrote to stdout since it started.
+    pub(crate) fn said(&self) -> String {
+        std::fs::read_to_string(self.beside("out.log")).unwrap_or_default()
+    }
+
+    /// What it wrote to stderr since it started.
+    pub(crate) fn logged(&self) -> String {
+        std::fs::read_to_string(self.beside("err.log")).unwrap_or_default()
+    }
+
+    /// Ends it without a warning.
+    pub(crate) fn kill(&mut self) {
+        if let Some(Process { guard, mut child }) = self.process.take() {
+            drop(guard);
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+
+    /// Asks it to end, and gives its exit code and how long it took.
+    pub(crate) fn stop(&mut self) -> (Option<i32>, Duration) {
+        self.signal(Signal::TERM);
+        let start = base::clock::instant();
+        let Process { guard, mut child } = self.process.take().unwrap();
+        drop(guard);
+        let status = child.wait().unwrap();
+        (status.code(), start.elapsed())
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let id = self.process.as_ref().unwrap().child.id();
+        let pid = Pid::from_raw(id.try_into().unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    /// Kills and starts again.
+    pub(crate) fn crash(&mut self) {
+        self.kill();
+        self.start_again();
+    }
+
+    /// Runs a command on its data, answered in JSON.
+    pub(crate) fn cli(&self, args: &[&str]) -> Ran {
+        let mut all: Vec<String> = args.iter().map(ToString::to_string).collect();
+        all.push("--json".to_owned());
+        all.extend(self.place());
+        run(self.folder.path(), &all)
+    }
+
+    /// Asks it something.
+    pub(crate) fn send(&self, ask: Ask) -> Answer {
+        ask.send(&self.agent, &self.url)
+    }
+
+    /// The same, where it may be gone in the middle.
+    pub(crate) fn try_send(&self, ask: Ask) -> Option<Answer> {
+        ask.try_send(&self.agent, &self.url).ok()
+    }
+
+    /// An app that may do everything.
+    pub(crate) fn app(&self) -> &App {
+        self.app.get_or_init(|| self.new_app("enterprise"))
+    }
+
+    /// A new app with an owner of its own.
+    pub(crate) fn new_app(&self, access_level: &str) -> App {
+        let owner = format!("owner{}", fresh());
+        self.cli(&["user", "create", &owner, "--password", "secret"]).well();
+        let name = format!("app {}", fresh());
+        let level = ["--access-level", access_level, "--permission", "messages"];
+        let made = ["app", "create", &name, "--owner", &owner];
+        App::read(owner.clone(), &self.cli(&[&made[..], &level[..]].concat()).json())
+    }
+
+    /// A new person whose handle begins like this, with an OAuth 2.0 token of all scopes.
+    pub(crate) fn person(&self, name: &str) -> Person<'_> {
+        self.person_with(name, &[])
+    }
+
+    /// The same, made with further arguments of `user create`.
+    pub(crate) fn person_with(&self, name: &str, more: &[&str]) -> Person<'_> {
+        let username = format!("{name}{}", fresh());
+        let made = ["user", "create", &username, "--password", "secret", "--name", name];
+        let user = self.cli(&[&made[..], more].concat()).json();
+        Person::of(self, self.app(), user["id"].as_str().unwrap(), &username)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- the server's log ends with");
+            let logged = self.logged();
+            let lines: Vec<&str> = logged.lines().collect();
+            lines.iter().skip(lines.len().saturating_sub(15)).for_each(|line| eprintln!("{line}"));
+        }
+        self.kill();
+    }
+}
+
+/// The listener's address, from the box that it prints.
+fn address(said: &str) -> Option<String> {
+    let line = said.lines().find(|line| line.trim_start().starts_with("API "))?;
+    let start = line.find("http://")?;
+    line[start..].split_whitespace().next().map(str::to_owned)
+}

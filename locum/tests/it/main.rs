@@ -1,0 +1,23 @@
+//! The real binary as people and programs meet it. The suite runs on SQLite, or, where
+//! `LOCUM_TEST_POSTGRES` holds the address of a PostgreSQL server, on that.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::as_conversions,
+    reason = "helpers of tests fail the test"
+)]
+
+mod authorization;
+mod bad_input;
+mod bearer;
+mod cli;
+mod durability;
+mod first_run;
+mod harness;
+mod limits;
+mod oauth1;
+mod operations;
+mod posts;
+mod timelines;

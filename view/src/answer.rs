@@ -1,0 +1,293 @@
+//! Answers: the things asked for, what they lead to, and what could not be shown.
+
+use std::fmt::Display;
+
+use base::refusal::Subject;
+use base::{Fault, PostId, Refusal, Speech, UserId};
+use network::visibility::{Sight, Viewer, of_user};
+use store::Tx;
+use store::posts::Post;
+use store::users::User;
+
+use crate::Wants;
+use crate::include::Includes;
+use crate::out::Out;
+use crate::posts::{self, PostFacts};
+use crate::users::{self, UserFacts};
+use crate::world::World;
+
+/// How an answer is spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spoken {
+    /// Its vocabulary.
+    pub speech: Speech,
+    /// Whether figures whose names differ come under both: the request did not tell which its
+    /// client knows.
+    pub both_metrics: bool,
+}
+
+/// The parts of an answer, as JSON.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// An array, or an object for a single thing; empty when there is nothing.
+    pub data: String,
+    /// An object; empty when there is nothing in it.
+    pub includes: String,
+    /// What was asked for or led to and is not shown, and why; nothing twice.
+    pub errors: Vec<Refusal>,
+    /// How many things are in `data`.
+    pub count: usize,
+    /// The highest id of the posts in `data`.
+    pub newest: Option<PostId>,
+    /// The lowest.
+    pub oldest: Option<PostId>,
+}
+
+/// The things that a request names: each is answered, or refused by its name.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a, T> {
+    /// The parameter that names them: `ids`, `id`, `usernames`, `username`.
+    pub parameter: &'static str,
+    /// What it holds, in order.
+    pub values: &'a [T],
+}
+
+/// What a request can name a user by.
+pub trait Names: Display {
+    /// Whether it names this user.
+    fn names(&self, user: &User) -> bool;
+}
+
+impl Names for UserId {
+    fn names(&self, user: &User) -> bool {
+        user.id == *self
+    }
+}
+
+/// A handle, in whatever case.
+impl Names for String {
+    fn names(&self, user: &User) -> bool {
+        user.username.eq_ignore_ascii_case(self)
+    }
+}
+
+/// A page of posts, in their order; those that may not be seen are left out.
+pub fn posts(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    page: Vec<Post>,
+    wants: &Wants,
+    spoken: Spoken,
+) -> Result<Answer, Fault> {
+    let world = World::of_posts(tx, viewer, page, wants)?;
+    Ok(page_of_posts(&world, wants, spoken))
+}
+
+/// The posts that were asked for, in the order of asking.
+pub fn posts_asked(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    found: Vec<Post>,
+    wants: &Wants,
+    spoken: Spoken,
+    asked: Asked<'_, PostId>,
+) -> Result<Answer, Fault> {
+    let world = World::of_posts(tx, viewer, found, wants)?;
+    Ok(asked_posts(&world, wants, spoken, asked))
+}
+
+/// One post that was asked for; `data` is an object.
+pub fn post(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    found: Option<Post>,
+    wants: &Wants,
+    spoken: Spoken,
+    asked: Asked<'_, PostId>,
+) -> Result<Answer, Fault> {
+    let found = found.into_iter().collect();
+    posts_asked(tx, viewer, found, wants, spoken, asked).map(Answer::single)
+}
+
+/// A page of users, in their order; those that may not be seen are left out.
+pub fn users(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    page: Vec<User>,
+    wants: &Wants,
+    spoken: Spoken,
+) -> Result<Answer, Fault> {
+    let world = World::of_users(tx, viewer, page, wants)?;
+    let page = world.users.items().iter().take(world.roots);
+    let shown = page
+        .filter(|user| of_user(user) == Sight::Visible)
+        .collect();
+    Ok(spoken_users(&world, wants, spoken, shown, Vec::new()))
+}
+
+/// The users that were asked for, in the order of asking.
+pub fn users_asked<N: Names>(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    found: Vec<User>,
+    wants: &Wants,
+    spoken: Spoken,
+    asked: Asked<'_, N>,
+) -> Result<Answer, Fault> {
+    let world = World::of_users(tx, viewer, found, wants)?;
+    Ok(asked_users(&world, wants, spoken, asked))
+}
+
+/// One user that was asked for; `data` is an object.
+pub fn user<N: Names>(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    found: Option<User>,
+    wants: &Wants,
+    spoken: Spoken,
+    asked: Asked<'_, N>,
+) -> Result<Answer, Fault> {
+    let found = found.into_iter().collect();
+    users_asked(tx, viewer, found, wants, spoken, asked).map(Answer::single)
+}
+
+impl Answer {
+    /// The object alone instead of an array of it.
+    fn single(mut self) -> Self {
+        if self.data.starts_with('[') {
+            self.data.remove(0);
+            self.data.pop();
+        }
+        self
+    }
+}
+
+fn page_of_posts(world: &World, wants: &Wants, spoken: Spoken) -> Answer {
+    let mut errors = Vec::new();
+    let page = world.posts.items().iter().take(world.roots);
+    let seen = page.filter(|post| world.sight(post) == Sight::Visible);
+    let shown = seen.filter(|post| {
+        let subject = || Subject::new("tweet", "id", post.id);
+        !private(world, post, wants, spoken, subject, &mut errors)
+    });
+    let shown = shown.collect();
+    spoken_posts(world, wants, spoken, shown, errors)
+}
+
+fn asked_posts(world: &World, wants: &Wants, spoken: Spoken, asked: Asked<'_, PostId>) -> Answer {
+    let (mut shown, mut errors) = (Vec::with_capacity(asked.values.len()), Vec::new());
+    for id in asked.values {
+        let subject = || Subject::new("tweet", asked.parameter, *id);
+        let post = world.posts.get(*id);
+        match (post, post.map_or(Sight::Missing, |post| world.sight(post))) {
+            (Some(post), Sight::Visible) => {
+                let known = shown.iter().any(|other: &&Post| std::ptr::eq(*other, post));
+                if !known && !private(world, post, wants, spoken, subject, &mut errors) {
+                    shown.push(post);
+                }
+            }
+            (_, Sight::Visible | Sight::Missing) => once(&mut errors, Refusal::NotFound(subject())),
+            (_, Sight::Forbidden | Sight::Suspended) => {
+                once(&mut errors, Refusal::NotVisible(subject()));
+            }
+        }
+    }
+    spoken_posts(world, wants, spoken, shown, errors)
+}
+
+fn private(
+    world: &World,
+    post: &Post,
+    wants: &Wants,
+    spoken: Spoken,
+    subject: impl Fn() -> Subject,
+    errors: &mut Vec<Refusal>,
+) -> bool {
+    let facts = PostFacts { post, world };
+    posts::forbidden_fields(facts, wants.of_root(), subject, spoken.speech, errors)
+}
+
+fn spoken_posts<'w>(
+    world: &'w World,
+    wants: &'w Wants,
+    spoken: Spoken,
+    shown: Vec<&'w Post>,
+    mut errors: Vec<Refusal>,
+) -> Answer {
+    let mask = wants.of_root();
+    let mut includes = Includes::new(world, wants, spoken);
+    includes.follow_posts(&shown, false);
+    let mut out = Out::new(spoken, shown.len() * 768);
+    if !shown.is_empty() {
+        out.array(&shown, |out, post| {
+            posts::write(out, PostFacts { post, world }, mask);
+        });
+    }
+    Answer {
+        data: out.finish(),
+        includes: includes.speak(&mut errors),
+        errors,
+        count: shown.len(),
+        newest: shown.iter().map(|post| post.id).max(),
+        oldest: shown.iter().map(|post| post.id).min(),
+    }
+}
+
+fn asked_users<N: Names>(
+    world: &World,
+    wants: &Wants,
+    spoken: Spoken,
+    asked: Asked<'_, N>,
+) -> Answer {
+    let (mut shown, mut errors) = (Vec::with_capacity(asked.values.len()), Vec::new());
+    let found = world.users.items().get(..world.roots).unwrap_or_default();
+    for (place, name) in asked.values.iter().enumerate() {
+        let subject = || Subject::new("user", asked.parameter, name);
+        // Records mostly come in the order of asking.
+        let around = found.iter().cycle().skip(place).take(found.len());
+        let user = around.into_iter().find(|user| name.names(user));
+        match (user, user.map_or(Sight::Missing, of_user)) {
+            (Some(user), Sight::Visible) => {
+                if !shown.iter().any(|other: &&User| std::ptr::eq(*other, user)) {
+                    shown.push(user);
+                }
+            }
+            (_, Sight::Visible | Sight::Missing) => once(&mut errors, Refusal::NotFound(subject())),
+            (_, Sight::Forbidden) => once(&mut errors, Refusal::NotVisible(subject())),
+            (_, Sight::Suspended) => once(&mut errors, Refusal::Suspended(subject())),
+        }
+    }
+    spoken_users(world, wants, spoken, shown, errors)
+}
+
+fn spoken_users<'w>(
+    world: &'w World,
+    wants: &'w Wants,
+    spoken: Spoken,
+    shown: Vec<&'w User>,
+    mut errors: Vec<Refusal>,
+) -> Answer {
+    let mask = wants.of_root();
+    let mut includes = Includes::new(world, wants, spoken);
+    includes.follow_users(&shown);
+    let mut out = Out::new(spoken, shown.len() * 512);
+    if !shown.is_empty() {
+        out.array(&shown, |out, user| {
+            users::write(out, UserFacts { user, world }, mask);
+        });
+    }
+    Answer {
+        data: out.finish(),
+        includes: includes.speak(&mut errors),
+        errors,
+        count: shown.len(),
+        newest: None,
+        oldest: None,
+    }
+}
+
+fn once(errors: &mut Vec<Refusal>, refusal: Refusal) {
+    if !errors.contains(&refusal) {
+        errors.push(refusal);
+    }
+}

@@ -1,0 +1,214 @@
+//! What expansions lead to: each thing once, and what may not be seen as an error, once.
+
+use std::collections::HashSet;
+use std::hash::Hash;
+
+use base::refusal::Subject;
+use base::{PostId, Refusal, Speech, UserId};
+use network::visibility::{Sight, of_user};
+use store::media::Media;
+use store::posts::Post;
+use store::users::User;
+
+use crate::media::{self, MediaFacts, id_of};
+use crate::out::Out;
+use crate::posts::{self, PostFacts};
+use crate::shown::Reach;
+use crate::users::{self, UserFacts};
+use crate::world::{Target, World};
+use crate::{Object, Spoken, Wants};
+
+/// Things in the order in which they came up, each once, with the expansion that led there.
+struct Found<T> {
+    seen: HashSet<T>,
+    list: Vec<(T, &'static str)>,
+}
+
+impl<T: Copy + Eq + Hash> Found<T> {
+    fn new() -> Self {
+        Self {
+            seen: HashSet::new(),
+            list: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, thing: T, expansion: &'static str) {
+        if self.seen.insert(thing) {
+            self.list.push((thing, expansion));
+        }
+    }
+}
+
+/// The targets of an answer's expansions.
+pub(crate) struct Includes<'w> {
+    world: &'w World,
+    wants: &'w Wants,
+    spoken: Spoken,
+    posts: Found<PostId>,
+    users: Found<UserId>,
+    media: Found<&'w str>,
+    errors: Vec<Refusal>,
+}
+
+impl<'w> Includes<'w> {
+    pub(crate) fn new(world: &'w World, wants: &'w Wants, spoken: Spoken) -> Self {
+        Self {
+            world,
+            wants,
+            spoken,
+            posts: Found::new(),
+            users: Found::new(),
+            media: Found::new(),
+            errors: Vec::new(),
+        }
+    }
+
+    /// Follows the expansions from the posts of an answer, or from those that they refer to.
+    pub(crate) fn follow_posts(&mut self, posts: &[&'w Post], nested: bool) {
+        let (world, mut targets) = (self.world, Vec::new());
+        for expansion in self
+            .wants
+            .expansions()
+            .filter(|expansion| expansion.nested == nested)
+        {
+            if let Reach::Post(reach) = expansion.reach {
+                for post in posts {
+                    reach(PostFacts { post, world }, &mut targets);
+                }
+                self.add(
+                    &mut targets,
+                    name(expansion.name.post, expansion.name.tweet, self.spoken),
+                );
+            }
+        }
+    }
+
+    /// Follows the expansions from the users of an answer.
+    pub(crate) fn follow_users(&mut self, users: &[&'w User]) {
+        let (world, mut targets) = (self.world, Vec::new());
+        for expansion in self.wants.expansions() {
+            if let Reach::User(reach) = expansion.reach {
+                for user in users {
+                    reach(UserFacts { user, world }, &mut targets);
+                }
+                self.add(
+                    &mut targets,
+                    name(expansion.name.post, expansion.name.tweet, self.spoken),
+                );
+            }
+        }
+    }
+
+    fn add(&mut self, targets: &mut Vec<Target<'w>>, expansion: &'static str) {
+        for target in targets.drain(..) {
+            match target {
+                Target::Post(id) => self.posts.add(id, expansion),
+                Target::User(id) => self.users.add(id, expansion),
+                Target::Media(key) => self.media.add(key, expansion),
+            }
+        }
+    }
+
+    /// The text of `includes`, empty when there is nothing in it; its errors go to `errors`.
+    pub(crate) fn speak(mut self, errors: &mut Vec<Refusal>) -> String {
+        let posts = self.visible_posts();
+        self.follow_posts(&posts, true);
+        let (users, media) = (self.visible_users(), self.visible_media());
+        errors.append(&mut self.errors);
+        if users.is_empty() && posts.is_empty() && media.is_empty() {
+            return String::new();
+        }
+        let (world, wants) = (self.world, self.wants);
+        let room = 256 + users.len() * 512 + posts.len() * 1024 + media.len() * 512;
+        let mut out = Out::new(self.spoken, room);
+        out.object(|out| {
+            let mask = wants.of_included(Object::User);
+            list(out, Object::User, &users, |out, user| {
+                users::write(out, UserFacts { user, world }, mask);
+            });
+            let mask = wants.of_included(Object::Post);
+            list(out, Object::Post, &posts, |out, post| {
+                posts::write(out, PostFacts { post, world }, mask);
+            });
+            let mask = wants.of_included(Object::Media);
+            list(out, Object::Media, &media, |out, media| {
+                media::write(out, MediaFacts { media, world }, mask);
+            });
+        });
+        out.finish()
+    }
+
+    fn visible_posts(&mut self) -> Vec<&'w Post> {
+        let (world, mask) = (self.world, self.wants.of_included(Object::Post));
+        let mut shown = Vec::with_capacity(self.posts.list.len());
+        for (id, expansion) in &self.posts.list {
+            let subject = || Subject::included("tweet", *expansion, *id);
+            let Some(post) = world.posts.get(*id) else {
+                self.errors.push(Refusal::NotFound(subject()));
+                continue;
+            };
+            let facts = PostFacts { post, world };
+            match world.sight(post) {
+                Sight::Visible => {
+                    let errors = &mut self.errors;
+                    if !posts::forbidden_fields(facts, mask, subject, self.spoken.speech, errors) {
+                        shown.push(post);
+                    }
+                }
+                Sight::Missing => self.errors.push(Refusal::NotFound(subject())),
+                Sight::Forbidden | Sight::Suspended => {
+                    self.errors.push(Refusal::NotVisible(subject()));
+                }
+            }
+        }
+        shown
+    }
+
+    fn visible_users(&mut self) -> Vec<&'w User> {
+        let mut shown = Vec::with_capacity(self.users.list.len());
+        for (id, expansion) in &self.users.list {
+            let subject = || Subject::included("user", *expansion, *id);
+            match self.world.users.get(*id).map(|user| (user, of_user(user))) {
+                Some((user, Sight::Visible)) => shown.push(user),
+                Some((_, Sight::Suspended)) => self.errors.push(Refusal::Suspended(subject())),
+                Some((_, Sight::Forbidden)) => self.errors.push(Refusal::NotVisible(subject())),
+                Some((_, Sight::Missing)) | None => {
+                    self.errors.push(Refusal::NotFound(subject()));
+                }
+            }
+        }
+        shown
+    }
+
+    fn visible_media(&mut self) -> Vec<&'w Media> {
+        let mut shown = Vec::with_capacity(self.media.list.len());
+        for (key, expansion) in &self.media.list {
+            let media = id_of(key).and_then(|id| self.world.media.get(id));
+            shown.extend(media);
+            if media.is_none() {
+                let subject = Subject::included("media", *expansion, *key);
+                self.errors.push(Refusal::NotFound(subject));
+            }
+        }
+        shown
+    }
+}
+
+/// An expansion's name in the answer's vocabulary, or in the one that has it.
+const fn name(post: &'static str, tweet: &'static str, spoken: Spoken) -> &'static str {
+    match spoken.speech {
+        Speech::Post if !post.is_empty() => post,
+        Speech::Tweet if tweet.is_empty() => post,
+        Speech::Post | Speech::Tweet => tweet,
+    }
+}
+
+fn list<T>(out: &mut Out, object: Object, records: &[&T], write: impl Fn(&mut Out, &T)) {
+    if let Some(key) = object.include_key()
+        && !records.is_empty()
+    {
+        out.member(key, |out| {
+            out.array(records, |out, record| write(out, record));
+        });
+    }
+}

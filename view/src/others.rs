@@ -1,0 +1,128 @@
+//! What is neither posted nor written: trends, consumption, connections, jobs, counts, likes.
+
+use crate::Object;
+use crate::shown::{Expansion, Json, Member, Shown};
+
+pub(crate) const TREND_FIELDS: &[Shown] = &[
+    Shown::always("trend_name", Json::Text, "Its name."),
+    // The newer generation kept this name.
+    Shown::always("tweet_count", Json::Int, "Posts about it."),
+];
+
+pub(crate) const PERSONALIZED_TREND_FIELDS: &[Shown] = &[
+    Shown::always("trend_name", Json::Text, "Its name."),
+    Shown::always("category", Json::Text, "Its category."),
+    Shown::always("post_count", Json::Text, "Posts about it, in words."),
+    Shown::always("trending_since", Json::Text, "Since when, in words."),
+];
+
+const DAY: Json = Json::Object(&[
+    Member::new("date", Json::Time),
+    Member::new("usage", Json::Int),
+]);
+
+const APP_DAYS: Json = Json::Object(&[
+    Member::new("client_app_id", Json::Id),
+    Member::new("usage", Json::List(&DAY)),
+    Member::new("usage_result_count", Json::Int),
+]);
+
+pub(crate) const USAGE_FIELDS: &[Shown] = &[
+    Shown::always(
+        "cap_reset_day",
+        Json::Int,
+        "Day of the month on which counting starts anew.",
+    ),
+    Shown::always(
+        "daily_client_app_usage",
+        Json::List(&APP_DAYS),
+        "Posts a day by app.",
+    ),
+    Shown::always(
+        "daily_project_usage",
+        Json::Object(&[
+            Member::new("project_id", Json::Id),
+            Member::new("usage", Json::List(&DAY)),
+        ]),
+        "Posts a day.",
+    ),
+    Shown::always("project_cap", Json::Int, "The most in a month."),
+    Shown::always("project_id", Json::Id, "Id of the project."),
+    Shown::always("project_usage", Json::Int, "Posts this month."),
+];
+
+pub(crate) const CONNECTION_FIELDS: &[Shown] = &[
+    Shown::always("id", Json::Text, "Id of the connection."),
+    Shown::always("endpoint_name", Json::Text, "What it is connected to."),
+    Shown::always("connected_at", Json::Time, "When it began."),
+    Shown::always("disconnected_at", Json::Time, "When it ended."),
+    Shown::always("disconnect_reason", Json::Text, "Why it ended."),
+    Shown::always("client_ip", Json::Text, "Where it came from."),
+];
+
+const JOB_STATUSES: &[&str] = &["created", "in_progress", "failed", "complete", "expired"];
+
+pub(crate) const COMPLIANCE_JOB_FIELDS: &[Shown] = &[
+    Shown::always("id", Json::Id, "Id of the job."),
+    Shown::always("name", Json::Text, "Its name."),
+    Shown::always(
+        "type",
+        Json::OneOf(&["tweets", "users"]),
+        "What it is about.",
+    ),
+    Shown::always("status", Json::OneOf(JOB_STATUSES), "How far it is."),
+    Shown::always(
+        "resumable",
+        Json::Bool,
+        "Whether the upload can be resumed.",
+    ),
+    Shown::always("created_at", Json::Time, "When it was made."),
+    Shown::always("upload_url", Json::Text, "Where the ids go."),
+    Shown::always("upload_expires_at", Json::Time, "Until when."),
+    Shown::always("download_url", Json::Text, "Where the result comes from."),
+    Shown::always("download_expires_at", Json::Time, "Until when."),
+];
+
+const APP_RULES: Json = Json::Object(&[
+    Member::new("client_app_id", Json::Id),
+    Member::new("rule_count", Json::Int),
+]);
+
+pub(crate) const RULES_COUNT_FIELDS: &[Shown] = &[
+    Shown::always(
+        "all_project_client_apps",
+        Json::List(&APP_RULES),
+        "Rules by app.",
+    ),
+    Shown::always("cap_per_client_app", Json::Int, "The most for an app."),
+    Shown::always("cap_per_project", Json::Int, "The most for a project."),
+    Shown::always("client_app_rules_count", APP_RULES, "Rules of this app."),
+    Shown::always("project_rules_count", Json::Int, "Rules of the project."),
+];
+
+pub(crate) const SEARCH_COUNT_FIELDS: &[Shown] = &[
+    Shown::always("start", Json::Time, "When the bucket begins."),
+    Shown::always("end", Json::Time, "When it ends."),
+    Shown::always("post_count", Json::Int, "Posts in it.").tweet("tweet_count"),
+];
+
+pub(crate) const LIKE_FIELDS: &[Shown] = &[
+    Shown::always("id", Json::Text, "Id of the like."),
+    Shown::asked("created_at", Json::Time, "When it was given."),
+    Shown::asked("liked_post_id", Json::Id, "What is liked.").tweet("liked_tweet_id"),
+    Shown::asked(
+        "timestamp_ms",
+        Json::Int,
+        "When it was given, in milliseconds.",
+    ),
+    Shown::expanded("liked_post_author_id", Json::Id, "Whose post is liked.")
+        .tweet("liked_tweet_author_id"),
+    Shown::expanded("attachments", Json::Any, "Media of the post."),
+];
+
+pub(crate) const LIKE_EXPANSIONS: &[Expansion] = &[
+    Expansion::new("liked_post_id", Object::Post, "liked_post_id").tweet("liked_tweet_id"),
+    Expansion::new("liked_post_author_id", Object::User, "liked_post_author_id")
+        .tweet("liked_tweet_author_id"),
+    Expansion::new("attachments.media_keys", Object::Media, "attachments"),
+];

@@ -1,0 +1,349 @@
+//! Everything that an answer is made from, loaded at once: one query a kind and level.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+
+use base::{Fault, PostId, Time, UserId};
+use network::visibility::{Sight, Sights, Viewer};
+use store::media::Media;
+use store::posts::{Post, State};
+use store::users::User;
+use store::{Tx, follows, graph, media, posts, users};
+
+use crate::media::id_of;
+use crate::posts::{PostFacts, media_keys};
+use crate::shown::Reach;
+use crate::users::UserFacts;
+use crate::wants::bit_of;
+use crate::{Object, Wants};
+
+/// What an expansion leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Target<'a> {
+    User(UserId),
+    Post(PostId),
+    /// By its media key.
+    Media(&'a str),
+}
+
+/// Records in the order in which they came, found by key.
+#[derive(Debug)]
+pub(crate) struct Shelf<K, V> {
+    items: Vec<V>,
+    places: HashMap<K, usize>,
+}
+
+/// The viewer's ties to the users that are shown.
+#[derive(Debug, Default)]
+pub(crate) struct Kin {
+    pub(crate) following: HashSet<UserId>,
+    pub(crate) followed_by: HashSet<UserId>,
+    pub(crate) blocking: HashSet<UserId>,
+    pub(crate) blocked_by: HashSet<UserId>,
+    pub(crate) muting: HashSet<UserId>,
+}
+
+/// The records of an answer and what is known about their viewer.
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) viewer: Viewer,
+    pub(crate) now: Time,
+    /// How many of the first posts, or users, are what was asked for.
+    pub(crate) roots: usize,
+    /// Whether a user's own email address may be shown.
+    pub(crate) email: bool,
+    pub(crate) users: Shelf<UserId, User>,
+    pub(crate) posts: Shelf<PostId, Post>,
+    pub(crate) media: Shelf<i64, Media>,
+    pub(crate) kin: Kin,
+    /// Of edited posts, by the first of them.
+    pub(crate) versions: HashMap<PostId, Vec<PostId>>,
+    /// Posts that may not be seen.
+    pub(crate) hidden: HashMap<PostId, Sight>,
+}
+
+impl<K, V> Default for Shelf<K, V> {
+    fn default() -> Self {
+        Self {
+            items: Vec::new(),
+            places: HashMap::new(),
+        }
+    }
+}
+
+impl<K: Copy + Eq + Hash, V> Shelf<K, V> {
+    pub(crate) fn fill(&mut self, records: Vec<V>, key: impl Fn(&V) -> K) {
+        self.items.reserve(records.len());
+        self.places.reserve(records.len());
+        for record in records {
+            let place = self.items.len();
+            if let std::collections::hash_map::Entry::Vacant(entry) =
+                self.places.entry(key(&record))
+            {
+                entry.insert(place);
+                self.items.push(record);
+            }
+        }
+    }
+
+    pub(crate) fn get(&self, key: K) -> Option<&V> {
+        self.items.get(*self.places.get(&key)?)
+    }
+
+    pub(crate) fn items(&self) -> &[V] {
+        &self.items
+    }
+
+    /// Which of some keys are not here, each once.
+    fn lacks(&self, keys: impl IntoIterator<Item = K>) -> Vec<K> {
+        let mut new = HashSet::new();
+        let keys = keys.into_iter();
+        keys.filter(|key| !self.places.contains_key(key) && new.insert(*key))
+            .collect()
+    }
+}
+
+/// What a level of expansions asks to be loaded.
+#[derive(Default)]
+struct Needs {
+    users: Vec<UserId>,
+    posts: Vec<PostId>,
+    media: Vec<i64>,
+}
+
+impl Needs {
+    fn add(&mut self, targets: &mut Vec<Target<'_>>) {
+        for target in targets.drain(..) {
+            match target {
+                Target::User(id) => self.users.push(id),
+                Target::Post(id) => self.posts.push(id),
+                Target::Media(key) => self.media.extend(id_of(key)),
+            }
+        }
+    }
+}
+
+impl World {
+    pub(crate) fn new(viewer: Viewer, now: Time, wants: &Wants) -> Self {
+        Self {
+            viewer,
+            now,
+            roots: 0,
+            email: wants.email(),
+            users: Shelf::default(),
+            posts: Shelf::default(),
+            media: Shelf::default(),
+            kin: Kin::default(),
+            versions: HashMap::new(),
+            hidden: HashMap::new(),
+        }
+    }
+
+    /// All that showing these posts takes.
+    pub(crate) fn of_posts(
+        tx: &mut Tx<'_>,
+        viewer: Viewer,
+        page: Vec<Post>,
+        wants: &Wants,
+    ) -> Result<Self, Fault> {
+        let mut world = Self::new(viewer, tx.now(), wants);
+        world.posts.fill(page, |post| post.id);
+        world.roots = world.posts.items().len();
+        world.load_versions(tx)?;
+        let needs = world.needs_of_posts(wants, false);
+        world.load_rest(tx, wants, needs)?;
+        Ok(world)
+    }
+
+    /// All that showing these users takes.
+    pub(crate) fn of_users(
+        tx: &mut Tx<'_>,
+        viewer: Viewer,
+        page: Vec<User>,
+        wants: &Wants,
+    ) -> Result<Self, Fault> {
+        let mut world = Self::new(viewer, tx.now(), wants);
+        world.users.fill(page, |user| user.id);
+        world.roots = world.users.items().len();
+        let (mut needs, mut targets) = (Needs::default(), Vec::new());
+        for expansion in wants.expansions() {
+            if let Reach::User(reach) = expansion.reach {
+                for user in world.users.items() {
+                    reach(
+                        UserFacts {
+                            user,
+                            world: &world,
+                        },
+                        &mut targets,
+                    );
+                }
+                needs.add(&mut targets);
+            }
+        }
+        world.load_rest(tx, wants, needs)?;
+        Ok(world)
+    }
+
+    /// What expansions ask for that start at the posts that are here.
+    fn needs_of_posts(&self, wants: &Wants, nested: bool) -> Needs {
+        let (mut needs, mut targets) = (Needs::default(), Vec::new());
+        for expansion in wants
+            .expansions()
+            .filter(|expansion| expansion.nested == nested)
+        {
+            if let Reach::Post(reach) = expansion.reach {
+                for post in self.posts.items() {
+                    reach(PostFacts { post, world: self }, &mut targets);
+                }
+                needs.add(&mut targets);
+            }
+        }
+        needs
+    }
+
+    fn load_rest(&mut self, tx: &mut Tx<'_>, wants: &Wants, mut needs: Needs) -> Result<(), Fault> {
+        self.load_posts(tx, &needs.posts)?;
+        // A repost is shown by what it reposts.
+        let reposts = self
+            .posts
+            .items()
+            .iter()
+            .filter_map(|post| post.repost_of_id);
+        let reposted: Vec<_> = reposts.collect();
+        self.load_posts(tx, &reposted)?;
+        self.load_versions(tx)?;
+        let nested = self.needs_of_posts(wants, true);
+        needs.users.extend(nested.users);
+        needs.media.extend(nested.media);
+        needs
+            .users
+            .extend(self.posts.items().iter().map(|post| post.author_id));
+        if shows(wants, Object::Post, "media_metadata") {
+            let keys = self.posts.items().iter().flat_map(media_keys);
+            needs.media.extend(keys.filter_map(id_of));
+        }
+        let missing = self.users.lacks(needs.users);
+        if !missing.is_empty() {
+            self.users
+                .fill(users::by_ids(tx, &missing)?, |user| user.id);
+        }
+        let missing = self.media.lacks(needs.media);
+        if !missing.is_empty() {
+            self.media
+                .fill(media::by_ids(tx, &missing)?, |media| media.id.get());
+        }
+        self.judge(tx)?;
+        self.load_kin(tx, wants)
+    }
+
+    fn load_posts(&mut self, tx: &mut Tx<'_>, ids: &[PostId]) -> Result<(), Fault> {
+        let missing = self.posts.lacks(ids.iter().copied());
+        if !missing.is_empty() {
+            self.posts
+                .fill(posts::by_ids(tx, &missing)?, |post| post.id);
+        }
+        Ok(())
+    }
+
+    fn load_versions(&mut self, tx: &mut Tx<'_>) -> Result<(), Fault> {
+        for root in self
+            .posts
+            .items()
+            .iter()
+            .filter_map(|post| post.edit_root_id)
+        {
+            if let std::collections::hash_map::Entry::Vacant(entry) = self.versions.entry(root) {
+                entry.insert(posts::versions(tx, root)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds out which posts the viewer may not see.
+    fn judge(&mut self, tx: &mut Tx<'_>) -> Result<(), Fault> {
+        if self.posts.items().is_empty() {
+            return Ok(());
+        }
+        let authors: HashSet<_> = self
+            .posts
+            .items()
+            .iter()
+            .map(|post| post.author_id)
+            .collect();
+        let authors = self
+            .users
+            .items()
+            .iter()
+            .filter(|user| authors.contains(&user.id));
+        let sights = Sights::of_authors(tx, self.viewer, authors)?;
+        let judge = |post: &Post| match post.state {
+            // Nothing is known of it but its id.
+            State::Placeholder => Sight::Missing,
+            _ => sights.of_post(post),
+        };
+        for post in self.posts.items() {
+            let sight = match (judge(post), post.repost_of_id) {
+                (Sight::Visible, Some(id)) => match self.posts.get(id).map(judge) {
+                    Some(Sight::Visible) => Sight::Visible,
+                    // An import knows the texts of reposts whose originals it lacks.
+                    None | Some(Sight::Missing) if !post.text.is_empty() => Sight::Visible,
+                    original => original.unwrap_or(Sight::Missing),
+                },
+                (sight, _) => sight,
+            };
+            if sight != Sight::Visible {
+                self.hidden.insert(post.id, sight);
+            }
+        }
+        Ok(())
+    }
+
+    /// Only when a field says something about the viewer and the user shown.
+    fn load_kin(&mut self, tx: &mut Tx<'_>, wants: &Wants) -> Result<(), Fault> {
+        let ties = shows(wants, Object::User, "connection_status");
+        let messages = shows(wants, Object::User, "receives_your_dm");
+        let Some(viewer) = self.viewer.user.filter(|_| ties || messages) else {
+            return Ok(());
+        };
+        let others = self.users.items().iter().map(|user| user.id);
+        let others: Vec<_> = others.filter(|user| *user != viewer).collect();
+        self.kin
+            .followed_by
+            .extend(follows::of_those(tx, &others, viewer)?);
+        if messages {
+            self.kin
+                .blocked_by
+                .extend(graph::blockers(tx, &others, viewer)?);
+        }
+        if ties {
+            self.kin
+                .following
+                .extend(follows::among(tx, viewer, &others)?);
+            self.kin
+                .blocking
+                .extend(graph::blocked(tx, viewer, &others)?);
+            self.kin.muting.extend(graph::muted(tx, viewer, &others)?);
+        }
+        Ok(())
+    }
+
+    /// Whether the viewer may see a post that is here.
+    pub(crate) fn sight(&self, post: &Post) -> Sight {
+        self.hidden.get(&post.id).copied().unwrap_or(Sight::Visible)
+    }
+
+    /// Every version of an edited post, oldest first.
+    pub(crate) fn versions_of(&self, post: &Post) -> Option<&[PostId]> {
+        let versions = self.versions.get(&post.edit_root_id?)?;
+        (!versions.is_empty()).then_some(versions)
+    }
+}
+
+fn shows(wants: &Wants, object: Object, field: &str) -> bool {
+    let asked = if wants.root() == object {
+        wants.of_root()
+    } else {
+        0
+    };
+    (asked | wants.of_included(object)) & bit_of(object, field) != 0
+}

@@ -1,0 +1,62 @@
+//! The headers that every answer has.
+
+use edge::{Body, gzip};
+use http::header::{CACHE_CONTROL, CONTENT_LENGTH, HeaderName, HeaderValue};
+use http::{Method, Response, StatusCode};
+
+use super::{Shared, Trace};
+use crate::call::Head;
+use crate::endpoint::Accent;
+use crate::reply::Reply;
+
+/// The version of the public interface that this is.
+const VERSION: HeaderValue = HeaderValue::from_static("2.167");
+const FRESH: HeaderValue = HeaderValue::from_static("no-cache, no-store, max-age=0");
+const API_VERSION: HeaderName = HeaderName::from_static("api-version");
+const RESPONSE_TIME: HeaderName = HeaderName::from_static("x-response-time");
+const TRANSACTION_ID: HeaderName = HeaderName::from_static("x-transaction-id");
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const ACCESS_LEVEL: HeaderName = HeaderName::from_static("x-access-level");
+
+impl Shared {
+    pub(super) fn dress(&self, reply: Reply, head: &Head, trace: &Trace) -> Response<Body> {
+        let Reply { status, mut headers, body, streamed } = reply;
+        headers.reserve(12);
+        if let Some(standing) = &trace.standing {
+            standing.write(&mut headers);
+        }
+        if trace.accent == Accent::V2 {
+            headers.insert(API_VERSION, VERSION);
+        }
+        if let Some(level) = trace.access_level {
+            headers.insert(ACCESS_LEVEL, HeaderValue::from_static(level));
+        }
+        headers.entry(CACHE_CONTROL).or_insert(FRESH);
+        headers.insert(TRANSACTION_ID, head.id.value());
+        if head.id.given {
+            headers.insert(REQUEST_ID, head.id.value());
+        }
+        self.cors.mark(trace.accent, &head.headers, &mut headers);
+        let took = u64::try_from(trace.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        headers.insert(RESPONSE_TIME, HeaderValue::from(took));
+        let mut response = Response::new(body);
+        *response.status_mut() =
+            StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        *response.headers_mut() = headers;
+        let response = if streamed {
+            gzip::streamed(&head.headers, response)
+        } else {
+            gzip::full(&head.headers, response)
+        };
+        if head.method == Method::HEAD { without_body(response) } else { response }
+    }
+}
+
+/// The head of an answer, with the length that its body would have.
+fn without_body(response: Response<Body>) -> Response<Body> {
+    let (mut parts, body) = response.into_parts();
+    if let Some(bytes) = body.at_hand() {
+        parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+    }
+    Response::from_parts(parts, Body::empty())
+}

@@ -1,0 +1,237 @@
+//! The one way from a request to its answer: find, authenticate, permit, limit, read, act,
+//! speak, and dress with headers (contract §2.7).
+
+mod catch;
+mod dress;
+mod origin;
+mod steps;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use base::clock::instant;
+use base::{AppId, Fault, Speech, Stop, UserId};
+use edge::{Body, Handler, Peer, Shutdown};
+use http::{Request, Response};
+use network::apps::Authenticator;
+use store::Store;
+
+use crate::accents::{self, Voice};
+use crate::call::{Head, Home};
+use crate::cors::Cors;
+use crate::endpoint::{Accent, Endpoint};
+use crate::health::Health;
+use crate::limits::{Limiter, Mode, Standing};
+use crate::log::{self, Line, RequestIds};
+use crate::metrics::Metrics;
+use crate::page::Sealer;
+use crate::reply::Reply;
+use crate::router::Router;
+
+/// How a server is set up.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// How rate limits are applied.
+    pub rate_limits: Mode,
+    /// Pairs of caller and operation that are counted at once, at most.
+    pub rate_limit_keys: usize,
+    /// The vocabulary where nothing else decides.
+    pub default_vocabulary: Speech,
+    /// Under which problem types stand.
+    pub problem_base: String,
+    /// Whether clients reach the public address over TLS that ends in this process.
+    pub is_tls: bool,
+    /// Proxies whose word on scheme, host and client address is taken. Unix sockets always are.
+    pub trusted_proxies: Vec<IpAddr>,
+    /// Origins whose pages may call.
+    pub cors_origins: Vec<String>,
+    /// The largest body that is read whole.
+    pub body_limit: usize,
+    /// The same where media may come inside JSON or a form.
+    pub parts_limit: usize,
+    /// How long a body may take.
+    pub body_timeout: Duration,
+    /// The key of page tokens: the same on every node.
+    pub page_key: [u8; 32],
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            rate_limits: Mode::Table,
+            rate_limit_keys: 1 << 20,
+            default_vocabulary: Speech::Post,
+            problem_base: "https://api.x.com".to_owned(),
+            is_tls: false,
+            trusted_proxies: Vec::new(),
+            cors_origins: Vec::new(),
+            body_limit: 1024 * 1024,
+            parts_limit: 16 * 1024 * 1024,
+            body_timeout: Duration::from_secs(60),
+            page_key: [0; 32],
+        }
+    }
+}
+
+/// Answers on the public address.
+#[derive(Clone)]
+pub struct Server {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    router: Router,
+    authenticator: Arc<Authenticator>,
+    limiter: Limiter,
+    home: Arc<Home>,
+    health: Health,
+    metrics: Arc<Metrics>,
+    cors: Cors,
+    ids: RequestIds,
+    config: Config,
+}
+
+/// What becomes known of a request on its way.
+struct Trace {
+    started: Instant,
+    route: &'static str,
+    accent: Accent,
+    app: Option<AppId>,
+    user: Option<UserId>,
+    access_level: Option<&'static str>,
+    standing: Option<Standing>,
+    fault: bool,
+}
+
+/// A request's body and where it stands.
+type Asked = (Arc<Head>, Body);
+
+impl Server {
+    /// A server of the operations of `table`.
+    pub fn new(
+        table: &'static [&'static [Endpoint]],
+        store: Arc<Store>,
+        authenticator: Arc<Authenticator>,
+        metrics: Arc<Metrics>,
+        drain: Shutdown,
+        config: Config,
+    ) -> Result<Self, Fault> {
+        let home = Home {
+            store: Arc::clone(&store),
+            authenticator: Arc::clone(&authenticator),
+            sealer: Sealer::new(&config.page_key)?,
+            default_speech: config.default_vocabulary,
+            problem_base: config.problem_base.clone(),
+        };
+        let shared = Shared {
+            router: Router::new(table)?,
+            authenticator,
+            limiter: Limiter::new(config.rate_limits, config.rate_limit_keys),
+            home: Arc::new(home),
+            ids: RequestIds::new(&store.context().chance)?,
+            health: Health::new(store, drain),
+            metrics,
+            cors: Cors::new(config.cors_origins.clone()),
+            config,
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Whether the process lives and can serve, for the control address.
+    pub fn health(&self) -> Health {
+        self.shared.health.clone()
+    }
+
+    /// Pairs of caller and operation whose calls are being counted.
+    pub fn rate_limit_keys_held(&self) -> usize {
+        self.shared.limiter.held()
+    }
+}
+
+impl Handler for Server {
+    async fn call(&self, request: Request<Body>) -> Response<Body> {
+        let shared = &self.shared;
+        let started = instant();
+        let _in_flight = shared.metrics.enter();
+        let (parts, body) = request.into_parts();
+        let head = Arc::new(Head {
+            id: shared.ids.name(&parts.headers),
+            peer: parts.extensions.get::<Peer>().copied(),
+            method: parts.method,
+            uri: parts.uri,
+            headers: parts.headers,
+        });
+        let mut trace = Trace::new(started);
+        let asked = (Arc::clone(&head), body);
+        let answered = catch::panics(shared.answer(asked, &mut trace)).await;
+        let reply = shared.settle(answered, &head, &mut trace);
+        shared.finish(reply, &head, &trace)
+    }
+}
+
+impl Trace {
+    const fn new(started: Instant) -> Self {
+        Self {
+            started,
+            route: "",
+            accent: Accent::V2,
+            app: None,
+            user: None,
+            access_level: None,
+            standing: None,
+            fault: false,
+        }
+    }
+}
+
+impl Shared {
+    /// Speaks of what stopped a request, and notes what was our doing.
+    fn settle(
+        &self,
+        answered: Result<Result<Reply, Stop>, Fault>,
+        head: &Head,
+        trace: &mut Trace,
+    ) -> Reply {
+        let voice = Voice { problem_base: &self.config.problem_base, app: trace.app };
+        let fault = match answered {
+            Ok(Ok(reply)) => return reply,
+            Ok(Err(Stop::Refused(refusal))) => {
+                return accents::speak(trace.accent, &refusal, voice);
+            }
+            Ok(Err(Stop::Failed(fault))) => fault,
+            Err(panic) => {
+                self.metrics.panics.inc();
+                panic
+            }
+        };
+        trace.fault = true;
+        self.metrics.faults.inc();
+        log::fault(&fault, &head.id, trace.route);
+        accents::excuse(trace.accent, voice)
+    }
+
+    /// Dresses the answer, counts it and logs it.
+    fn finish(&self, reply: Reply, head: &Head, trace: &Trace) -> Response<Body> {
+        let status = reply.status;
+        let response = self.dress(reply, head, trace);
+        let took = trace.started.elapsed();
+        let line = Line {
+            method: head.method.as_str(),
+            route: trace.route,
+            status,
+            bytes: response.body().at_hand().map_or(0, <[u8]>::len),
+            took,
+            app: trace.app,
+            user: trace.user,
+            id: &head.id,
+            fault: trace.fault,
+        };
+        line.write();
+        self.metrics.answered(trace.route, line.method, status, took);
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests;

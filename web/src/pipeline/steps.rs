@@ -1,0 +1,198 @@
+//! The steps up to the handler, in the contract's order.
+
+use std::sync::Arc;
+
+use base::clock::wall;
+use base::refusal::Unproven;
+use base::{Credential, Refusal, Scope, Scopes, Speech, Stop};
+use bytes::Bytes;
+use edge::BodyError;
+use http::header::{AUTHORIZATION, CONTENT_ENCODING};
+use network::apps::{Caller, Permission};
+
+use super::{Asked, Shared, Trace};
+use crate::body::{self, ContentType};
+use crate::call::{Call, Head, wrong_credential};
+use crate::endpoint::{Body, Endpoint};
+use crate::limits::Pool;
+use crate::params::Params;
+use crate::reply::Reply;
+use crate::router::{Found, Lost};
+use crate::speech::Speeches;
+
+const DIRECT: Scopes = Scopes::of(&[Scope::DmRead, Scope::DmWrite]);
+
+impl Shared {
+    pub(super) async fn answer(&self, asked: Asked, trace: &mut Trace) -> Result<Reply, Stop> {
+        let (head, mut raw) = asked;
+        let found = match self.router.find(head.method.as_str(), head.uri.path()) {
+            Ok(found) => found,
+            Err(lost) => return self.lost(lost, &head, trace).await,
+        };
+        let Found { endpoint, facts, speech, path } = found;
+        trace.route = facts.template;
+        trace.accent = endpoint.accent;
+        trace.standing = self.unclaimed(endpoint);
+        let kind = ContentType::of(&head.headers);
+        // A form may be part of a signature.
+        let form = if kind == ContentType::Form {
+            Some(self.collect(endpoint, std::mem::take(&mut raw), &head).await?)
+        } else {
+            None
+        };
+        let caller = self.recognise(endpoint, &head, form.as_ref(), trace).await?;
+        self.count(endpoint, facts.operation, caller.as_ref(), &head, trace)?;
+        let Some(act) = endpoint.act else {
+            let operation = format!("{} {}", endpoint.method, facts.template);
+            return Err(Refusal::NotBuilt { operation }.into());
+        };
+        let params = Params::read(endpoint, path, head.uri.query().unwrap_or_default())?;
+        let bytes = match (form, endpoint.body) {
+            (Some(form), _) => form,
+            (None, Body::None) => Bytes::new(),
+            (None, Body::Parts(_)) if kind == ContentType::Other => Bytes::new(),
+            (None, _) => self.collect(endpoint, std::mem::take(&mut raw), &head).await?,
+        };
+        let body = body::read(endpoint, kind, &bytes, speech.unwrap_or(Speech::Post))?;
+        let mut speeches = Speeches { path: speech, ..Speeches::default() };
+        speeches.hear(params.betrayed());
+        speeches.hear_key(body.betrayed);
+        let home = Arc::clone(&self.home);
+        let auth = self.config.credentials(&head, None);
+        let call = Call { endpoint, caller, params, body, raw, bytes, speeches, head, auth, home };
+        act(call).await
+    }
+
+    /// A path or method that no operation has.
+    async fn lost(&self, lost: Lost, head: &Head, trace: &mut Trace) -> Result<Reply, Stop> {
+        trace.accent = lost.accent;
+        if let Some(reply) = self.health.answer(head.method.as_str(), head.uri.path()).await {
+            return Ok(reply);
+        }
+        if let Refusal::MethodNotAllowed { allowed } = &lost.refusal
+            && head.method == http::Method::OPTIONS
+            && let Some(reply) = self.cors.preflight(lost.accent, &head.headers, allowed)
+        {
+            return Ok(reply);
+        }
+        Err(lost.refusal.into())
+    }
+
+    async fn collect(
+        &self,
+        endpoint: &Endpoint,
+        body: edge::Body,
+        head: &Head,
+    ) -> Result<Bytes, Refusal> {
+        let encoding = head.headers.get(CONTENT_ENCODING).map(http::HeaderValue::as_bytes);
+        if encoding.is_some_and(|encoding| !encoding.eq_ignore_ascii_case(b"identity")) {
+            return Err(Refusal::UnsupportedMedia { expected: "without a Content-Encoding" });
+        }
+        let limit = match endpoint.body {
+            Body::Parts(_) => self.config.parts_limit,
+            _ => self.config.body_limit,
+        };
+        body.collect(limit, self.config.body_timeout).await.map_err(|error| match error {
+            BodyError::TooLarge => Refusal::TooLarge { limit },
+            BodyError::TimedOut => Refusal::TooSlow,
+            BodyError::Broken => body::whole("The request body broke off."),
+        })
+    }
+
+    /// Who calls, if that is known and enough for this operation.
+    async fn recognise(
+        &self,
+        endpoint: &Endpoint,
+        head: &Head,
+        form: Option<&Bytes>,
+        trace: &mut Trace,
+    ) -> Result<Option<Caller>, Stop> {
+        if endpoint.permit.open {
+            return Ok(None);
+        }
+        let request = self.config.credentials(head, form);
+        let caller = self.authenticator.authenticate(&request).await?;
+        let caller = caller.ok_or_else(|| {
+            let shown = head.headers.contains_key(AUTHORIZATION);
+            let why = if shown { Unproven::Garbled } else { Unproven::Missing };
+            Refusal::Unauthenticated(why)
+        })?;
+        trace.app = Some(caller.app_id);
+        trace.user = caller.user;
+        if caller.credential == Credential::OAuth1 {
+            trace.access_level = Some(level(caller.permission));
+        }
+        permit(endpoint, &caller)?;
+        Ok(Some(caller))
+    }
+
+    /// Counts the call, whatever becomes of it afterwards.
+    fn count(
+        &self,
+        endpoint: &Endpoint,
+        operation: usize,
+        caller: Option<&Caller>,
+        head: &Head,
+        trace: &mut Trace,
+    ) -> Result<(), Refusal> {
+        let (pool, windows) = match caller {
+            Some(Caller { app_id, user: Some(user), .. }) => {
+                (Pool::User(app_id.get(), user.get()), endpoint.limits.user)
+            }
+            Some(caller) => (Pool::App(caller.app_id.get()), endpoint.limits.app),
+            None => match self.config.client(head) {
+                Some(address) => (Pool::of_address(address), endpoint.limits.app),
+                None => return Ok(()),
+            },
+        };
+        let standing = self.limiter.count(pool, operation, windows, wall());
+        trace.standing = Some(standing);
+        if standing.allowed {
+            return Ok(());
+        }
+        self.metrics.limited.inc();
+        Err(Refusal::TooMany)
+    }
+
+    /// The figures that a caller sees who is not known yet.
+    fn unclaimed(&self, endpoint: &Endpoint) -> Option<crate::limits::Standing> {
+        let windows = if endpoint.limits.user.is_empty() || endpoint.permit.open {
+            endpoint.limits.app
+        } else {
+            endpoint.limits.user
+        };
+        Some(self.limiter.quote(windows, wall()))
+    }
+}
+
+/// Whether a caller's credential is of a kind and level that the operation takes.
+fn permit(endpoint: &Endpoint, caller: &Caller) -> Result<(), Refusal> {
+    let permit = endpoint.permit;
+    if !permit.accepts(caller.credential) {
+        return Err(wrong_credential(caller.credential, permit));
+    }
+    match caller.credential {
+        Credential::OAuth1 if caller.permission < needed(endpoint) => Err(Refusal::AccessLevel),
+        Credential::OAuth2 if !caller.scopes.covers(permit.scopes) => Err(Refusal::ScopeMissing),
+        _ => Ok(()),
+    }
+}
+
+/// The OAuth 1.0a level that an operation needs.
+fn needed(endpoint: &Endpoint) -> Permission {
+    let direct = DIRECT.iter().any(|scope| endpoint.permit.scopes.has(scope));
+    match endpoint.method {
+        _ if direct => Permission::Messages,
+        "GET" => Permission::Read,
+        _ => Permission::Write,
+    }
+}
+
+/// A level as the `x-access-level` header has it.
+const fn level(permission: Permission) -> &'static str {
+    match permission {
+        Permission::Read => "read",
+        Permission::Write => "read-write",
+        Permission::Messages => "read-write-directmessages",
+    }
+}
