@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use base::{Fault, PostId};
 use store::Tx;
 use store::posts::{self, Post, Span, State};
-use store::users::{self, User};
+use store::users::User;
 
 use crate::homes::Homes;
 use crate::visibility::{self, Sight, Sights, Viewer};
@@ -22,7 +22,7 @@ pub fn sight(tx: &mut Tx<'_>, viewer: Viewer, user: &User) -> Result<Sight, Faul
 /// A page, and what of the timeline was looked at for it.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// Newest first; what the viewer may not see is left out, so it may be short.
+    /// Newest first. What the viewer may not see among them is left out where they are spoken.
     pub posts: Vec<Post>,
     /// The newest and the oldest id that were looked at; none when there was nothing.
     pub looked_at: Option<(PostId, PostId)>,
@@ -35,13 +35,9 @@ pub fn of_author(tx: &mut Tx<'_>, author: &User, span: &Span) -> Result<Page, Fa
     Ok(cut(posts::of_author(tx, author.id, &one_more(span))?, span))
 }
 
-/// A page of the posts that mention a user, as far as the viewer may see them.
-pub fn mentions(tx: &mut Tx<'_>, viewer: Viewer, user: &User, span: &Span) -> Result<Page, Fault> {
-    let page = cut(posts::mentioning(tx, user.id, &one_more(span))?, span);
-    Ok(Page {
-        posts: seen(tx, viewer, page.posts)?,
-        ..page
-    })
+/// A page of the posts that mention a user.
+pub fn mentions(tx: &mut Tx<'_>, user: &User, span: &Span) -> Result<Page, Fault> {
+    Ok(cut(posts::mentioning(tx, user.id, &one_more(span))?, span))
 }
 
 /// A page of a reader's home timeline.
@@ -60,11 +56,10 @@ pub fn home(tx: &mut Tx<'_>, homes: &Homes, reader: &User, span: &Span) -> Resul
             });
         };
         let found = in_order(&ids, posts::by_ids(tx, &ids)?);
-        let found = found
+        let mut found: Vec<Post> = found
             .into_iter()
             .filter(|post| belongs(post, span))
             .collect();
-        let mut found = seen(tx, Viewer::user(reader.id), found)?;
         if span.rising {
             rest.above = newest.get();
             found.append(&mut posts);
@@ -97,17 +92,6 @@ fn belongs(post: &Post, span: &Span) -> bool {
 fn in_order(ids: &[PostId], found: Vec<Post>) -> Vec<Post> {
     let mut by_id: HashMap<PostId, Post> = found.into_iter().map(|post| (post.id, post)).collect();
     ids.iter().filter_map(|id| by_id.remove(id)).collect()
-}
-
-/// Leaves out what the viewer may not see.
-fn seen(tx: &mut Tx<'_>, viewer: Viewer, mut posts: Vec<Post>) -> Result<Vec<Post>, Fault> {
-    let mut authors: Vec<_> = posts.iter().map(|post| post.author_id).collect();
-    authors.sort_unstable();
-    authors.dedup();
-    let authors = users::by_ids(tx, &authors)?;
-    let sights = Sights::of_authors(tx, viewer, &authors)?;
-    posts.retain(|post| sights.of_post(post) == Sight::Visible);
-    Ok(posts)
 }
 
 const fn one_more(span: &Span) -> Span {

@@ -60,13 +60,13 @@ const VARIANT: Json = Json::Object(&[
 
 pub(crate) const FIELDS: &[Shown] = &[
     Shown::always("media_key", Json::Text, "What posts call it by.")
-        .media(|out, facts| out.quoted(&facts.media.media_key, false)),
+        .media(|out, facts| out.quoted(&facts.media.media_key)),
     Shown::always(
         "type",
         Json::OneOf(&["photo", "video", "animated_gif"]),
         "The kind of media.",
     )
-    .media(|out, facts| out.quoted(&facts.media.kind, false)),
+    .media(|out, facts| out.quoted(&facts.media.kind)),
     Shown::asked("url", Json::Text, "Address of a photo.")
         .media(|out, facts| out.text(&facts.media.url)),
     Shown::asked("preview_image_url", Json::Text, "Address of a still.")

@@ -97,23 +97,21 @@ impl Out {
     /// Text; nothing when it is empty.
     pub(crate) fn text(&mut self, text: &str) {
         if !text.is_empty() {
-            self.quoted(text, false);
+            self.quoted(text);
         }
     }
 
     /// Text with `&`, `<` and `>` as the interface sends them; empty text stays.
-    pub(crate) fn escaped(&mut self, parts: &[&str]) {
+    pub(crate) fn escaped(&mut self, text: &str) {
         self.text.push('"');
-        for part in parts {
-            self.inside(part, true);
-        }
+        self.inside(text, true);
         self.text.push('"');
     }
 
     /// Text that may be empty.
-    pub(crate) fn quoted(&mut self, text: &str, html: bool) {
+    pub(crate) fn quoted(&mut self, text: &str) {
         self.text.push('"');
-        self.inside(text, html);
+        self.inside(text, false);
         self.text.push('"');
     }
 

@@ -18,6 +18,7 @@ use crate::wants::bits_for;
 use crate::world::World;
 
 pub(crate) use metrics::forbidden_fields;
+pub(crate) use text::short_part;
 
 /// A post and what is known around it.
 #[derive(Clone, Copy)]
@@ -36,6 +37,11 @@ impl<'a> PostFacts<'a> {
         let post = self.world.posts.get(self.post.repost_of_id?)?;
         let seen = self.world.sight(post) == Sight::Visible;
         seen.then_some(PostFacts { post, ..self })
+    }
+
+    /// Whether its text is sent in part, and the whole as a note.
+    fn is_long(self) -> bool {
+        self.world.shorts.contains_key(&self.post.id)
     }
 
     /// Whether it belongs to the viewer.
@@ -156,7 +162,7 @@ pub(crate) const FIELDS: &[Shown] = &[
         Member::new("editable_until", Json::Time),
     ]), "Whether, how often and until when it can be edited.").post(fields::edit_controls),
     Shown::asked("community_id", Json::Id, "The community it was posted to.").post(fields::community_id),
-    Shown::asked("display_text_range", Json::List(&Json::Int), "The part of the text to display, in code points.").post(fields::display_text_range),
+    Shown::asked("display_text_range", Json::List(&Json::Int), "The part of the text to display, in code points.").post(text::display_range),
     Shown::asked("source", Json::Text, "Accepted and never sent."),
     Shown::asked("withheld", Json::Object(&[
         Member::new("copyright", Json::Bool),

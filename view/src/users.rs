@@ -115,9 +115,9 @@ const CONNECTIONS: &[&str] = &[
 pub(crate) const FIELDS: &[Shown] = &[
     Shown::always("id", Json::Id, "Id of the user.").user(|out, facts| out.id(facts.user.id.get())),
     Shown::always("name", Json::Text, "The display name.")
-        .user(|out, facts| out.quoted(&facts.user.name, false)),
+        .user(|out, facts| out.quoted(&facts.user.name)),
     Shown::always("username", Json::Text, "The handle.")
-        .user(|out, facts| out.quoted(&facts.user.username, false)),
+        .user(|out, facts| out.quoted(&facts.user.username)),
     Shown::asked("created_at", Json::Time, "When the account was made.")
         .user(|out, facts| out.time(facts.user.created_at)),
     Shown::asked("description", Json::Text, "The biography.")

@@ -11,7 +11,7 @@ use store::users::User;
 use store::{Tx, follows, graph, media, posts, users};
 
 use crate::media::id_of;
-use crate::posts::{PostFacts, media_keys};
+use crate::posts::{PostFacts, media_keys, short_part};
 use crate::shown::Reach;
 use crate::users::UserFacts;
 use crate::wants::bit_of;
@@ -58,6 +58,8 @@ pub(crate) struct World {
     pub(crate) kin: Kin,
     /// Of edited posts, by the first of them.
     pub(crate) versions: HashMap<PostId, Vec<PostId>>,
+    /// The first parts of long posts.
+    pub(crate) shorts: HashMap<PostId, String>,
     /// Posts that may not be seen.
     pub(crate) hidden: HashMap<PostId, Sight>,
 }
@@ -135,6 +137,7 @@ impl World {
             media: Shelf::default(),
             kin: Kin::default(),
             versions: HashMap::new(),
+            shorts: HashMap::new(),
             hidden: HashMap::new(),
         }
     }
@@ -212,6 +215,7 @@ impl World {
         let reposted: Vec<_> = reposts.collect();
         self.load_posts(tx, &reposted)?;
         self.load_versions(tx)?;
+        self.shorten();
         let nested = self.needs_of_posts(wants, true);
         needs.users.extend(nested.users);
         needs.media.extend(nested.media);
@@ -257,6 +261,13 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    /// Finds out which posts are too long to be sent whole.
+    pub(crate) fn shorten(&mut self) {
+        let posts = self.posts.items().iter();
+        let shorts = posts.filter_map(|post| Some((post.id, short_part(post)?)));
+        self.shorts.extend(shorts);
     }
 
     /// Finds out which posts the viewer may not see.

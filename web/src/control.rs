@@ -19,7 +19,7 @@ use crate::reply::Reply;
 
 /// The largest command.
 const MOST: usize = 64 * 1024 * 1024;
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 const METRICS_TEXT: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
@@ -57,7 +57,14 @@ impl Control {
         token: Secret,
         commands: Vec<Command>,
     ) -> Self {
-        Self { shared: Arc::new(Shared { health, metrics, token, commands }) }
+        Self {
+            shared: Arc::new(Shared {
+                health,
+                metrics,
+                token,
+                commands,
+            }),
+        }
     }
 
     async fn reply(&self, parts: &Parts, body: Body) -> Reply {
@@ -78,7 +85,12 @@ impl Control {
                 }
             };
         }
-        let Some(command) = self.shared.commands.iter().find(|command| command.path == path) else {
+        let Some(command) = self
+            .shared
+            .commands
+            .iter()
+            .find(|command| command.path == path)
+        else {
             return refuse(404, "there is nothing here\n");
         };
         if method != Method::POST {
@@ -95,7 +107,9 @@ impl Control {
     }
 
     fn is_known(&self, headers: &HeaderMap) -> bool {
-        let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let shown = headers
+            .get(AUTHORIZATION)
+            .and_then(|value| value.to_str().ok());
         let token = shown.and_then(|shown| shown.strip_prefix("Bearer "));
         let real = self.shared.token.reveal();
         // An unset token opens nothing.
@@ -106,11 +120,18 @@ impl Control {
 impl Handler for Control {
     async fn call(&self, request: Request<Body>) -> Response<Body> {
         let (parts, body) = request.into_parts();
-        let Reply { status, headers, body, .. } = self.reply(&parts, body).await;
+        let Reply {
+            status,
+            headers,
+            body,
+            ..
+        } = self.reply(&parts, body).await;
         let mut response = Response::new(body);
         *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
         *response.headers_mut() = headers;
-        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
+            .headers_mut()
+            .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response
     }
 }
@@ -121,7 +142,10 @@ fn refuse(status: u16, why: &'static str) -> Reply {
 
 /// Whether the request came over a Unix socket, or names the host by a loopback address.
 fn is_local(parts: &Parts) -> bool {
-    let over_socket = parts.extensions.get::<Peer>().is_some_and(|peer| peer.addr.is_none());
+    let over_socket = parts
+        .extensions
+        .get::<Peer>()
+        .is_some_and(|peer| peer.addr.is_none());
     let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
     let host = host.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str));
     over_socket || host.is_some_and(is_loopback)
@@ -133,7 +157,9 @@ fn is_loopback(host: &str) -> bool {
         None => host.split(':').next().unwrap_or_default(),
     };
     name.eq_ignore_ascii_case("localhost")
-        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        || name
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -142,10 +168,25 @@ mod tests {
 
     #[test]
     fn only_loopback_names_are_local() {
-        for host in ["localhost", "LOCALHOST:8079", "127.0.0.1:8079", "127.0.0.9", "[::1]:80", "[::1]"] {
+        for host in [
+            "localhost",
+            "LOCALHOST:8079",
+            "127.0.0.1:8079",
+            "127.0.0.9",
+            "[::1]:80",
+            "[::1]",
+        ] {
             assert!(is_loopback(host), "{host}");
         }
-        for host in ["", "a.example", "localhost.a.example", "127.0.0.1.nip.io", "10.0.0.1", "[::2]:1", "::1x"] {
+        for host in [
+            "",
+            "a.example",
+            "localhost.a.example",
+            "127.0.0.1.nip.io",
+            "10.0.0.1",
+            "[::2]:1",
+            "::1x",
+        ] {
             assert!(!is_loopback(host), "{host}");
         }
     }

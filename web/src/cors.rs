@@ -52,7 +52,10 @@ impl Cors {
     /// The asking origin, if it is one of ours. Tokens and pages are never for other pages.
     fn origin<'h>(&self, accent: Accent, request: &'h HeaderMap) -> Option<&'h HeaderValue> {
         let origin = request.get(ORIGIN).filter(|_| accent == Accent::V2)?;
-        let known = self.origins.iter().any(|known| known.as_bytes() == origin.as_bytes());
+        let known = self
+            .origins
+            .iter()
+            .any(|known| known.as_bytes() == origin.as_bytes());
         known.then_some(origin)
     }
 }
@@ -80,7 +83,10 @@ mod tests {
     fn no_answer_carries_a_word_of_it_by_default() {
         let cors = Cors::default();
         assert!(marked(&cors, Accent::V2, "https://a.example").is_empty());
-        assert!(cors.preflight(Accent::V2, &from("https://a.example"), "GET").is_none());
+        assert!(
+            cors.preflight(Accent::V2, &from("https://a.example"), "GET")
+                .is_none()
+        );
     }
 
     #[test]
@@ -88,7 +94,10 @@ mod tests {
         let cors = Cors::new(vec!["https://a.example".to_owned()]);
         let answer = marked(&cors, Accent::V2, "https://a.example");
         assert_eq!(answer["access-control-allow-origin"], "https://a.example");
-        assert!(cors.preflight(Accent::V2, &from("https://a.example"), "GET").is_some());
+        assert!(
+            cors.preflight(Accent::V2, &from("https://a.example"), "GET")
+                .is_some()
+        );
         for (accent, origin) in [
             (Accent::V2, "https://a.example.evil.example"),
             (Accent::V2, "null"),

@@ -59,12 +59,18 @@ pub struct Window {
 
 /// `calls` in 15 minutes.
 pub const fn quarter(calls: u32) -> Window {
-    Window { calls, seconds: 900 }
+    Window {
+        calls,
+        seconds: 900,
+    }
 }
 
 /// `calls` in 24 hours.
 pub const fn day(calls: u32) -> Window {
-    Window { calls, seconds: 86_400 }
+    Window {
+        calls,
+        seconds: 86_400,
+    }
 }
 
 /// A parameter of the path or the query.
@@ -207,7 +213,10 @@ impl Endpoint {
         about: "",
         permit: Permit::NOBODY,
         // Contract §4: operations without published figures.
-        limits: Limits { app: &[quarter(300)], user: &[quarter(75)] },
+        limits: Limits {
+            app: &[quarter(300)],
+            user: &[quarter(75)],
+        },
         params: &[],
         body: Body::None,
         success: 200,
@@ -217,19 +226,30 @@ impl Endpoint {
 
     /// An operation of the v2 interface.
     pub const fn new(id: &'static str, method: &'static str, path: &'static str) -> Self {
-        Self { id, method, path, ..Self::DEFAULT }
+        Self {
+            id,
+            method,
+            path,
+            ..Self::DEFAULT
+        }
     }
 
     /// Accepts the credentials that the contract's letters name, with these scopes.
     #[must_use]
     pub const fn permit(self, letters: &str, scopes: Scopes) -> Self {
-        Self { permit: Permit::of(letters, scopes), ..self }
+        Self {
+            permit: Permit::of(letters, scopes),
+            ..self
+        }
     }
 
     /// Counts calls per app and per user in these windows.
     #[must_use]
     pub const fn limits(self, app: &'static [Window], user: &'static [Window]) -> Self {
-        Self { limits: Limits { app, user }, ..self }
+        Self {
+            limits: Limits { app, user },
+            ..self
+        }
     }
 
     /// Takes these parameters.
@@ -271,6 +291,9 @@ impl Endpoint {
     /// Is built, and done by this function.
     #[must_use]
     pub const fn act(self, act: fn(Call) -> Pending) -> Self {
-        Self { act: Some(act), ..self }
+        Self {
+            act: Some(act),
+            ..self
+        }
     }
 }

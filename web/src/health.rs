@@ -43,7 +43,9 @@ impl Health {
         if self.drain.is_triggered() {
             return Reply::bytes(503, PLAIN, "draining\n");
         }
-        let read = self.store.read(|tx| meta::get(tx, "ready").map_err(Stop::Failed));
+        let read = self
+            .store
+            .read(|tx| meta::get(tx, "ready").map_err(Stop::Failed));
         match timeout(PATIENCE, read).await {
             Ok(Ok(_)) => Reply::bytes(200, PLAIN, "ok\n"),
             Ok(Err(_)) | Err(_) => Reply::bytes(503, PLAIN, "the store does not answer\n"),

@@ -11,6 +11,7 @@ pub mod health;
 pub mod limits;
 pub mod log;
 pub mod metrics;
+mod oauth;
 pub mod openapi;
 pub mod operations;
 pub mod page;
@@ -19,6 +20,7 @@ pub mod pipeline;
 pub mod reply;
 pub mod router;
 pub mod speech;
+mod v2;
 
 pub use call::Call;
 pub use pipeline::{Config, Server};

@@ -108,7 +108,12 @@ impl Limiter {
     /// Counts in memory, for at most `keys` pairs of pool and operation at once.
     pub fn new(mode: Mode, keys: usize) -> Self {
         let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
-        Self { mode, hasher: RandomState::new(), shards, most: (keys / SHARDS).max(1) }
+        Self {
+            mode,
+            hasher: RandomState::new(),
+            shards,
+            most: (keys / SHARDS).max(1),
+        }
     }
 
     /// Counts one call at `now`: against every window, or, where one is used up, against none.
@@ -116,11 +121,17 @@ impl Limiter {
         let key = Key { pool, operation };
         let of_user = matches!(pool, Pool::User(..));
         if self.mode == Mode::Off || windows.is_empty() {
-            return Standing { of_user, ..self.quote(windows, now) };
+            return Standing {
+                of_user,
+                ..self.quote(windows, now)
+            };
         }
         let place = usize::try_from(self.hasher.hash_one(key) >> 32).unwrap_or(0) % SHARDS;
         let Some(shard) = self.shards.get(place) else {
-            return Standing { of_user, ..self.quote(windows, now) };
+            return Standing {
+                of_user,
+                ..self.quote(windows, now)
+            };
         };
         let mut shard = shard.lock();
         if shard.len() >= self.most && !shard.contains_key(&key) {
@@ -135,7 +146,10 @@ impl Limiter {
 
     /// The figures of a caller who was not counted.
     pub fn quote(&self, windows: &[Window], now: Time) -> Standing {
-        let fresh = [Count { start_ms: now.ms(), used: 0 }; MOST_WINDOWS];
+        let fresh = [Count {
+            start_ms: now.ms(),
+            used: 0,
+        }; MOST_WINDOWS];
         self.standing(windows, &fresh, true, false)
     }
 
@@ -151,7 +165,10 @@ impl Limiter {
             let into = now - count.start_ms;
             // A machine's clock that was set back must not freeze a window for good.
             if !(-length..length).contains(&into) || count.used == 0 {
-                *count = Count { start_ms: now, used: 0 };
+                *count = Count {
+                    start_ms: now,
+                    used: 0,
+                };
             }
             allowed &= count.used < self.calls(*window);
         }
@@ -178,18 +195,34 @@ impl Limiter {
             let end = count.start_ms + i64::from(window.seconds) * 1000;
             // Rounded up, so that a client which sleeps until then is let in.
             let reset = end.saturating_add(999).div_euclid(1000);
-            (window.seconds, Figures { limit, remaining: limit.saturating_sub(count.used), reset })
+            (
+                window.seconds,
+                Figures {
+                    limit,
+                    remaining: limit.saturating_sub(count.used),
+                    reset,
+                },
+            )
         };
         let all = windows.iter().zip(counts).map(figures);
         let pick = |seconds: u32| {
-            all.clone().find(|(length, _)| *length == seconds).map(|(_, figures)| figures)
+            all.clone()
+                .find(|(length, _)| *length == seconds)
+                .map(|(_, figures)| figures)
         };
         let used_up = all.clone().filter(|(_, figures)| figures.remaining == 0);
-        let used_up = used_up.map(|(_, figures)| figures).max_by_key(|figures| figures.reset);
+        let used_up = used_up
+            .map(|(_, figures)| figures)
+            .max_by_key(|figures| figures.reset);
         let common = pick(QUARTER).or_else(|| all.clone().next().map(|(_, figures)| figures));
         // A refused client waits for the window that refused it.
         let shown = if allowed { common } else { used_up.or(common) };
-        Standing { allowed, shown, day: pick(DAY), of_user }
+        Standing {
+            allowed,
+            shown,
+            day: pick(DAY),
+            of_user,
+        }
     }
 
     fn calls(&self, window: Window) -> u32 {
@@ -273,14 +306,29 @@ mod tests {
         assert_eq!(refused.shown.unwrap().remaining, 0);
         let reset = refused.shown.unwrap().reset;
         assert_eq!(reset, 1_901);
-        assert!(!limiter.count(ME, 0, &windows, Time::from_ms(1_900_249)).allowed);
-        assert!(limiter.count(ME, 0, &windows, Time::from_seconds(reset)).allowed);
+        assert!(
+            !limiter
+                .count(ME, 0, &windows, Time::from_ms(1_900_249))
+                .allowed
+        );
+        assert!(
+            limiter
+                .count(ME, 0, &windows, Time::from_seconds(reset))
+                .allowed
+        );
     }
 
     #[test]
     fn nothing_is_counted_where_one_window_is_used_up() {
         let limiter = Limiter::new(Mode::Table, 1024);
-        let windows = [Window { calls: 1, seconds: 1 }, quarter(3), day(100)];
+        let windows = [
+            Window {
+                calls: 1,
+                seconds: 1,
+            },
+            quarter(3),
+            day(100),
+        ];
         let mut allowed = 0;
         for tenth in 0..25 {
             let now = Time::from_ms(1_000_000 + tenth * 100);
@@ -334,13 +382,19 @@ mod tests {
         for user in 0..1_000 {
             limiter.count(Pool::User(2, user), 0, &[quarter(1)], at(2_000));
         }
-        assert!(!limiter.count(Pool::User(2, 1), 0, &[quarter(1)], at(2_001)).allowed);
+        assert!(
+            !limiter
+                .count(Pool::User(2, 1), 0, &[quarter(1)], at(2_001))
+                .allowed
+        );
     }
 
     #[test]
     fn the_mode_scales_or_only_shows() {
         let scaled = Limiter::new(Mode::Scale(3), 1024);
-        let allowed = (0..10).filter(|_| scaled.count(ME, 0, &[quarter(2)], at(1)).allowed).count();
+        let allowed = (0..10)
+            .filter(|_| scaled.count(ME, 0, &[quarter(2)], at(1)).allowed)
+            .count();
         assert_eq!(allowed, 6);
         let off = Limiter::new(Mode::Off, 1024);
         for _ in 0..10 {

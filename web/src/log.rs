@@ -40,19 +40,28 @@ impl RequestIds {
     /// Names that begin at a random place.
     pub fn new(chance: &Chance) -> Result<Self, Fault> {
         let start = u64::from_be_bytes(chance.bytes()?);
-        Ok(Self { next: AtomicU64::new(start) })
+        Ok(Self {
+            next: AtomicU64::new(start),
+        })
     }
 
     /// The name that the client gave in `x-request-id`, if it is a plain one; else a new one.
     pub fn name(&self, headers: &HeaderMap) -> RequestId {
-        let given = headers.get("x-request-id").filter(|value| is_plain(value.as_bytes()));
+        let given = headers
+            .get("x-request-id")
+            .filter(|value| is_plain(value.as_bytes()));
         let value = given.cloned().unwrap_or_else(|| self.fresh());
-        RequestId { value, given: given.is_some() }
+        RequestId {
+            value,
+            given: given.is_some(),
+        }
     }
 
     fn fresh(&self) -> HeaderValue {
         // Golden-ratio steps, then SplitMix64's finish: distinct, and without a visible order.
-        let mut mixed = self.next.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
+        let mut mixed = self
+            .next
+            .fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^= mixed >> 31;
@@ -156,8 +165,9 @@ mod tests {
     fn new_names_are_distinct() {
         let ids = RequestIds::new(&Chance::Os).unwrap();
         let headers = HeaderMap::new();
-        let names: std::collections::HashSet<_> =
-            (0..10_000).map(|_| ids.name(&headers).as_str().to_owned()).collect();
+        let names: std::collections::HashSet<_> = (0..10_000)
+            .map(|_| ids.name(&headers).as_str().to_owned())
+            .collect();
         assert_eq!(names.len(), 10_000);
     }
 }

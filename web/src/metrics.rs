@@ -17,8 +17,9 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 /// Upper bounds in seconds: from a lookup in memory to a slow disk.
-const BUCKETS: [f64; 12] =
-    [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
+const BUCKETS: [f64; 12] = [
+    0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0,
+];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Labels {
@@ -64,12 +65,28 @@ impl Default for Metrics {
         let (faults, limited) = (Counter::default(), Counter::default());
         registry.register("requests", "Requests answered", requests.clone());
         registry.register("request_seconds", "From head to answer", durations.clone());
-        registry.register("requests_in_flight", "Requests being answered", in_flight.clone());
+        registry.register(
+            "requests_in_flight",
+            "Requests being answered",
+            in_flight.clone(),
+        );
         registry.register("panics", "Handlers that panicked", panics.clone());
         registry.register("faults", "Failures of ours", faults.clone());
-        registry.register("rate_limited", "Calls refused by a rate limit", limited.clone());
+        registry.register(
+            "rate_limited",
+            "Calls refused by a rate limit",
+            limited.clone(),
+        );
         let registry = Mutex::new(registry);
-        Self { registry, requests, durations, in_flight, panics, faults, limited }
+        Self {
+            registry,
+            requests,
+            durations,
+            in_flight,
+            panics,
+            faults,
+            limited,
+        }
     }
 }
 
@@ -103,9 +120,15 @@ impl Metrics {
 
     /// Notes an answer.
     pub fn answered(&self, route: &'static str, method: &str, status: u16, took: Duration) {
-        let labels = Labels { route, method: known(method), status: class(status) };
+        let labels = Labels {
+            route,
+            method: known(method),
+            status: class(status),
+        };
         self.requests.get_or_create(&labels).inc();
-        self.durations.get_or_create(&Route { route }).observe(took.as_secs_f64());
+        self.durations
+            .get_or_create(&Route { route })
+            .observe(took.as_secs_f64());
     }
 
     /// Everything, in the text format.
@@ -119,7 +142,10 @@ impl Metrics {
 /// A method as a label: what clients invent is one label.
 fn known(method: &str) -> &'static str {
     const KNOWN: [&str; 7] = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"];
-    KNOWN.into_iter().find(|known| *known == method).unwrap_or("other")
+    KNOWN
+        .into_iter()
+        .find(|known| *known == method)
+        .unwrap_or("other")
 }
 
 const fn class(status: u16) -> &'static str {
@@ -151,8 +177,16 @@ impl Collector for Listener {
 
 fn counters(view: &StatsView) -> [(&'static str, &'static str, u64); 12] {
     [
-        ("connections_accepted", "Connections taken up", view.accepted),
-        ("connections_refused", "Connections turned away, too many open", view.refused),
+        (
+            "connections_accepted",
+            "Connections taken up",
+            view.accepted,
+        ),
+        (
+            "connections_refused",
+            "Connections turned away, too many open",
+            view.refused,
+        ),
         (
             "connections_refused_by_address",
             "Connections turned away, too many of one address",
@@ -160,13 +194,41 @@ fn counters(view: &StatsView) -> [(&'static str, &'static str, u64); 12] {
         ),
         ("accept_errors", "Failed accepts", view.accept_errors),
         ("heads", "Requests whose head was read", view.requests),
-        ("bad_requests", "Requests that the listener turned away", view.bad_requests),
-        ("header_timeouts", "Connections closed waiting for a head", view.header_timeouts),
-        ("body_timeouts", "Request bodies given up on", view.body_timeouts),
-        ("idle_timeouts", "Connections closed at rest", view.idle_timeouts),
-        ("write_timeouts", "Connections whose client took nothing", view.write_timeouts),
-        ("listener_panics", "Panics that reached the listener", view.panics),
-        ("connections_aborted", "Connections cut off at shutdown", view.aborted),
+        (
+            "bad_requests",
+            "Requests that the listener turned away",
+            view.bad_requests,
+        ),
+        (
+            "header_timeouts",
+            "Connections closed waiting for a head",
+            view.header_timeouts,
+        ),
+        (
+            "body_timeouts",
+            "Request bodies given up on",
+            view.body_timeouts,
+        ),
+        (
+            "idle_timeouts",
+            "Connections closed at rest",
+            view.idle_timeouts,
+        ),
+        (
+            "write_timeouts",
+            "Connections whose client took nothing",
+            view.write_timeouts,
+        ),
+        (
+            "listener_panics",
+            "Panics that reached the listener",
+            view.panics,
+        ),
+        (
+            "connections_aborted",
+            "Connections cut off at shutdown",
+            view.aborted,
+        ),
     ]
 }
 
@@ -192,7 +254,12 @@ mod tests {
         ));
         assert!(text.contains("locum_requests_in_flight 1"));
         drop(held);
-        assert!(metrics.text().unwrap().contains("locum_requests_in_flight 0"));
+        assert!(
+            metrics
+                .text()
+                .unwrap()
+                .contains("locum_requests_in_flight 0")
+        );
     }
 
     #[test]
@@ -200,6 +267,9 @@ mod tests {
         let metrics = Metrics::default();
         metrics.add_listener("public", std::sync::Arc::default());
         let text = metrics.text().unwrap();
-        assert!(text.contains(r#"locum_connections_accepted_total{listener="public"} 0"#), "{text}");
+        assert!(
+            text.contains(r#"locum_connections_accepted_total{listener="public"} 0"#),
+            "{text}"
+        );
     }
 }

@@ -33,12 +33,21 @@ pub struct Reply {
 impl Reply {
     /// No bytes.
     pub fn empty(status: u16) -> Self {
-        Self { status, headers: HeaderMap::new(), body: Body::empty(), streamed: false }
+        Self {
+            status,
+            headers: HeaderMap::new(),
+            body: Body::empty(),
+            streamed: false,
+        }
     }
 
     /// Bytes of a type.
     pub fn bytes(status: u16, kind: HeaderValue, bytes: impl Into<Bytes>) -> Self {
-        Self { body: Body::full(bytes), ..Self::empty(status) }.header(CONTENT_TYPE, kind)
+        Self {
+            body: Body::full(bytes),
+            ..Self::empty(status)
+        }
+        .header(CONTENT_TYPE, kind)
     }
 
     /// JSON, whole: nothing is put around it.
@@ -58,7 +67,11 @@ impl Reply {
 
     /// Bytes to come, each chunk sent as soon as it is there.
     pub fn stream(kind: HeaderValue, body: Body) -> Self {
-        let reply = Self { body, streamed: true, ..Self::empty(200) };
+        let reply = Self {
+            body,
+            streamed: true,
+            ..Self::empty(200)
+        };
         reply.header(CONTENT_TYPE, kind)
     }
 
@@ -102,10 +115,13 @@ fn escape(letter: char) -> String {
         return letter.to_string();
     }
     let mut bytes = [0; 4];
-    letter.encode_utf8(&mut bytes).bytes().fold(String::new(), |mut text, byte| {
-        text.push_str(&format!("%{byte:02X}"));
-        text
-    })
+    letter
+        .encode_utf8(&mut bytes)
+        .bytes()
+        .fold(String::new(), |mut text, byte| {
+            text.push_str(&format!("%{byte:02X}"));
+            text
+        })
 }
 
 #[cfg(test)]
@@ -116,7 +132,10 @@ mod tests {
     fn a_location_holds_no_line_break() {
         let reply = Reply::redirect("https://a.example/cb?x=1\r\nset-cookie: a=b&é");
         let location = reply.headers.get("location").unwrap().to_str().unwrap();
-        assert_eq!(location, "https://a.example/cb?x=1%0D%0Aset-cookie:%20a=b&%C3%A9");
+        assert_eq!(
+            location,
+            "https://a.example/cb?x=1%0D%0Aset-cookie:%20a=b&%C3%A9"
+        );
         assert_eq!(reply.status, 302);
     }
 }

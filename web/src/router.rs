@@ -111,36 +111,62 @@ impl Router {
         facts: Facts,
     ) -> Result<(), Fault> {
         let unnamed = anonymous(spelled);
-        let place = match self.places.get(&unnamed) {
-            Some(place) => *place,
-            None => {
-                let place = self.nodes.len();
-                let inserted = self.paths.insert(unnamed.clone(), place);
-                inserted.map_err(Fault::when("mounting a path"))?;
-                self.nodes.push(Node::default());
-                self.places.insert(unnamed, place);
-                place
-            }
+        let place = if let Some(place) = self.places.get(&unnamed) {
+            *place
+        } else {
+            let place = self.nodes.len();
+            let inserted = self.paths.insert(unnamed.clone(), place);
+            inserted.map_err(Fault::when("mounting a path"))?;
+            self.nodes.push(Node::default());
+            self.places.insert(unnamed, place);
+            place
         };
-        let node = self.nodes.get_mut(place).ok_or_else(|| Fault::new("a node is missing"))?;
-        if node.entries.iter().any(|entry| entry.endpoint.method == endpoint.method) {
+        let node = self
+            .nodes
+            .get_mut(place)
+            .ok_or_else(|| Fault::new("a node is missing"))?;
+        if node
+            .entries
+            .iter()
+            .any(|entry| entry.endpoint.method == endpoint.method)
+        {
             let (id, method) = (endpoint.id, endpoint.method);
             return Err(Fault::new(format!("{id}: {method} {spelled} is taken")));
         }
-        node.entries.push(Entry { endpoint, names: names(path), speech, facts });
+        node.entries.push(Entry {
+            endpoint,
+            names: names(path),
+            speech,
+            facts,
+        });
         Ok(())
     }
 
     /// The operation of a method and a raw path. HEAD is answered as GET.
     pub fn find(&self, method: &str, path: &str) -> Result<Found, Lost> {
-        let lost = |refusal| Lost { refusal, accent: accent_of(path) };
+        let lost = |refusal| Lost {
+            refusal,
+            accent: accent_of(path),
+        };
         let matched = self.paths.at(path).map_err(|_| lost(Refusal::NoSuchPath))?;
-        let node = self.nodes.get(*matched.value).ok_or_else(|| lost(Refusal::NoSuchPath))?;
+        let node = self
+            .nodes
+            .get(*matched.value)
+            .ok_or_else(|| lost(Refusal::NoSuchPath))?;
         let wanted = if method == "HEAD" { "GET" } else { method };
-        let Some(entry) = node.entries.iter().find(|entry| entry.endpoint.method == wanted) else {
+        let Some(entry) = node
+            .entries
+            .iter()
+            .find(|entry| entry.endpoint.method == wanted)
+        else {
             return Err(Lost {
-                refusal: Refusal::MethodNotAllowed { allowed: node.allowed() },
-                accent: node.entries.first().map_or(Accent::V2, |entry| entry.endpoint.accent),
+                refusal: Refusal::MethodNotAllowed {
+                    allowed: node.allowed(),
+                },
+                accent: node
+                    .entries
+                    .first()
+                    .map_or(Accent::V2, |entry| entry.endpoint.accent),
             });
         };
         let decode = |raw: &str| {
@@ -159,8 +185,11 @@ impl Router {
 
 impl Node {
     fn allowed(&self) -> String {
-        let mut methods: Vec<&str> =
-            self.entries.iter().map(|entry| entry.endpoint.method).collect();
+        let mut methods: Vec<&str> = self
+            .entries
+            .iter()
+            .map(|entry| entry.endpoint.method)
+            .collect();
         if methods.contains(&"GET") {
             methods.push("HEAD");
         }
@@ -188,7 +217,10 @@ fn spellings(path: &str) -> Vec<(String, Option<Speech>)> {
         }
         let both = |(path, speech): (String, Option<Speech>)| {
             let posts = (path.replace(mark, word.post), Some(Speech::Post));
-            let tweets = (path.replace(mark, word.tweet), speech.or(Some(Speech::Tweet)));
+            let tweets = (
+                path.replace(mark, word.tweet),
+                speech.or(Some(Speech::Tweet)),
+            );
             [posts, tweets]
         };
         all = all.into_iter().flat_map(both).collect();
@@ -204,7 +236,10 @@ pub fn spell(path: &str, speech: Speech) -> String {
 }
 
 fn names(path: &'static str) -> Vec<&'static str> {
-    path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).collect()
+    path.split('{')
+        .skip(1)
+        .filter_map(|rest| rest.split('}').next())
+        .collect()
 }
 
 /// The path with numbered parameters, so that operations may call the same one differently.
@@ -254,7 +289,11 @@ mod tests {
 
     fn find(method: &str, path: &str) -> (String, Option<Speech>, Vec<String>) {
         let found = Router::new(TABLE).unwrap().find(method, path).unwrap();
-        let path = found.path.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let path = found
+            .path
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
         (found.endpoint.id.to_owned(), found.speech, path)
     }
 
@@ -289,14 +328,30 @@ mod tests {
         assert_eq!(find("GET", "/2/tweets/a%2Fb").2, ["id=a/b"]);
         assert_eq!(find("GET", "/2/tweets/%zz").2, ["id=%zz"]);
         let (id, _, path) = find("DELETE", "/2/users/7/bookmarks20");
-        assert_eq!((id.as_str(), path), ("unbookmark", vec!["id=7".into(), "post_id=20".into()]));
+        assert_eq!(
+            (id.as_str(), path),
+            ("unbookmark", vec!["id=7".into(), "post_id=20".into()])
+        );
     }
 
     #[test]
     fn what_is_not_there_is_not_found() {
-        for path in ["/", "", "/2", "/2/posts/", "/2//posts", "/2/posts/20/", "/3/posts", "*"] {
+        for path in [
+            "/",
+            "",
+            "/2",
+            "/2/posts/",
+            "/2//posts",
+            "/2/posts/20/",
+            "/3/posts",
+            "*",
+        ] {
             let lost = lost("GET", path);
-            assert_eq!((lost.refusal, lost.accent), (Refusal::NoSuchPath, Accent::V2), "{path}");
+            assert_eq!(
+                (lost.refusal, lost.accent),
+                (Refusal::NoSuchPath, Accent::V2),
+                "{path}"
+            );
         }
         assert_eq!(lost("GET", "/1.1/nothing.json").accent, Accent::Legacy);
         assert_eq!(lost("GET", "/oauth/nothing").accent, Accent::Legacy);
@@ -310,7 +365,10 @@ mod tests {
         };
         assert_eq!(allowed("/2/tweets"), "GET, HEAD, POST");
         assert_eq!(allowed("/2/posts/20"), "DELETE, GET, HEAD");
-        assert_eq!(lost("POST", "/1.1/account/verify_credentials.json").accent, Accent::Legacy);
+        assert_eq!(
+            lost("POST", "/1.1/account/verify_credentials.json").accent,
+            Accent::Legacy
+        );
     }
 
     #[test]

@@ -39,7 +39,10 @@ impl Speeches {
         let path_tells = self.path.or(self.hint);
         let speech = self.names.or(path_tells).or(app).unwrap_or(default);
         let both_metrics = self.names.is_none() && path_tells != Some(Speech::Post);
-        Spoken { speech, both_metrics }
+        Spoken {
+            speech,
+            both_metrics,
+        }
     }
 }
 
@@ -52,7 +55,10 @@ mod tests {
     #[test]
     fn the_first_that_tells_decides() {
         let case = |names: &[Speech], path, app, expected: (Speech, bool)| {
-            let mut heard = Speeches { path, ..Speeches::default() };
+            let mut heard = Speeches {
+                path,
+                ..Speeches::default()
+            };
             names.iter().for_each(|name| heard.hear(Some(*name)));
             heard.hear(None);
             let spoken = heard.decide(app, Post);

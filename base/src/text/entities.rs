@@ -5,6 +5,7 @@ use std::ops::Range;
 use twitter_text::entity::Type;
 
 use super::scan::{prepared, scan};
+use super::weight::LONGEST;
 
 /// One entity and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,10 +56,10 @@ impl Entities {
     }
 }
 
-/// Finds the entities of a normalized text.
+/// Finds the entities of a normalized text. One too long for anybody to write has none.
 pub fn entities(text: &str) -> Entities {
     let mut entities = Entities::default();
-    if !text.contains(['.', '#', '＃', '@', '＠', '$']) {
+    if text.len() > LONGEST || !text.contains(['.', '#', '＃', '@', '＠', '$']) {
         return entities;
     }
     for found in scan(&prepared(text)).1 {
@@ -107,6 +108,20 @@ mod tests {
         for entity in found.urls.iter().chain(&found.hashtags) {
             let place = text.get(entity.bytes.clone()).unwrap();
             assert!(place.ends_with(&entity.text));
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_read_to_its_end() {
+        for word in ["日本 ", "@", "a"] {
+            let text = format!("{} @ana https://x.com/é #a", word.repeat(4096));
+            let text = &*format!("#b {text}");
+            let found = entities(text);
+            assert_eq!(found.hashtags.len(), 2);
+            let url = &found.urls[0];
+            assert_eq!(text.get(url.bytes.clone()), Some("https://x.com/é"));
+            assert_eq!(url.end, text.chars().count() - 3);
+            assert_eq!(found.mentions[0].end, url.start - 1);
         }
     }
 

@@ -18,20 +18,59 @@ pub(super) struct Found {
     pub(super) sign: usize,
 }
 
+/// The library's time grows with the square of a text without spaces, so it is given one piece
+/// after the other. No address is longer than a piece.
+const PIECE: usize = 4096;
+
 /// The weight of a prepared text and the entities in it.
 pub(super) fn scan(prepared: &str) -> (u32, Vec<Found>) {
-    let extractor = ValidatingExtractor::new_with_nfc_input(config_v3(), prepared);
+    let mut weight = 0_i64;
+    let mut found = Vec::new();
+    let (mut points, mut bytes) = (0, 0);
+    let mut rest = prepared;
+    while !rest.is_empty() {
+        let (piece, tail) = rest.split_at_checked(piece_end(rest)).unwrap_or((rest, ""));
+        rest = tail;
+        let from = found.len();
+        weight += scan_piece(piece, &mut found);
+        for place in found.iter_mut().skip(from) {
+            place.points = place.points.start + points..place.points.end + points;
+            place.bytes = place.bytes.start + bytes..place.bytes.end + bytes;
+        }
+        if !rest.is_empty() {
+            points += piece.chars().count();
+            bytes += piece.len();
+        }
+    }
+    (u32::try_from(weight).unwrap_or_default(), found)
+}
+
+/// Behind the last space of a piece, for an entity holds none.
+fn piece_end(text: &str) -> usize {
+    if text.len() <= PIECE {
+        return text.len();
+    }
+    let end = text.floor_char_boundary(PIECE);
+    let piece = text.get(..end).unwrap_or_default();
+    let space = piece
+        .char_indices()
+        .rev()
+        .find(|(_, letter)| letter.is_whitespace());
+    space.map_or(end, |(place, letter)| place + letter.len_utf8())
+}
+
+fn scan_piece(piece: &str, found: &mut Vec<Found>) -> i64 {
+    let extractor = ValidatingExtractor::new_with_nfc_input(config_v3(), piece);
     // Also names of other servers and lists, so that they are not taken for something else.
-    let result = extractor.extract(prepared, |_| true);
+    let result = extractor.extract(piece, |_| true);
     let mut weight = i64::from(result.parse_results.weighted_length);
-    let mut cursor = Cursor::new(prepared);
-    let mut found = Vec::with_capacity(result.entities.len());
+    let mut cursor = Cursor::new(piece);
     for entity in &result.entities {
         let Some(place) = cursor.place(entity) else {
             continue;
         };
         if entity.t == Type::URL && !has_scheme(entity.value) {
-            if !may_begin(prepared.get(..place.bytes.start)) {
+            if !may_begin(piece.get(..place.bytes.start)) {
                 continue;
             }
             // The library counts an address without `https://` letter by letter.
@@ -41,7 +80,7 @@ pub(super) fn scan(prepared: &str) -> (u32, Vec<Found>) {
             found.push(place);
         }
     }
-    (u32::try_from(weight).unwrap_or_default(), found)
+    weight
 }
 
 fn letters(text: &str) -> i32 {

@@ -11,6 +11,8 @@ use super::{entities, normalize};
 pub const LENGTH: u32 = 280;
 /// What every address weighs, whatever its length.
 pub const URL_WEIGHT: u32 = 23;
+/// In bytes; what is longer has more than 25,000 characters, and nobody may write that.
+pub(super) const LONGEST: usize = 100_000;
 /// A space and the link to the whole.
 const LINK: u32 = 1 + URL_WEIGHT;
 /// How far back a cut looks for the end of a word, in bytes.
@@ -54,8 +56,8 @@ pub fn weigh(text: &str, free: Range<usize>) -> Weighed {
 
 fn weight(text: &str) -> u32 {
     // ASCII without a dot holds no address.
-    if text.is_ascii() && !text.contains('.') {
-        return u32::try_from(text.len()).unwrap_or(u32::MAX);
+    if text.len() > LONGEST || text.is_ascii() && !text.contains('.') {
+        return u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
     }
     let (apart, added) = separated(text);
     scan(&prepared(&apart)).0.saturating_sub(added)
@@ -73,9 +75,14 @@ pub fn short_first_part(text: &str) -> Option<String> {
     };
     let fits = |end: usize| weight(&part(end)) <= LENGTH - LINK;
     let places = places_to_cut(text);
-    let mut end = 0;
-    // The weights of parts ascend but for an address or two: halving finds a place that fits.
-    let (mut low, mut high) = (0, places.len());
+    // The weights of parts ascend but for an address or two: doubling and then halving finds a
+    // place that fits.
+    let mut high = 128;
+    while places.get(high).is_some_and(|place| fits(*place)) {
+        high *= 2;
+    }
+    let (mut end, mut low) = (0, 0);
+    let mut high = high.min(places.len());
     while low < high {
         let middle = usize::midpoint(low, high);
         match places.get(middle) {
@@ -174,6 +181,7 @@ mod tests {
         assert!(!weigh("", 0..0).permitted_280);
         assert!(!weigh("bad \u{ffff}", 0..0).permitted_280);
         assert!(weigh(&"x".repeat(25_000), 0..0).permitted(25_000));
+        assert!(!weigh(&"日.".repeat(50_000), 0..0).permitted(25_000));
     }
 
     #[test]

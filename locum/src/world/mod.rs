@@ -9,7 +9,7 @@ mod wait;
 pub(crate) use folder::{writable, write_private};
 pub(crate) use key::{master_key, new_key_file};
 pub(crate) use open::{
-    COMMANDS_NODE, Creating, Found, Opened, agree, find, open, open_store, options,
+    COMMANDS_NODE, Creating, Found, agree, chance, find, open, open_store, options,
 };
 pub(crate) use record::{Record, recorded_mode};
 pub(crate) use wait::wait;

@@ -134,7 +134,7 @@ fn check_mode(settings: &Settings, record: Option<&Record>) -> Result<(), Exit> 
 
 /// Randomness after the world was made: the system's in a real network; in a test world it follows
 /// from the seed and the number of starts, so that nothing is issued twice.
-fn chance(record: &Record) -> Chance {
+pub(crate) fn chance(record: &Record) -> Chance {
     if record.mode == Mode::Serve.name() {
         return Chance::Os;
     }

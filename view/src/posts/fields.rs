@@ -1,14 +1,13 @@
 //! The values of a post's plain fields.
 
-use base::{Word, id};
+use base::Word;
+use network::posts::{EDIT_MS, is_editable_kind};
 use serde_json::Value;
 
 use super::{PostFacts, media_keys, references};
 use crate::media::id_of;
 use crate::out::Out;
 
-/// How long after its first version a post can be edited.
-const EDITABLE_MS: i64 = 3_600_000;
 /// How a withheld notice says that it is about the post.
 const SCOPE: Word = Word::new("post", "tweet");
 
@@ -66,7 +65,7 @@ pub(super) fn attachments(out: &mut Out, facts: PostFacts<'_>) {
     out.object(|out| {
         if !post.media_keys.is_empty() {
             out.member(Word::same("media_keys"), |out| {
-                out.array(media_keys(post), |out, key| out.quoted(key, false));
+                out.array(media_keys(post), |out, key| out.quoted(key));
             });
         }
         if let Some(poll) = post.poll_id {
@@ -78,7 +77,7 @@ pub(super) fn attachments(out: &mut Out, facts: PostFacts<'_>) {
 /// Of the text as it is sent.
 pub(super) fn entities(out: &mut Out, facts: PostFacts<'_>) {
     let post = facts.post;
-    let short = !post.short_entities.is_empty();
+    let short = facts.is_long();
     out.raw(if short {
         &post.short_entities
     } else {
@@ -107,24 +106,16 @@ pub(super) fn reply_settings(out: &mut Out, facts: PostFacts<'_>) {
 
 pub(super) fn edit_controls(out: &mut Out, facts: PostFacts<'_>) {
     let post = facts.post;
-    let reply_to_other = post
-        .in_reply_to_user_id
-        .is_some_and(|user| user != post.author_id);
-    let fixed = reply_to_other
-        || post.repost_of_id.is_some()
-        || post.poll_id.is_some()
-        || post.community_id.is_some()
-        || post.nullcast;
-    // A snowflake tells when the first version was written.
-    let first = post.edit_root_id.filter(|root| *root != post.id);
-    let began = first.map_or(post.created_at, |root| id::created_at(root.get()));
+    let first = post.edit_root_id.unwrap_or(post.id).created_at();
     out.object(|out| {
         out.member(Word::same("edits_remaining"), |out| {
             out.int(post.edits_remaining);
         });
-        out.member(Word::same("is_edit_eligible"), |out| out.bool(!fixed));
+        out.member(Word::same("is_edit_eligible"), |out| {
+            out.bool(is_editable_kind(post))
+        });
         out.member(Word::same("editable_until"), |out| {
-            out.time(began.plus_ms(EDITABLE_MS));
+            out.time(first.plus_ms(EDIT_MS));
         });
     });
 }
@@ -133,11 +124,6 @@ pub(super) fn community_id(out: &mut Out, facts: PostFacts<'_>) {
     if let Some(community) = facts.post.community_id {
         out.id(community);
     }
-}
-
-pub(super) fn display_text_range(out: &mut Out, facts: PostFacts<'_>) {
-    let ends = [facts.post.display_start, facts.post.display_end];
-    out.array(ends, Out::int);
 }
 
 pub(super) fn withheld(out: &mut Out, facts: PostFacts<'_>) {

@@ -14,7 +14,7 @@ pub(super) fn replied_to_user<'a>(facts: PostFacts<'a>, to: &mut Vec<Target<'a>>
 /// Whom the text as it is sent mentions.
 pub(super) fn mentions<'a>(facts: PostFacts<'a>, to: &mut Vec<Target<'a>>) {
     let post = facts.post;
-    let short = !post.short_entities.is_empty();
+    let short = facts.is_long();
     let entities = if short {
         &post.short_entities
     } else {
@@ -25,7 +25,7 @@ pub(super) fn mentions<'a>(facts: PostFacts<'a>, to: &mut Vec<Target<'a>>) {
 
 /// Whom the whole of a long post mentions.
 pub(super) fn note_mentions<'a>(facts: PostFacts<'a>, to: &mut Vec<Target<'a>>) {
-    if !facts.post.short_entities.is_empty() {
+    if facts.is_long() {
         to.extend(
             mentioned(&facts.post.entities)
                 .into_iter()

@@ -1,7 +1,9 @@
 //! The text of a post as it is sent: whole, shortened, or behind `RT @user:`.
 
-use base::{Word, text};
-use serde_json::Value;
+use std::borrow::Cow;
+
+use base::Word;
+use base::text::{LENGTH, short_first_part, weigh};
 use store::posts::Post;
 
 use super::PostFacts;
@@ -9,82 +11,102 @@ use crate::out::Out;
 
 /// How many code points of a repost are sent.
 const REPOST_LENGTH: usize = 140;
+/// By so much an address can outweigh its letters: 23 for `a.co`.
+const ADDRESS_EXTRA: usize = 19;
+/// Enough of a text to find its first part in, in bytes.
+const ENOUGH: usize = 1024;
 
 pub(super) fn text(out: &mut Out, facts: PostFacts<'_>) {
-    let post = facts.post;
-    if post.repost_of_id.is_some() {
-        repost(out, facts);
-    } else if post.short_entities.is_empty() {
-        out.escaped(&[&post.text]);
-    } else {
-        shortened(out, post);
-    }
+    out.escaped(&sent(facts));
 }
 
 /// The whole of a long post.
 pub(super) fn note(out: &mut Out, facts: PostFacts<'_>) {
     let post = facts.post;
-    if post.short_entities.is_empty() {
-        return;
+    if facts.is_long() {
+        out.object(|out| {
+            out.member(Word::same("text"), |out| out.escaped(&post.text));
+            out.member(Word::same("entities"), |out| out.raw(&post.entities));
+        });
     }
-    out.object(|out| {
-        out.member(Word::same("text"), |out| out.escaped(&[&post.text]));
-        out.member(Word::same("entities"), |out| out.raw(&post.entities));
-    });
+}
+
+/// The part of the text to display. What comes behind the stored end is not displayed of a whole
+/// text; of a shortened one everything is.
+pub(super) fn display_range(out: &mut Out, facts: PostFacts<'_>) {
+    let post = facts.post;
+    let whole = !facts.is_long() && post.repost_of_id.is_none();
+    let end = if whole {
+        post.display_end
+    } else {
+        i64::try_from(sent(facts).chars().count()).unwrap_or(post.display_end)
+    };
+    out.array([post.display_start, end], Out::int);
+}
+
+/// The text as it is sent, not escaped.
+fn sent(facts: PostFacts<'_>) -> Cow<'_, str> {
+    let post = facts.post;
+    if post.repost_of_id.is_some() {
+        return repost(facts);
+    }
+    let short = facts.world.shorts.get(&post.id);
+    Cow::Borrowed(short.map_or(&post.text, String::as_str))
 }
 
 /// The stored text where it is one of a repost (an import's may tell more than is here), else
 /// made from what is reposted.
-fn repost(out: &mut Out, facts: PostFacts<'_>) {
+fn repost(facts: PostFacts<'_>) -> Cow<'_, str> {
     let post = facts.post;
     let original = facts.original().filter(|_| !post.text.starts_with("RT @"));
-    let original = original.and_then(|original| Some((original.author()?, &original.post.text)));
-    let (head, body) = match &original {
-        Some((author, text)) => (["RT @", &author.username, ": "], text.as_str()),
-        None => ([""; 3], post.text.as_str()),
-    };
-    let taken: usize = head.iter().map(|part| part.chars().count()).sum();
-    let [sign, name, colon] = head;
-    match cut(body, REPOST_LENGTH.saturating_sub(taken)) {
-        None => out.escaped(&[sign, name, colon, body]),
-        Some(first) => out.escaped(&[sign, name, colon, first.trim_end(), "…"]),
+    let made = original.and_then(|original| {
+        let author = &original.author()?.username;
+        Some(Cow::Owned(format!("RT @{author}: {}", original.post.text)))
+    });
+    let text = made.unwrap_or(Cow::Borrowed(&post.text));
+    match cut(&text, REPOST_LENGTH) {
+        None => text,
+        Some(first) => Cow::Owned(format!("{}…", first.trim_end())),
     }
 }
 
 /// What is left of a text that has more than `length` code points, with room for an ellipsis.
 fn cut(text: &str, length: usize) -> Option<&str> {
     text.char_indices().nth(length)?;
-    let end = text
-        .char_indices()
-        .nth(length.saturating_sub(1))
-        .map_or(0, |(place, _)| place);
+    let (end, _) = text.char_indices().nth(length.saturating_sub(1))?;
     text.get(..end)
 }
 
-/// The first part, an ellipsis and the link to the whole, which is the last of the stored short
-/// entities: its place says where the first part ends.
-fn shortened(out: &mut Out, post: &Post) {
-    let parsed: Option<Value> = serde_json::from_str(&post.short_entities).ok();
-    let last = parsed
-        .as_ref()
-        .and_then(|entities| entities.get("urls")?.as_array()?.last());
-    let ending = last.and_then(|last| {
-        let start = usize::try_from(last.get("start")?.as_u64()?).ok()?;
-        let url = last.get("url")?.as_str()?;
-        let (end, _) = post.text.char_indices().nth(start.checked_sub(2)?)?;
-        let (first, _) = post.text.split_at_checked(end)?;
-        let (here, _) = post.text.char_indices().nth(start)?;
-        let own = post
-            .text
-            .get(here..)
-            .is_some_and(|rest| rest.starts_with(url));
-        (!own).then_some((first, url))
-    });
-    match ending {
-        Some((first, url)) => out.escaped(&[first, "… ", url]),
-        None => match text::short_first_part(&post.text) {
-            Some(part) => out.escaped(&[&part]),
-            None => out.escaped(&[&post.text]),
-        },
+/// The first part of a long post, with an ellipsis; none when the text is sent whole.
+pub(crate) fn short_part(post: &Post) -> Option<String> {
+    let text = post.text.as_str();
+    if post.repost_of_id.is_some() || surely_short(text) {
+        return None;
     }
+    let enough = (text.len() > ENOUGH).then(|| text.floor_char_boundary(ENOUGH));
+    let part = enough.and_then(|end| short_first_part(text.get(..end)?));
+    let part = part.or_else(|| short_first_part(text))?;
+    // Mentions of those replied to weigh nothing.
+    let start = usize::try_from(post.display_start).unwrap_or(0);
+    let free = text.char_indices().nth(start).map_or(0, |(place, _)| place);
+    let whole = free > 0 && weigh(text, 0..free).weight <= LENGTH;
+    (!whole).then_some(part)
+}
+
+/// Whether a text cannot weigh more than 280, told without looking for its addresses: everything
+/// weighs at most 2, and every address has a dot inside.
+fn surely_short(text: &str) -> bool {
+    let limit = usize::try_from(LENGTH).unwrap_or(0);
+    if text.len() > limit * 4 {
+        return false;
+    }
+    let (mut most, mut dots, mut last) = (0, 0, ' ');
+    for letter in text.chars() {
+        most += if letter < '\u{1100}' { 1 } else { 2 };
+        if last == '.' && letter.is_alphanumeric() {
+            dots += 1;
+        }
+        last = letter;
+    }
+    most + dots * ADDRESS_EXTRA <= limit
 }

@@ -12,12 +12,15 @@ pub(super) fn speak(refusal: &Refusal) -> Reply {
             .iter()
             .map(|wrong| {
                 let missing = wrong.values.is_empty() && !wrong.parameter.is_empty();
-                let code = if missing { "MISSING_PARAMETER" } else { "INVALID_PARAMETER" };
-                let mut item = json!({ "code": code, "message": wrong.message });
-                if !wrong.parameter.is_empty() {
-                    item["parameter"] = json!(wrong.parameter);
+                let code = if missing {
+                    "MISSING_PARAMETER"
+                } else {
+                    "INVALID_PARAMETER"
+                };
+                if wrong.parameter.is_empty() {
+                    return json!({ "code": code, "message": wrong.message });
                 }
-                item
+                json!({ "code": code, "message": wrong.message, "parameter": wrong.parameter })
             })
             .collect(),
         _ => vec![json!({ "code": code(refusal), "message": message(refusal, status) })],
@@ -39,7 +42,10 @@ fn message(refusal: &Refusal, status: u16) -> String {
         Refusal::Forbidden { detail, .. } => detail.to_string(),
         Refusal::Legacy { message, .. } => message.to_string(),
         Refusal::NotFound(subject) => {
-            format!("Could not find {} with {}: [{}].", subject.resource, subject.parameter, subject.value)
+            format!(
+                "Could not find {} with {}: [{}].",
+                subject.resource, subject.parameter, subject.value
+            )
         }
         _ => super::name(status).to_owned(),
     }

@@ -55,7 +55,9 @@ fn code(refusal: &Refusal) -> (u16, Option<Cow<'_, str>>) {
             "tweet" => (144, None),
             _ => (34, None),
         },
-        Refusal::NotVisible(Subject { resource: "tweet", .. }) => (179, None),
+        Refusal::NotVisible(Subject {
+            resource: "tweet", ..
+        }) => (179, None),
         Refusal::Suspended(_) => (63, None),
         Refusal::Forbidden { detail, code } => (code.unwrap_or(200), Some(detail.as_ref().into())),
         Refusal::Unauthenticated(Unproven::Missing) => (215, None),
@@ -74,9 +76,10 @@ fn code(refusal: &Refusal) -> (u16, Option<Cow<'_, str>>) {
         Refusal::NotBuilt { operation } => {
             say(131, format!("{operation} is declared, but not built yet."))
         }
-        Refusal::TooLarge { limit } => {
-            say(44, format!("The request body is larger than {limit} bytes."))
-        }
+        Refusal::TooLarge { limit } => say(
+            44,
+            format!("The request body is larger than {limit} bytes."),
+        ),
         Refusal::TooSlow => say(44, "The request body did not arrive in time.".to_owned()),
         Refusal::UnsupportedMedia { expected } => {
             say(44, format!("The request body must be {expected}."))

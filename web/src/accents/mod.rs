@@ -45,13 +45,23 @@ pub fn excuse(accent: Accent, voice: Voice<'_>) -> Reply {
         Accent::Legacy => legacy::envelope(500, 131, "Internal error."),
         Accent::OAuth2 => oauth2::error(500, "server_error", "Something went wrong."),
         Accent::Ads => ads::error(500, "INTERNAL_ERROR", "Something went wrong."),
-        Accent::Page => page::page(500, "Something went wrong", "This is our fault. Try again later."),
+        Accent::Page => page::page(
+            500,
+            "Something went wrong",
+            "This is our fault. Try again later.",
+        ),
     }
 }
 
 /// An item of `errors` in an answer that succeeded otherwise (contract §3.4).
 pub fn partial(refusal: &Refusal, problem_base: &str) -> Value {
-    v2::partial(refusal, Voice { problem_base, app: None })
+    v2::partial(
+        refusal,
+        Voice {
+            problem_base,
+            app: None,
+        },
+    )
 }
 
 fn with_headers(reply: Reply, accent: Accent, refusal: &Refusal) -> Reply {
@@ -119,7 +129,9 @@ fn code(refusal: &Refusal) -> Option<u16> {
 /// A status's name, as titles have it.
 fn name(status: u16) -> &'static str {
     let status = http::StatusCode::from_u16(status).ok();
-    status.and_then(|status| status.canonical_reason()).unwrap_or("Error")
+    status
+        .and_then(|status| status.canonical_reason())
+        .unwrap_or("Error")
 }
 
 #[cfg(test)]

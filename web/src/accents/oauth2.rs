@@ -8,21 +8,28 @@ use crate::reply::{JSON, Reply};
 pub(super) fn speak(refusal: &Refusal) -> Reply {
     let other = super::status(refusal);
     match refusal {
-        Refusal::OAuth2 { error: name, description } => error(status(name), name, description),
+        Refusal::OAuth2 {
+            error: name,
+            description,
+        } => error(status(name), name, description),
         Refusal::Invalid(wrong) => {
             let first = wrong.first().map_or("", |wrong| wrong.message.as_str());
             error(400, "invalid_request", first)
         }
-        Refusal::Unauthenticated(_) | Refusal::BearerRefused => {
-            error(401, "unauthorized_client", "Missing valid authorization header")
-        }
+        Refusal::Unauthenticated(_) | Refusal::BearerRefused => error(
+            401,
+            "unauthorized_client",
+            "Missing valid authorization header",
+        ),
         Refusal::TooMany | Refusal::Unavailable => {
             error(other, "temporarily_unavailable", super::name(other))
         }
         Refusal::NotBuilt { .. } => error(other, "server_error", super::name(other)),
-        Refusal::UnsupportedMedia { expected } => {
-            error(other, "invalid_request", &format!("The request body must be {expected}."))
-        }
+        Refusal::UnsupportedMedia { expected } => error(
+            other,
+            "invalid_request",
+            &format!("The request body must be {expected}."),
+        ),
         Refusal::Forbidden { detail, .. } => error(other, "access_denied", detail),
         Refusal::Legacy { message, .. } => error(other, "invalid_request", message),
         _ => error(other, "invalid_request", super::name(other)),

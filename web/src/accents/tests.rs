@@ -1,0 +1,185 @@
+use base::refusal::{Subject, Unproven, Wrong};
+use base::{AppId, Refusal};
+
+use super::{Voice, excuse, partial, speak};
+use crate::endpoint::Accent;
+
+const VOICE: Voice<'_> = Voice {
+    problem_base: "https://api.x.com",
+    app: Some(AppId::new(7)),
+};
+
+/// One of each.
+fn all() -> Vec<Refusal> {
+    let wrong = |parameter: &'static str, values: &[&str], message: &str| Wrong {
+        parameter: parameter.into(),
+        values: values.iter().map(ToString::to_string).collect(),
+        message: message.to_owned(),
+    };
+    let subject = || Subject::new("tweet", "ids", 20);
+    vec![
+        Refusal::Invalid(vec![
+            wrong(
+                "id",
+                &["x"],
+                "The `id` query parameter value [x] is not valid",
+            ),
+            wrong("query", &[], "The `query` query parameter can not be empty"),
+            wrong("", &[], "Request body must be a JSON object."),
+        ]),
+        Refusal::NotFound(subject()),
+        Refusal::NotVisible(subject()),
+        Refusal::Suspended(Subject::new("user", "id", 12)),
+        Refusal::FieldNotVisible {
+            field: "non_public_metrics.impression_count".into(),
+            subject: subject(),
+        },
+        Refusal::forbidden("You are not allowed to update this List."),
+        Refusal::forbidden_as(
+            187,
+            "You are not allowed to create a Tweet with duplicate content.",
+        ),
+        Refusal::Unauthenticated(Unproven::Missing),
+        Refusal::Unauthenticated(Unproven::Garbled),
+        Refusal::Unauthenticated(Unproven::Signature),
+        Refusal::Unauthenticated(Unproven::Token),
+        Refusal::Unauthenticated(Unproven::Timestamp),
+        Refusal::Unauthenticated(Unproven::App),
+        Refusal::WrongCredential {
+            used: "OAuth 2.0 Application-Only",
+            accepted: "OAuth 1.0a User Context, OAuth 2.0 User Context".to_owned(),
+        },
+        Refusal::AccessLevel,
+        Refusal::ScopeMissing,
+        Refusal::NotEnrolled {
+            required: "Academic",
+        },
+        Refusal::TooMany,
+        Refusal::BearerRefused,
+        Refusal::Legacy {
+            code: 355,
+            message: "Subscription already exists.".into(),
+        },
+        Refusal::OAuth2 {
+            error: "invalid_client",
+            description: "Missing valid authorization header".into(),
+        },
+        Refusal::NoSuchPath,
+        Refusal::MethodNotAllowed {
+            allowed: "GET, HEAD".to_owned(),
+        },
+        Refusal::NotBuilt {
+            operation: "GET /2/spaces".to_owned(),
+        },
+        Refusal::TooLarge { limit: 1024 },
+        Refusal::TooSlow,
+        Refusal::UnsupportedMedia {
+            expected: "application/json",
+        },
+        Refusal::Unavailable,
+    ]
+}
+
+fn line(refusal: &Refusal, accent: Accent) -> String {
+    let reply = speak(accent, refusal, VOICE);
+    let kind = reply.headers["content-type"].to_str().unwrap();
+    let kind = kind.strip_suffix("; charset=utf-8").unwrap();
+    let more: Vec<String> = ["allow", "retry-after", "connection", "www-authenticate"]
+        .iter()
+        .filter_map(|name| {
+            reply
+                .headers
+                .get(*name)
+                .map(|value| format!(" {name}: {}", value.to_str().unwrap()))
+        })
+        .collect();
+    let body = std::str::from_utf8(reply.body.at_hand().unwrap()).unwrap();
+    format!(
+        "{} {kind}{}\n{}\n",
+        reply.status,
+        more.concat(),
+        body.replace('\n', " ").trim()
+    )
+}
+
+fn every(accent: Accent) -> String {
+    all()
+        .iter()
+        .map(|refusal| line(refusal, accent))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[test]
+fn every_refusal_in_v2() {
+    insta::assert_snapshot!(every(Accent::V2));
+}
+
+#[test]
+fn every_refusal_in_the_legacy_envelope() {
+    insta::assert_snapshot!(every(Accent::Legacy));
+}
+
+#[test]
+fn every_refusal_in_oauth2() {
+    insta::assert_snapshot!(every(Accent::OAuth2));
+}
+
+#[test]
+fn every_refusal_in_ads() {
+    insta::assert_snapshot!(every(Accent::Ads));
+}
+
+#[test]
+fn every_refusal_on_a_page() {
+    insta::assert_snapshot!(every(Accent::Page));
+}
+
+#[test]
+fn every_partial_error() {
+    let subjects = [
+        Refusal::NotFound(Subject::new("user", "usernames", "nobody")),
+        Refusal::NotVisible(Subject::included("tweet", "pinned_tweet_id", 20)),
+        Refusal::Suspended(Subject::new("user", "ids", 12)),
+        Refusal::FieldNotVisible {
+            field: "non_public_metrics.impression_count".into(),
+            subject: Subject::new("tweet", "ids", 20),
+        },
+    ];
+    let lines = subjects
+        .iter()
+        .map(|refusal| partial(refusal, "https://api.x.com").to_string());
+    insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn a_failure_of_ours_tells_nothing() {
+    for accent in [
+        Accent::V2,
+        Accent::Legacy,
+        Accent::OAuth2,
+        Accent::Ads,
+        Accent::Page,
+    ] {
+        let reply = excuse(accent, VOICE);
+        assert_eq!(reply.status, 500);
+        assert!(!reply.body.at_hand().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn what_a_caller_wrote_is_inert() {
+    let evil = "</p><script>\"\r\n";
+    let refusal = Refusal::invalid("x", evil, format!("The value [{evil}] is not valid"));
+    let page = speak(Accent::Page, &refusal, VOICE);
+    let page = std::str::from_utf8(page.body.at_hand().unwrap()).unwrap();
+    assert!(!page.contains("<script>"), "{page}");
+    let allowed = Refusal::MethodNotAllowed {
+        allowed: "GET\r\nset-cookie: a=b".to_owned(),
+    };
+    assert!(
+        !speak(Accent::V2, &allowed, VOICE)
+            .headers
+            .contains_key("allow")
+    );
+}

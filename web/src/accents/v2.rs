@@ -28,9 +28,10 @@ pub(super) fn speak(refusal: &Refusal, voice: Voice<'_>) -> Reply {
     let problem = problem(refusal, status, voice);
     let whole = problem.members(Some(status), voice);
     let errors: Vec<Value> = match refusal {
-        Refusal::Invalid(wrongs) => {
-            wrongs.iter().map(|wrong| with_wrong(whole.clone(), wrong)).collect()
-        }
+        Refusal::Invalid(wrongs) => wrongs
+            .iter()
+            .map(|wrong| with_wrong(whole.clone(), wrong))
+            .collect(),
         _ => vec![Value::Object(with_code(whole.clone(), refusal))],
     };
     document(status, whole, errors)
@@ -85,21 +86,39 @@ impl Problem {
     }
 
     fn plain(status: u16, detail: impl Into<String>) -> Self {
-        Self { kind: None, title: name(status), detail: detail.into(), more: Vec::new() }
+        Self {
+            kind: None,
+            title: name(status),
+            detail: detail.into(),
+            more: Vec::new(),
+        }
     }
 
     fn typed(kind: &'static str, title: &'static str, detail: impl Into<String>) -> Self {
-        Self { kind: Some(kind), title, detail: detail.into(), more: Vec::new() }
+        Self {
+            kind: Some(kind),
+            title,
+            detail: detail.into(),
+            more: Vec::new(),
+        }
     }
 
     fn about(mut self, subject: &Subject) -> Self {
-        let Subject { resource, parameter, value, included } = subject;
+        let Subject {
+            resource,
+            parameter,
+            value,
+            included,
+        } = subject;
         let more = [
             ("resource_type", json!(resource)),
             ("resource_id", json!(value)),
             ("parameter", json!(parameter)),
             ("value", json!(value)),
-            ("section", json!(if *included { "includes" } else { "data" })),
+            (
+                "section",
+                json!(if *included { "includes" } else { "data" }),
+            ),
         ];
         self.more.extend(more);
         self
@@ -153,19 +172,25 @@ fn problem(refusal: &Refusal, status: u16, voice: Voice<'_>) -> Problem {
                 "Authenticating with {used} is forbidden for this endpoint.  Supported \
                  authentication types are [{accepted}]."
             );
-            Problem::typed("unsupported-authentication", "Unsupported Authentication", detail)
+            Problem::typed(
+                "unsupported-authentication",
+                "Unsupported Authentication",
+                detail,
+            )
         }
         Refusal::AccessLevel => Problem::typed("oauth1-permissions", "Forbidden", ACCESS_LEVEL),
         Refusal::NotEnrolled { required } => not_enrolled(required, voice),
         Refusal::Forbidden { detail, .. } => Problem::plain(status, detail.as_ref()),
         Refusal::Legacy { message, .. } => Problem::plain(status, message.as_ref()),
         Refusal::OAuth2 { description, .. } => Problem::plain(status, description.as_ref()),
-        Refusal::NotBuilt { operation } => {
-            Problem::plain(status, format!("{operation} is declared, but not built yet."))
-        }
-        Refusal::TooLarge { limit } => {
-            Problem::plain(status, format!("The request body is larger than {limit} bytes."))
-        }
+        Refusal::NotBuilt { operation } => Problem::plain(
+            status,
+            format!("{operation} is declared, but not built yet."),
+        ),
+        Refusal::TooLarge { limit } => Problem::plain(
+            status,
+            format!("The request body is larger than {limit} bytes."),
+        ),
         Refusal::UnsupportedMedia { expected } => {
             Problem::plain(status, format!("The request body must be {expected}."))
         }
@@ -181,13 +206,23 @@ fn problem(refusal: &Refusal, status: u16, voice: Voice<'_>) -> Problem {
 }
 
 fn not_found(subject: &Subject) -> Problem {
-    let Subject { resource, parameter, value, .. } = subject;
+    let Subject {
+        resource,
+        parameter,
+        value,
+        ..
+    } = subject;
     let detail = format!("Could not find {resource} with {parameter}: [{value}].");
     Problem::typed("resource-not-found", "Not Found Error", detail).about(subject)
 }
 
 fn not_visible(subject: &Subject) -> Problem {
-    let Subject { resource, parameter, value, .. } = subject;
+    let Subject {
+        resource,
+        parameter,
+        value,
+        ..
+    } = subject;
     let what = spoken(resource);
     let detail =
         format!("Sorry, you are not authorized to see the {what} with {parameter}: [{value}].");

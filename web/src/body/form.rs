@@ -19,7 +19,9 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
         }
         if form.contains_key(&name) {
             let name = shown(&name);
-            return Err(whole(format!("The parameter [{name}] must not be included twice.")));
+            return Err(whole(format!(
+                "The parameter [{name}] must not be included twice."
+            )));
         }
         form.insert(name, Value::String(value));
     }
@@ -45,17 +47,26 @@ pub(super) fn check(
     let mut wrong = Vec::new();
     for member in members {
         let name = member.name;
-        let value = form.get(name.post).or_else(|| form.get(name.tweet)).and_then(Value::as_str);
+        let value = form
+            .get(name.post)
+            .or_else(|| form.get(name.tweet))
+            .and_then(Value::as_str);
         match value {
-            None if member.required => wrong.push(missing(name.in_speech(speech))),
-            Some("") if member.required => wrong.push(missing(name.in_speech(speech))),
+            None | Some("") if member.required => wrong.push(missing(name.in_speech(speech))),
             Some(text) if !text.is_empty() && !fits(member.shape, text) => {
                 wrong.push(not_valid(name.in_speech(speech)));
             }
             _ => {}
         }
     }
-    if wrong.is_empty() { Ok(Read { members: form, betrayed: None }) } else { Err(wrong) }
+    if wrong.is_empty() {
+        Ok(Read {
+            members: form,
+            betrayed: None,
+        })
+    } else {
+        Err(wrong)
+    }
 }
 
 fn fits(shape: Shape, text: &str) -> bool {
@@ -63,7 +74,9 @@ fn fits(shape: Shape, text: &str) -> bool {
         Shape::Id => base::Id::<()>::parse(text).is_some(),
         Shape::Text(least, most) => (least..=most).contains(&text.chars().count()),
         Shape::Bool => matches!(text, "true" | "false"),
-        Shape::Int(low, high) => text.parse().is_ok_and(|number| (low..=high).contains(&number)),
+        Shape::Int(low, high) => text
+            .parse()
+            .is_ok_and(|number| (low..=high).contains(&number)),
         Shape::OneOf(words) => words.contains(&text),
         Shape::Any => true,
         Shape::Object(_) | Shape::Array(..) => false,
@@ -72,11 +85,19 @@ fn fits(shape: Shape, text: &str) -> bool {
 
 fn missing(name: &'static str) -> Wrong {
     let message = format!("Missing required parameter [{name}].");
-    Wrong { parameter: name.into(), values: Vec::new(), message }
+    Wrong {
+        parameter: name.into(),
+        values: Vec::new(),
+        message,
+    }
 }
 
 fn not_valid(name: &'static str) -> Wrong {
     // The value may be a secret: it is not repeated.
     let message = format!("Value passed for the parameter [{name}] was invalid.");
-    Wrong { parameter: name.into(), values: Vec::new(), message }
+    Wrong {
+        parameter: name.into(),
+        values: Vec::new(),
+        message,
+    }
 }

@@ -21,7 +21,9 @@ pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
         Err(error) if error.is_data() => {
             Err(super::whole(format!("Request body is not valid: {error}.")))
         }
-        Err(error) => Err(super::whole(format!("Request body is not valid JSON: {error}."))),
+        Err(error) => Err(super::whole(format!(
+            "Request body is not valid JSON: {error}."
+        ))),
     }
 }
 
@@ -32,7 +34,9 @@ struct Strict {
 impl Strict {
     fn deeper<E: Error>(&self) -> Result<usize, E> {
         if self.deep >= MOST_DEEP {
-            return Err(E::custom(format_args!("it is nested deeper than {MOST_DEEP} levels")));
+            return Err(E::custom(format_args!(
+                "it is nested deeper than {MOST_DEEP} levels"
+            )));
         }
         Ok(self.deep + 1)
     }
@@ -104,7 +108,9 @@ impl<'de> Visitor<'de> for Strict {
             let value = members.next_value_seed(Self { deep })?;
             if values.contains_key(&name) {
                 let name: String = name.chars().take(NAME_SHOWN).collect();
-                return Err(A::Error::custom(format_args!("the member `{name}` stands twice")));
+                return Err(A::Error::custom(format_args!(
+                    "the member `{name}` stands twice"
+                )));
             }
             values.insert(name, value);
         }

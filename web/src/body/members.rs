@@ -25,7 +25,11 @@ impl<'b> Members<'b> {
 
     /// The name that the caller used for a member.
     pub fn spelled(&self, word: Word) -> &'static str {
-        if self.0.contains_key(word.post) { word.post } else { word.tweet }
+        if self.0.contains_key(word.post) {
+            word.post
+        } else {
+            word.tweet
+        }
     }
 
     /// A required id.
@@ -81,7 +85,10 @@ impl<'b> Members<'b> {
 
     /// An array, if it is there; empty otherwise.
     pub fn array(&self, word: Word) -> &'b [Value] {
-        self.get(word).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+        self.get(word)
+            .and_then(Value::as_array)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
     }
 
     /// An array of ids; empty where it is not there.
@@ -96,7 +103,10 @@ impl<'b> Members<'b> {
 
     /// An array of objects; empty where it is not there.
     pub fn objects(&self, word: Word) -> impl Iterator<Item = Members<'b>> + use<'b> {
-        self.array(word).iter().filter_map(Value::as_object).map(Members)
+        self.array(word)
+            .iter()
+            .filter_map(Value::as_object)
+            .map(Members)
     }
 
     /// The whole object, for an operation that looks itself.
@@ -104,7 +114,7 @@ impl<'b> Members<'b> {
         self.0
     }
 
-    fn need<T>(&self, word: Word, value: Option<T>) -> Result<T, Stop> {
+    fn need<T>(self, word: Word, value: Option<T>) -> Result<T, Stop> {
         value.ok_or_else(|| match self.get(word) {
             None => Refusal::missing(word.post).into(),
             Some(_) => Fault::new(format!("`{}` is declared with another shape", word.post)).into(),

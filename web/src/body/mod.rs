@@ -70,9 +70,10 @@ pub fn read(
     speech: Speech,
 ) -> Result<Read, Refusal> {
     let read = match (endpoint.body, kind) {
-        (Body::None, _) => return Ok(Read::default()),
-        (Body::Parts(members), ContentType::Form) => form::check(members, form::parse(bytes)?, speech),
-        (Body::Parts(_), ContentType::Other) => return Ok(Read::default()),
+        (Body::None, _) | (Body::Parts(_), ContentType::Other) => return Ok(Read::default()),
+        (Body::Parts(members), ContentType::Form) => {
+            form::check(members, form::parse(bytes)?, speech)
+        }
         (Body::Json(members) | Body::Parts(members), _) if bytes.is_empty() => {
             shape::check(members, Map::new(), speech)
         }
@@ -80,10 +81,14 @@ pub fn read(
             shape::check(members, json::object(bytes)?, speech)
         }
         (Body::Parts(_), ContentType::Absent) => {
-            return Err(Refusal::UnsupportedMedia { expected: "multipart/form-data or application/json" });
+            return Err(Refusal::UnsupportedMedia {
+                expected: "multipart/form-data or application/json",
+            });
         }
         (Body::Json(_), _) => {
-            return Err(Refusal::UnsupportedMedia { expected: "application/json" });
+            return Err(Refusal::UnsupportedMedia {
+                expected: "application/json",
+            });
         }
         (Body::Form(members), ContentType::Json) if !bytes.is_empty() => {
             form::check(members, form::flat(json::object(bytes)?)?, speech)
@@ -101,7 +106,11 @@ pub fn read(
 
 /// A fault of the body as a whole.
 pub(crate) fn whole(message: impl Into<String>) -> Refusal {
-    let wrong = Wrong { parameter: "".into(), values: Vec::new(), message: message.into() };
+    let wrong = Wrong {
+        parameter: "".into(),
+        values: Vec::new(),
+        message: message.into(),
+    };
     Refusal::Invalid(vec![wrong])
 }
 

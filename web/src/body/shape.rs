@@ -16,10 +16,24 @@ pub(super) fn check(
     object: Map<String, Value>,
     speech: Speech,
 ) -> Result<Read, Vec<Wrong>> {
-    let mut check = Check { speech, betrayed: None, wrong: Vec::new() };
-    check.object(members, &object, Path { parent: None, step: Step::Root });
+    let mut check = Check {
+        speech,
+        betrayed: None,
+        wrong: Vec::new(),
+    };
+    check.object(
+        members,
+        &object,
+        Path {
+            parent: None,
+            step: Step::Root,
+        },
+    );
     if check.wrong.is_empty() {
-        Ok(Read { members: object, betrayed: check.betrayed })
+        Ok(Read {
+            members: object,
+            betrayed: check.betrayed,
+        })
     } else {
         Err(check.wrong)
     }
@@ -74,10 +88,17 @@ impl Check {
 
     fn object(&mut self, members: &[Member], object: &Map<String, Value>, at: Path<'_>) {
         for (name, value) in object {
-            let path = Path { parent: Some(&at), step: Step::Name(name) };
+            let path = Path {
+                parent: Some(&at),
+                step: Step::Name(name),
+            };
             match members.iter().find(|member| member.name.is(name)) {
                 Some(member) if is_second(member.name, name, object) => {
-                    self.tell(path, Some(value), format_args!("`{}` says the same", member.name.post));
+                    self.tell(
+                        path,
+                        Some(value),
+                        format_args!("`{}` says the same", member.name.post),
+                    );
                 }
                 Some(member) => {
                     self.betrayed = self.betrayed.or(member.name.betrays(name));
@@ -94,7 +115,10 @@ impl Check {
         for member in members.iter().filter(|member| member.required) {
             if !object.keys().any(|name| member.name.is(name)) {
                 let name = member.name.in_speech(self.speech);
-                let path = Path { parent: Some(&at), step: Step::Name(name) };
+                let path = Path {
+                    parent: Some(&at),
+                    step: Step::Name(name),
+                };
                 self.tell(path, None, "is missing but it is required");
             }
         }
@@ -105,7 +129,11 @@ impl Check {
             (Shape::Any, _) | (Shape::Bool, Value::Bool(_)) => {}
             (Shape::Id, Value::String(text)) => {
                 if base::Id::<()>::parse(text).is_none() {
-                    self.tell(at, Some(value), "does not match the regex pattern ^[0-9]{1,19}$");
+                    self.tell(
+                        at,
+                        Some(value),
+                        "does not match the regex pattern ^[0-9]{1,19}$",
+                    );
                 }
             }
             (Shape::Text(least, most), Value::String(text)) => {
@@ -114,10 +142,18 @@ impl Check {
             }
             (Shape::Int(low, high), Value::Number(number)) => match number.as_i64() {
                 Some(number) if number < low => {
-                    self.tell(at, Some(value), format_args!("must have a minimum value of {low}"));
+                    self.tell(
+                        at,
+                        Some(value),
+                        format_args!("must have a minimum value of {low}"),
+                    );
                 }
                 Some(number) if number > high => {
-                    self.tell(at, Some(value), format_args!("must have a maximum value of {high}"));
+                    self.tell(
+                        at,
+                        Some(value),
+                        format_args!("must have a maximum value of {high}"),
+                    );
                 }
                 Some(_) => {}
                 None => self.tell(at, Some(value), "number found, integer expected"),
@@ -133,13 +169,20 @@ impl Check {
             (Shape::Array(shape, least, most), Value::Array(items)) => {
                 self.bounds(items.len(), least, most, (at, value), "item");
                 for (place, item) in items.iter().enumerate().take(most) {
-                    let path = Path { parent: Some(&at), step: Step::Place(place) };
+                    let path = Path {
+                        parent: Some(&at),
+                        step: Step::Place(place),
+                    };
                     self.value(*shape, item, path);
                 }
             }
             (shape, _) => {
                 let (found, expected) = (kind(value), shape.kind());
-                self.tell(at, Some(value), format_args!("{found} found, {expected} expected"));
+                self.tell(
+                    at,
+                    Some(value),
+                    format_args!("{found} found, {expected} expected"),
+                );
             }
         }
     }
@@ -158,7 +201,11 @@ impl Check {
             _ => return,
         };
         let (which, bound) = bound;
-        self.tell(at, Some(value), format_args!("must have a {which} of {bound} {of}s"));
+        self.tell(
+            at,
+            Some(value),
+            format_args!("must have a {which} of {bound} {of}s"),
+        );
     }
 }
 

@@ -5,12 +5,20 @@ use super::{ContentType, read};
 use crate::endpoint::{Body, Endpoint, Member, Shape};
 
 const fn member(name: Word, required: bool, shape: Shape) -> Member {
-    Member { name, required, shape }
+    Member {
+        name,
+        required,
+        shape,
+    }
 }
 
 const POST_ID: Word = Word::new("post_id", "tweet_id");
 const POLL: &[Member] = &[
-    member(Word::same("options"), true, Shape::Array(&Shape::Text(1, 25), 2, 4)),
+    member(
+        Word::same("options"),
+        true,
+        Shape::Array(&Shape::Text(1, 25), 2, 4),
+    ),
     member(Word::same("duration_minutes"), true, Shape::Int(5, 10_080)),
 ];
 static LIKE: Endpoint = Endpoint::new("like", "POST", "/like").body(Body::Json(&[
@@ -24,8 +32,11 @@ static TOKEN: Endpoint = Endpoint::new("token", "POST", "/token").body(Body::For
     member(Word::same("grant_type"), true, Shape::Text(1, 100)),
     member(Word::same("client_id"), false, Shape::Text(1, 20)),
 ]));
-static FREE: Endpoint = Endpoint::new("free", "POST", "/free")
-    .body(Body::Json(&[member(Word::same("text"), false, Shape::Text(0, 10))]));
+static FREE: Endpoint = Endpoint::new("free", "POST", "/free").body(Body::Json(&[member(
+    Word::same("text"),
+    false,
+    Shape::Text(0, 10),
+)]));
 
 fn json(text: impl Into<Bytes>) -> Result<super::Read, Refusal> {
     read(&LIKE, ContentType::Json, &text.into(), Speech::Tweet)
@@ -51,10 +62,14 @@ fn a_good_body_is_read_in_either_vocabulary() {
     assert_eq!(body.members().bool_if(Word::same("hidden")), Some(true));
     assert_eq!(body.members().spelled(POST_ID), "tweet_id");
     assert_eq!(body.betrayed, Some(Speech::Tweet));
-    let body = json(r#"{"post_id":"21","poll":{"options":["x","y"],"duration_minutes":5}}"#).unwrap();
+    let body =
+        json(r#"{"post_id":"21","poll":{"options":["x","y"],"duration_minutes":5}}"#).unwrap();
     assert_eq!(body.betrayed, Some(Speech::Post));
     let poll = body.members().object(Word::same("poll")).unwrap();
-    assert_eq!(poll.texts(Word::same("options")).collect::<Vec<_>>(), ["x", "y"]);
+    assert_eq!(
+        poll.texts(Word::same("options")).collect::<Vec<_>>(),
+        ["x", "y"]
+    );
     assert_eq!(poll.int(Word::same("duration_minutes")).unwrap(), 5);
 }
 
@@ -79,7 +94,14 @@ fn everything_wrong_is_told_at_once() {
 
 #[test]
 fn ids_are_strings_of_digits() {
-    for bad in ["20", "null", "\"\"", "\"x\"", "\"9223372036854775808\"", "[\"20\"]"] {
+    for bad in [
+        "20",
+        "null",
+        "\"\"",
+        "\"x\"",
+        "\"9223372036854775808\"",
+        "[\"20\"]",
+    ] {
         let told = messages(format!(r#"{{"post_id":{bad}}}"#));
         assert!(told.contains("$.post_id: "), "{told}");
     }
@@ -92,10 +114,22 @@ fn json_is_read_strictly() {
     let cases: &[(Vec<u8>, &str)] = &[
         (b"[]".to_vec(), "Request body must be a JSON object."),
         (b"null".to_vec(), "Request body must be a JSON object."),
-        (b"{\"text\":\"a\",\"text\":\"b\"}".to_vec(), "the member `text` stands twice"),
-        (b"{\"a\":9223372036854775808}".to_vec(), "larger than 64 bits"),
-        (b"{\"a\":-9223372036854775809}".to_vec(), "larger than 64 bits"),
-        (b"{\"a\":123456789012345678901234567890}".to_vec(), "larger than 64 bits"),
+        (
+            b"{\"text\":\"a\",\"text\":\"b\"}".to_vec(),
+            "the member `text` stands twice",
+        ),
+        (
+            b"{\"a\":9223372036854775808}".to_vec(),
+            "larger than 64 bits",
+        ),
+        (
+            b"{\"a\":-9223372036854775809}".to_vec(),
+            "larger than 64 bits",
+        ),
+        (
+            b"{\"a\":123456789012345678901234567890}".to_vec(),
+            "larger than 64 bits",
+        ),
         (b"{\"a\":1e400}".to_vec(), "not valid JSON"),
         (b"\xef\xbb\xbf{}".to_vec(), "not valid JSON"),
         (b"{} {}".to_vec(), "not valid JSON"),
@@ -106,7 +140,10 @@ fn json_is_read_strictly() {
         (b"{\"text\":\"\xc0\xaf\"}".to_vec(), "not valid JSON"),
         (b"{\"text\":\"\\u0000\"}".to_vec(), "U+0000"),
         (b"{\"a\":NaN}".to_vec(), "not valid JSON"),
-        (format!("{{\"a\":{}}}", deep(64)).into_bytes(), "nested deeper than 64"),
+        (
+            format!("{{\"a\":{}}}", deep(64)).into_bytes(),
+            "nested deeper than 64",
+        ),
         (deep(100_000).into_bytes(), "nested deeper than 64"),
     ];
     for (text, expected) in cases {
@@ -118,10 +155,18 @@ fn json_is_read_strictly() {
 
 #[test]
 fn an_empty_body_is_an_empty_object() {
-    for kind in [ContentType::Absent, ContentType::Json, ContentType::Form, ContentType::Other] {
+    for kind in [
+        ContentType::Absent,
+        ContentType::Json,
+        ContentType::Form,
+        ContentType::Other,
+    ] {
         assert!(read(&FREE, kind, &Bytes::new(), Speech::Post).is_ok());
     }
-    assert_eq!(messages(""), "[tweet_id] [] $.tweet_id: is missing but it is required");
+    assert_eq!(
+        messages(""),
+        "[tweet_id] [] $.tweet_id: is missing but it is required"
+    );
 }
 
 #[test]
@@ -129,17 +174,30 @@ fn another_content_type_is_not_read() {
     let body = Bytes::from_static(b"{}");
     for kind in [ContentType::Absent, ContentType::Form, ContentType::Other] {
         let refused = read(&FREE, kind, &body, Speech::Post).unwrap_err();
-        assert_eq!(refused, Refusal::UnsupportedMedia { expected: "application/json" });
+        assert_eq!(
+            refused,
+            Refusal::UnsupportedMedia {
+                expected: "application/json"
+            }
+        );
     }
 }
 
 #[test]
 fn a_form_may_hold_more_but_nothing_twice() {
     let form = |text: &'static str| {
-        read(&TOKEN, ContentType::Form, &Bytes::from_static(text.as_bytes()), Speech::Post)
+        read(
+            &TOKEN,
+            ContentType::Form,
+            &Bytes::from_static(text.as_bytes()),
+            Speech::Post,
+        )
     };
     let read_form = form("grant_type=client_credentials&more=1").unwrap();
-    assert_eq!(read_form.members().text(Word::same("grant_type")).unwrap(), "client_credentials");
+    assert_eq!(
+        read_form.members().text(Word::same("grant_type")).unwrap(),
+        "client_credentials"
+    );
     let told = |text| format!("{:?}", form(text).unwrap_err());
     assert!(told("").contains("Missing required parameter [grant_type]."));
     assert!(told("grant_type=").contains("Missing required parameter [grant_type]."));

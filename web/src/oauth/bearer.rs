@@ -10,7 +10,7 @@ use network::bearer;
 use serde_json::json;
 use store::apps::App;
 
-use crate::call::{Call, Reply};
+use crate::call::Call;
 use crate::endpoint::{Pending, Window, quarter};
 use crate::limits::Pool;
 
@@ -20,13 +20,21 @@ const ISSUES: &[Window] = &[quarter(50)];
 /// `POST /oauth2/token`.
 pub(crate) fn issue(call: Call) -> Pending {
     Box::pin(async move {
-        let grant = call.body().text_if(Word::same("grant_type")).or(call.text("grant_type"));
+        let grant = call
+            .body()
+            .text_if(Word::same("grant_type"))
+            .or(call.text("grant_type"));
         if grant != Some("client_credentials") {
             return Err(Refusal::BearerRefused.into());
         }
         let app = basic_app(&call).await?.ok_or(Refusal::BearerRefused)?;
         let id = app.id;
-        if !call.home.bearers.count(Pool::App(id.get()), 0, ISSUES, base::clock::wall()).allowed {
+        if !call
+            .home
+            .bearers
+            .count(Pool::App(id.get()), 0, ISSUES, base::clock::wall())
+            .allowed
+        {
             return Err(Refusal::BearerRefused.into());
         }
         let token = call.write(move |tx| bearer::issue(tx, id)).await?;
@@ -37,28 +45,39 @@ pub(crate) fn issue(call: Call) -> Pending {
 /// `POST /oauth2/invalidate_token`: signed by the owner, or with the app's own key and secret.
 pub(crate) fn invalidate(call: Call) -> Pending {
     Box::pin(async move {
-        let token = call.body().text_if(Word::same("access_token")).or(call.text("access_token"));
+        let token = call
+            .body()
+            .text_if(Word::same("access_token"))
+            .or(call.text("access_token"));
         let token = token.ok_or(Refusal::BearerRefused)?.to_owned();
         let (app, user) = match basic_app(&call).await? {
             Some(app) => (app, None),
             None => signed_owner(&call).await?,
         };
-        let gone = call.write(move |tx| bearer::invalidate(tx, &app, user, &token)).await?;
+        let gone = call
+            .write(move |tx| bearer::invalidate(tx, &app, user, &token))
+            .await?;
         call.say_whole(&json!({"access_token": gone.reveal()}))
     })
 }
 
 async fn signed_owner(call: &Call) -> Result<(App, Option<base::UserId>), Stop> {
     let signed = call.home.authenticator.signed(&call.auth_request()).await?;
-    let caller = signed.and_then(|signed| signed.caller).ok_or(Refusal::BearerRefused)?;
+    let caller = signed
+        .and_then(|signed| signed.caller)
+        .ok_or(Refusal::BearerRefused)?;
     Ok((App::clone(&caller.app), caller.user))
 }
 
 /// The app whose key and secret came as Basic credentials; none when others came, or none.
 async fn basic_app(call: &Call) -> Result<Option<App>, Stop> {
-    let Some(basic) = basic(&call.head().headers) else { return Ok(None) };
+    let Some(basic) = basic(&call.head().headers) else {
+        return Ok(None);
+    };
     let (key, secret) = basic.ok_or(Refusal::BearerRefused)?;
-    call.read(move |tx| bearer::app_with_secret(tx, &key, &secret)).await.map(Some)
+    call.read(move |tx| bearer::app_with_secret(tx, &key, &secret))
+        .await
+        .map(Some)
 }
 
 /// The two halves of Basic credentials, each percent-encoded; the inner none: garbled.
@@ -71,7 +90,10 @@ fn basic(headers: &HeaderMap) -> Option<Option<(String, String)>> {
     let halves = || {
         let plain = String::from_utf8(STANDARD.decode(coded.trim()).ok()?).ok()?;
         let (key, secret) = plain.split_once(':')?;
-        Some((decode(key).ok()?.into_owned(), decode(secret).ok()?.into_owned()))
+        Some((
+            decode(key).ok()?.into_owned(),
+            decode(secret).ok()?.into_owned(),
+        ))
     };
     Some(halves())
 }
@@ -93,7 +115,10 @@ mod tests {
     #[test]
     fn halves_are_decoded_and_garbage_is_told_from_absence() {
         let coded = format!("basic {}", STANDARD.encode("a%2Bb:c:d"));
-        assert_eq!(read(&coded), Some(Some(("a+b".to_owned(), "c:d".to_owned()))));
+        assert_eq!(
+            read(&coded),
+            Some(Some(("a+b".to_owned(), "c:d".to_owned())))
+        );
         assert_eq!(read("Basic ???"), Some(None));
         assert_eq!(read("Bearer abc"), None);
     }

@@ -11,7 +11,9 @@ pub(crate) fn invalidate(call: Call) -> Pending {
     Box::pin(async move {
         let (caller, user) = (call.caller()?, call.user()?);
         let (app, permission) = (caller.app_id, caller.permission);
-        let gone = call.write(move |tx| tokens::revoke_own(tx, app, user, permission)).await?;
+        let gone = call
+            .write(move |tx| tokens::revoke_own(tx, app, user, permission))
+            .await?;
         call.say_whole(&json!({ "access_token": gone.reveal() }))
     })
 }

@@ -4,6 +4,7 @@ use base::Scope;
 
 use super::shared::{EDGE, OWN, READ, TARGET, USER, USER_FIELDS, page};
 use crate::endpoint::{Body, Endpoint, quarter};
+use crate::v2;
 
 /// Follows, begun, ended and listed.
 pub static FOLLOWS: &[Endpoint] = &[
@@ -23,11 +24,13 @@ pub static FOLLOWS: &[Endpoint] = &[
     .limits(&[], &[quarter(50)])
     .params(&[EDGE]),
     Endpoint::new("getUsersFollowing", "GET", "/2/users/{id}/following")
+        .act(v2::follows::following)
         .about("Users whom a user follows, newest follow first.")
         .permit("1A2", READ.with(Scope::FollowsRead))
         .limits(&[quarter(300)], &[quarter(300)])
         .params(&[USER, &page(1, 1_000, 100), USER_FIELDS]),
     Endpoint::new("getUsersFollowers", "GET", "/2/users/{id}/followers")
+        .act(v2::follows::followers)
         .about("Users who follow a user, newest follow first.")
         .permit("1A2", READ.with(Scope::FollowsRead))
         .limits(&[quarter(300)], &[quarter(300)])

@@ -8,6 +8,7 @@ use base::Scopes;
 
 use super::shared::ANY_LENGTH;
 use crate::endpoint::{Accent, Body, Endpoint, Kind, Member, Param, Shape, Window, quarter};
+use crate::oauth;
 
 /// OAuth 1.0a, and the operations of the older interface that it needs.
 pub static OAUTH1: &[Endpoint] = &[
@@ -57,6 +58,7 @@ pub static OAUTH1: &[Endpoint] = &[
         "/1.1/oauth/invalidate_token",
     )
     .aliases(&["/1.1/oauth/invalidate_token.json"])
+    .act(oauth::legacy::invalidate)
     .about("Revokes the access token that the request is signed with.")
     .permit("1", Scopes::NONE)
     .limits(PER_APP, PER_APP)
@@ -84,12 +86,15 @@ pub static OAUTH1: &[Endpoint] = &[
 /// OAuth 2.0.
 pub static OAUTH2: &[Endpoint] = &[
     Endpoint::new("createBearerToken", "POST", "/oauth2/token")
+        .act(oauth::bearer::issue)
         .about("Issues the bearer token of an app, the same until it is invalidated.")
         .open()
         .limits(PER_APP, &[])
+        .params(&[&[Param::query("grant_type", TEXT, "`client_credentials`.")]])
         .body(Body::Form(&[Member::new("grant_type", WORDS)]))
         .accent(Accent::Legacy),
     Endpoint::new("invalidateBearerToken", "POST", "/oauth2/invalidate_token")
+        .act(oauth::bearer::invalidate)
         .about("Revokes the bearer token of an app for its owner.")
         .open()
         .limits(PER_APP, &[])

@@ -7,26 +7,31 @@ use super::shared::{
     three_hours,
 };
 use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, day, quarter};
+use crate::v2;
 
 /// Posts themselves.
 pub static POSTS: &[Endpoint] = &[
     Endpoint::new("getPostsByIds", "GET", "/2/<posts>")
+        .act(v2::posts::by_ids)
         .about("Posts of these ids.")
         .permit("1A2", READ)
         .limits(&[quarter(3_500)], &[quarter(5_000)])
         .params(&[IDS, POST_FIELDS]),
     Endpoint::new("getPostsById", "GET", "/2/<posts>/{id}")
+        .act(v2::posts::by_id)
         .about("The post of this id.")
         .permit("1A2", READ)
         .limits(&[quarter(450)], &[quarter(900)])
         .params(&[POST, POST_FIELDS]),
     Endpoint::new("createPosts", "POST", "/2/<posts>")
+        .act(v2::posts::create)
         .about("Publishes a post, a reply, a quote or an edit as the authenticated user.")
         .permit("12", READ.with(Scope::TweetWrite))
         .limits(&[day(10_000)], &[quarter(100), three_hours(300)])
         .body(Body::Json(NEW_POST))
         .success(201),
     Endpoint::new("deletePosts", "DELETE", "/2/<posts>/{id}")
+        .act(v2::posts::delete)
         .about("Deletes a post of the authenticated user, all its versions with it.")
         .permit("12", READ.with(Scope::TweetWrite))
         .limits(&[], &[quarter(50)])

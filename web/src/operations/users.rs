@@ -2,10 +2,12 @@
 
 use super::shared::{NEXT_TOKEN, READ, USER, USER_FIELDS, USER_QUERY, max_results, page};
 use crate::endpoint::{Endpoint, Kind, Param, quarter};
+use crate::v2;
 
 /// Users, looked up and searched.
 pub static USERS: &[Endpoint] = &[
     Endpoint::new("getUsersByIds", "GET", "/2/users")
+        .act(v2::users::by_ids)
         .about("Users of these ids.")
         .permit("1A2", READ)
         .limits(&[quarter(300)], &[quarter(900)])
@@ -14,11 +16,13 @@ pub static USERS: &[Endpoint] = &[
             USER_FIELDS,
         ]),
     Endpoint::new("getUsersById", "GET", "/2/users/{id}")
+        .act(v2::users::by_id)
         .about("The user of this id.")
         .permit("1A2", READ)
         .limits(&[quarter(300)], &[quarter(900)])
         .params(&[USER, USER_FIELDS]),
     Endpoint::new("getUsersByUsernames", "GET", "/2/users/by")
+        .act(v2::users::by_usernames)
         .about("Users of these usernames.")
         .permit("1A2", READ)
         .limits(&[quarter(300)], &[quarter(900)])
@@ -36,6 +40,7 @@ pub static USERS: &[Endpoint] = &[
         "GET",
         "/2/users/by/username/{username}",
     )
+    .act(v2::users::by_username)
     .about("The user of this username.")
     .permit("1A2", READ)
     .limits(&[quarter(300)], &[quarter(900)])
@@ -48,6 +53,7 @@ pub static USERS: &[Endpoint] = &[
         USER_FIELDS,
     ]),
     Endpoint::new("getUsersMe", "GET", "/2/users/me")
+        .act(v2::users::me)
         .about("The authenticated user.")
         .permit("12", READ)
         .limits(&[], &[quarter(75)])

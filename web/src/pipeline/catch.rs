@@ -24,5 +24,8 @@ pub(super) async fn panics<T>(work: impl Future<Output = T>) -> Result<T, Fault>
 fn told(panic: &(dyn Any + Send)) -> Fault {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    Fault::new(format!("a handler panicked: {}", text.unwrap_or("without words")))
+    Fault::new(format!(
+        "a handler panicked: {}",
+        text.unwrap_or("without words")
+    ))
 }

@@ -20,7 +20,12 @@ const ACCESS_LEVEL: HeaderName = HeaderName::from_static("x-access-level");
 
 impl Shared {
     pub(super) fn dress(&self, reply: Reply, head: &Head, trace: &Trace) -> Response<Body> {
-        let Reply { status, mut headers, body, streamed } = reply;
+        let Reply {
+            status,
+            mut headers,
+            body,
+            streamed,
+        } = reply;
         headers.reserve(12);
         if let Some(standing) = &trace.standing {
             standing.write(&mut headers);
@@ -48,7 +53,11 @@ impl Shared {
         } else {
             gzip::full(&head.headers, response)
         };
-        if head.method == Method::HEAD { without_body(response) } else { response }
+        if head.method == Method::HEAD {
+            without_body(response)
+        } else {
+            response
+        }
     }
 }
 
@@ -56,7 +65,9 @@ impl Shared {
 fn without_body(response: Response<Body>) -> Response<Body> {
     let (mut parts, body) = response.into_parts();
     if let Some(bytes) = body.at_hand() {
-        parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+        parts
+            .headers
+            .insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
     }
     Response::from_parts(parts, Body::empty())
 }

@@ -68,7 +68,7 @@ impl Default for Config {
             cors_origins: Vec::new(),
             body_limit: 1024 * 1024,
             parts_limit: 16 * 1024 * 1024,
-            body_timeout: Duration::from_secs(60),
+            body_timeout: Duration::from_mins(1),
             page_key: [0; 32],
         }
     }
@@ -120,6 +120,8 @@ impl Server {
         let home = Home {
             store: Arc::clone(&store),
             authenticator: Arc::clone(&authenticator),
+            homes: Arc::default(),
+            bearers: Limiter::new(config.rate_limits, config.rate_limit_keys),
             sealer: Sealer::new(&config.page_key)?,
             default_speech: config.default_vocabulary,
             problem_base: config.problem_base.clone(),
@@ -135,7 +137,9 @@ impl Server {
             cors: Cors::new(config.cors_origins.clone()),
             config,
         };
-        Ok(Self { shared: Arc::new(shared) })
+        Ok(Self {
+            shared: Arc::new(shared),
+        })
     }
 
     /// Whether the process lives and can serve, for the control address.
@@ -193,7 +197,10 @@ impl Shared {
         head: &Head,
         trace: &mut Trace,
     ) -> Reply {
-        let voice = Voice { problem_base: &self.config.problem_base, app: trace.app };
+        let voice = Voice {
+            problem_base: &self.config.problem_base,
+            app: trace.app,
+        };
         let fault = match answered {
             Ok(Ok(reply)) => return reply,
             Ok(Err(Stop::Refused(refusal))) => {
@@ -228,7 +235,8 @@ impl Shared {
             fault: trace.fault,
         };
         line.write();
-        self.metrics.answered(trace.route, line.method, status, took);
+        self.metrics
+            .answered(trace.route, line.method, status, took);
         response
     }
 }

@@ -22,7 +22,10 @@ impl Config {
 
     /// The client's address.
     pub(super) fn client(&self, head: &Head) -> Option<IpAddr> {
-        let peer = head.peer.and_then(|peer| peer.addr).map(|addr| addr.ip().to_canonical());
+        let peer = head
+            .peer
+            .and_then(|peer| peer.addr)
+            .map(|addr| addr.ip().to_canonical());
         if !self.trusts(head) {
             return peer;
         }
@@ -39,13 +42,15 @@ impl Config {
         let forwarded = |name| text(&head.headers, name).filter(|_| trusted);
         let scheme = match forwarded("x-forwarded-proto") {
             Some("https") => "https",
-            Some(_) => "http",
             None if self.is_tls => "https",
-            None => "http",
+            _ => "http",
         };
         let host = forwarded("x-forwarded-host").or_else(|| text(&head.headers, HOST.as_str()));
         let host = host.or_else(|| head.uri.authority().map(http::uri::Authority::as_str));
-        let path = head.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+        let path = head
+            .uri
+            .path_and_query()
+            .map_or("/", http::uri::PathAndQuery::as_str);
         AuthRequest {
             method: head.method.as_str().to_owned(),
             path_and_query: path.to_owned(),

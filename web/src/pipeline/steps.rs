@@ -9,12 +9,13 @@ use bytes::Bytes;
 use edge::BodyError;
 use http::header::{AUTHORIZATION, CONTENT_ENCODING};
 use network::apps::{Caller, Permission};
+use parking_lot::Mutex;
 
 use super::{Asked, Shared, Trace};
 use crate::body::{self, ContentType};
 use crate::call::{Call, Head, wrong_credential};
 use crate::endpoint::{Body, Endpoint};
-use crate::limits::Pool;
+use crate::limits::{Pool, Standing};
 use crate::params::Params;
 use crate::reply::Reply;
 use crate::router::{Found, Lost};
@@ -29,18 +30,28 @@ impl Shared {
             Ok(found) => found,
             Err(lost) => return self.lost(lost, &head, trace).await,
         };
-        let Found { endpoint, facts, speech, path } = found;
+        let Found {
+            endpoint,
+            facts,
+            speech,
+            path,
+        } = found;
         trace.route = facts.template;
         trace.accent = endpoint.accent;
-        trace.standing = self.unclaimed(endpoint);
+        trace.standing = Some(self.unclaimed(endpoint));
         let kind = ContentType::of(&head.headers);
         // A form may be part of a signature.
         let form = if kind == ContentType::Form {
-            Some(self.collect(endpoint, std::mem::take(&mut raw), &head).await?)
+            Some(
+                self.collect(endpoint, std::mem::take(&mut raw), &head)
+                    .await?,
+            )
         } else {
             None
         };
-        let caller = self.recognise(endpoint, &head, form.as_ref(), trace).await?;
+        let caller = self
+            .recognise(endpoint, &head, form.as_ref(), trace)
+            .await?;
         self.count(endpoint, facts.operation, caller.as_ref(), &head, trace)?;
         let Some(act) = endpoint.act else {
             let operation = format!("{} {}", endpoint.method, facts.template);
@@ -51,22 +62,43 @@ impl Shared {
             (Some(form), _) => form,
             (None, Body::None) => Bytes::new(),
             (None, Body::Parts(_)) if kind == ContentType::Other => Bytes::new(),
-            (None, _) => self.collect(endpoint, std::mem::take(&mut raw), &head).await?,
+            (None, _) => {
+                self.collect(endpoint, std::mem::take(&mut raw), &head)
+                    .await?
+            }
         };
         let body = body::read(endpoint, kind, &bytes, speech.unwrap_or(Speech::Post))?;
-        let mut speeches = Speeches { path: speech, ..Speeches::default() };
+        let mut speeches = Speeches {
+            path: speech,
+            ..Speeches::default()
+        };
         speeches.hear(params.betrayed());
         speeches.hear_key(body.betrayed);
         let home = Arc::clone(&self.home);
         let auth = self.config.credentials(&head, None);
-        let call = Call { endpoint, caller, params, body, raw, bytes, speeches, head, auth, home };
+        let call = Call {
+            endpoint,
+            caller,
+            params,
+            body,
+            raw: raw.into(),
+            bytes,
+            speeches,
+            head,
+            auth,
+            home,
+        };
         act(call).await
     }
 
     /// A path or method that no operation has.
     async fn lost(&self, lost: Lost, head: &Head, trace: &mut Trace) -> Result<Reply, Stop> {
         trace.accent = lost.accent;
-        if let Some(reply) = self.health.answer(head.method.as_str(), head.uri.path()).await {
+        if let Some(reply) = self
+            .health
+            .answer(head.method.as_str(), head.uri.path())
+            .await
+        {
             return Ok(reply);
         }
         if let Refusal::MethodNotAllowed { allowed } = &lost.refusal
@@ -84,19 +116,26 @@ impl Shared {
         body: edge::Body,
         head: &Head,
     ) -> Result<Bytes, Refusal> {
-        let encoding = head.headers.get(CONTENT_ENCODING).map(http::HeaderValue::as_bytes);
+        let encoding = head
+            .headers
+            .get(CONTENT_ENCODING)
+            .map(http::HeaderValue::as_bytes);
         if encoding.is_some_and(|encoding| !encoding.eq_ignore_ascii_case(b"identity")) {
-            return Err(Refusal::UnsupportedMedia { expected: "without a Content-Encoding" });
+            return Err(Refusal::UnsupportedMedia {
+                expected: "without a Content-Encoding",
+            });
         }
         let limit = match endpoint.body {
             Body::Parts(_) => self.config.parts_limit,
             _ => self.config.body_limit,
         };
-        body.collect(limit, self.config.body_timeout).await.map_err(|error| match error {
-            BodyError::TooLarge => Refusal::TooLarge { limit },
-            BodyError::TimedOut => Refusal::TooSlow,
-            BodyError::Broken => body::whole("The request body broke off."),
-        })
+        body.collect(limit, self.config.body_timeout)
+            .await
+            .map_err(|error| match error {
+                BodyError::TooLarge => Refusal::TooLarge { limit },
+                BodyError::TimedOut => Refusal::TooSlow,
+                BodyError::Broken => body::whole("The request body broke off."),
+            })
     }
 
     /// Who calls, if that is known and enough for this operation.
@@ -114,7 +153,11 @@ impl Shared {
         let caller = self.authenticator.authenticate(&request).await?;
         let caller = caller.ok_or_else(|| {
             let shown = head.headers.contains_key(AUTHORIZATION);
-            let why = if shown { Unproven::Garbled } else { Unproven::Missing };
+            let why = if shown {
+                Unproven::Garbled
+            } else {
+                Unproven::Missing
+            };
             Refusal::Unauthenticated(why)
         })?;
         trace.app = Some(caller.app_id);
@@ -136,9 +179,11 @@ impl Shared {
         trace: &mut Trace,
     ) -> Result<(), Refusal> {
         let (pool, windows) = match caller {
-            Some(Caller { app_id, user: Some(user), .. }) => {
-                (Pool::User(app_id.get(), user.get()), endpoint.limits.user)
-            }
+            Some(Caller {
+                app_id,
+                user: Some(user),
+                ..
+            }) => (Pool::User(app_id.get(), user.get()), endpoint.limits.user),
             Some(caller) => (Pool::App(caller.app_id.get()), endpoint.limits.app),
             None => match self.config.client(head) {
                 Some(address) => (Pool::of_address(address), endpoint.limits.app),
@@ -155,13 +200,13 @@ impl Shared {
     }
 
     /// The figures that a caller sees who is not known yet.
-    fn unclaimed(&self, endpoint: &Endpoint) -> Option<crate::limits::Standing> {
+    fn unclaimed(&self, endpoint: &Endpoint) -> Standing {
         let windows = if endpoint.limits.user.is_empty() || endpoint.permit.open {
             endpoint.limits.app
         } else {
             endpoint.limits.user
         };
-        Some(self.limiter.quote(windows, wall()))
+        self.limiter.quote(windows, wall())
     }
 }
 

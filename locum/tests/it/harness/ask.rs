@@ -2,6 +2,8 @@
 
 use base::Secret;
 use base::oauth1::{Origin, Request, Signer};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 use ureq::http::{HeaderMap, HeaderValue};
 
@@ -62,7 +64,7 @@ impl Ask {
     #[must_use]
     pub(crate) fn basic(self, user: &str, password: &str) -> Self {
         let pair = format!("{}:{}", encode(user), encode(password));
-        self.authorized(format!("Basic {}", base64(pair.as_bytes())))
+        self.authorized(format!("Basic {}", BASE64_STANDARD.encode(pair)))
     }
 
     #[must_use]
@@ -218,18 +220,4 @@ impl Answer {
         let value = self.header(name);
         value.parse().unwrap_or_else(|_| panic!("{}: {name} is {value:?}", self.shown))
     }
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let byte = |place: usize| u32::from(chunk.get(place).copied().unwrap_or(0));
-        let whole = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for place in 0..4 {
-            let letter = LETTERS[(whole >> (18 - 6 * place) & 63) as usize];
-            text.push(if place > chunk.len() { '=' } else { char::from(letter) });
-        }
-    }
-    text
 }

@@ -6,7 +6,7 @@ mod person;
 mod process;
 mod server;
 
-pub(crate) use ask::{Answer, Ask, encode};
+pub(crate) use ask::{Answer, Ask, Key, encode};
 pub(crate) use database::{Engine, engine};
 pub(crate) use person::{App, Person};
 pub(crate) use process::{Ran, run};

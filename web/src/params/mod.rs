@@ -57,7 +57,11 @@ impl Params {
         path: Vec<(&'static str, String)>,
         query: &str,
     ) -> Result<Self, Refusal> {
-        let mut reader = Reader { endpoint, given: Vec::with_capacity(path.len()), wrong: Vec::new() };
+        let mut reader = Reader {
+            endpoint,
+            given: Vec::with_capacity(path.len()),
+            wrong: Vec::new(),
+        };
         for (name, raw) in path {
             reader.take(Place::Path, name, raw);
         }
@@ -72,7 +76,10 @@ impl Params {
         }
         let wants = reader.wants();
         if reader.wrong.is_empty() {
-            Ok(Self { given: reader.given, wants })
+            Ok(Self {
+                given: reader.given,
+                wants,
+            })
         } else {
             Err(Refusal::Invalid(reader.wrong))
         }
@@ -115,7 +122,10 @@ impl Reader {
             }
             return;
         };
-        let before = self.given.iter().find(|given| std::ptr::eq(given.param, param));
+        let before = self
+            .given
+            .iter()
+            .find(|given| std::ptr::eq(given.param, param));
         match before {
             // `post.fields` beside `tweet.fields`: a client that speaks to both generations.
             Some(before) if before.spelled != spelled && param.kind.adds_up() => {}
@@ -129,7 +139,12 @@ impl Reader {
                 Value::Text(String::new())
             }
         };
-        self.given.push(Given { param, spelled, raw, value });
+        self.given.push(Given {
+            param,
+            spelled,
+            raw,
+            value,
+        });
     }
 
     /// Reads `*.fields` and `expansions` into what an answer shows.
@@ -151,7 +166,10 @@ impl Reader {
     /// Notes what is required and did not come.
     fn miss(&mut self) {
         for param in self.endpoint.params.iter().copied().flatten() {
-            let came = self.given.iter().any(|given| std::ptr::eq(given.param, param));
+            let came = self
+                .given
+                .iter()
+                .any(|given| std::ptr::eq(given.param, param));
             if param.required && !came && param.place == Place::Query {
                 self.wrong.push(empty(param.name, &[]));
             }
@@ -161,15 +179,24 @@ impl Reader {
 
 /// The object that an operation answers with: what it expands, else the first it has fields of.
 fn root(endpoint: &Endpoint) -> Option<Object> {
-    let kinds = || endpoint.params.iter().copied().flatten().map(|param| param.kind);
+    let kinds = || {
+        endpoint
+            .params
+            .iter()
+            .copied()
+            .flatten()
+            .map(|param| param.kind)
+    };
     let expanded = kinds().find_map(|kind| match kind {
         Kind::Expansions(object) => Some(object),
         _ => None,
     });
-    let fielded = || kinds().find_map(|kind| match kind {
-        Kind::Fields(object) => Some(object),
-        _ => None,
-    });
+    let fielded = || {
+        kinds().find_map(|kind| match kind {
+            Kind::Fields(object) => Some(object),
+            _ => None,
+        })
+    };
     expanded.or_else(fielded)
 }
 
@@ -185,10 +212,14 @@ fn declared(
     name: &str,
 ) -> Option<(&'static Param, &'static str)> {
     let params = endpoint.params.iter().copied().flatten();
-    params.filter(|param| param.place == place).find_map(|param| {
-        let mut names = std::iter::once(&param.name).chain(param.aliases);
-        names.find(|known| **known == name).map(|known| (param, *known))
-    })
+    params
+        .filter(|param| param.place == place)
+        .find_map(|param| {
+            let mut names = std::iter::once(&param.name).chain(param.aliases);
+            names
+                .find(|known| **known == name)
+                .map(|known| (param, *known))
+        })
 }
 
 fn read(param: &Param, name: &'static str, raw: &str) -> Result<Value, Vec<Wrong>> {
@@ -202,21 +233,25 @@ fn read(param: &Param, name: &'static str, raw: &str) -> Result<Value, Vec<Wrong
         return Err(vec![invalid(name, raw)]);
     }
     match param.kind {
-        Kind::Id => id(raw).map(Value::Id).ok_or_else(|| vec![invalid(name, raw)]),
+        Kind::Id => id(raw)
+            .map(Value::Id)
+            .ok_or_else(|| vec![invalid(name, raw)]),
         Kind::Ids(least, most) => {
             let ids = list(name, raw, least, most, |item| {
                 id(item).ok_or_else(|| invalid(name, item))
             });
             ids.map(Value::Ids)
         }
-        Kind::Username => username(name, raw).map(Value::Text).map_err(|wrong| vec![wrong]),
+        Kind::Username => username(name, raw)
+            .map(Value::Text)
+            .map_err(|wrong| vec![wrong]),
         Kind::Usernames(least, most) => {
             list(name, raw, least, most, |item| username(name, item)).map(Value::Texts)
         }
         Kind::Int(low, high, _) => int(name, raw, low, high),
-        Kind::OneOf(words) => {
-            word(name, raw, words).map(Value::Text).map_err(|wrong| vec![wrong])
-        }
+        Kind::OneOf(words) => word(name, raw, words)
+            .map(Value::Text)
+            .map_err(|wrong| vec![wrong]),
         Kind::SomeOf(words) => {
             list(name, raw, 1, usize::MAX, |item| word(name, item, words)).map(Value::Texts)
         }
@@ -231,9 +266,9 @@ fn read(param: &Param, name: &'static str, raw: &str) -> Result<Value, Vec<Wrong
             _ => Err(vec![not_one_of(name, raw, &["true", "false"])]),
         },
         Kind::Text(least, most) => text(name, raw, least, most),
-        Kind::Pattern(pattern) => {
-            follows(name, raw, pattern).map(Value::Text).map_err(|wrong| vec![wrong])
-        }
+        Kind::Pattern(pattern) => follows(name, raw, pattern)
+            .map(Value::Text)
+            .map_err(|wrong| vec![wrong]),
         Kind::Patterns(pattern, least, most) => {
             list(name, raw, least, most, |item| follows(name, item, pattern)).map(Value::Texts)
         }
@@ -263,7 +298,11 @@ fn list<T>(
             Err(wrong) => wrongs.push(wrong),
         }
     }
-    if wrongs.is_empty() { Ok(values) } else { Err(wrongs) }
+    if wrongs.is_empty() {
+        Ok(values)
+    } else {
+        Err(wrongs)
+    }
 }
 
 fn id(raw: &str) -> Option<i64> {
@@ -277,7 +316,9 @@ fn username(name: &'static str, raw: &str) -> Result<String, Wrong> {
 const USERNAME: Pattern = Pattern {
     text: "^[A-Za-z0-9_]{1,15}$",
     holds: |text| {
-        let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let plain = text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         plain && (1..=15).contains(&text.len())
     },
 };
@@ -296,7 +337,10 @@ fn int(name: &'static str, raw: &str, low: i64, high: i64) -> Result<Value, Vec<
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(vec![invalid(name, raw)]);
     }
-    let number = raw.parse::<i64>().ok().filter(|number| (low..=high).contains(number));
+    let number = raw
+        .parse::<i64>()
+        .ok()
+        .filter(|number| (low..=high).contains(number));
     number.map(Value::Int).ok_or_else(|| {
         let shown = shown(raw);
         let message =
@@ -306,7 +350,11 @@ fn int(name: &'static str, raw: &str, low: i64, high: i64) -> Result<Value, Vec<
 }
 
 fn word(name: &'static str, raw: &str, words: &[&str]) -> Result<String, Wrong> {
-    if words.contains(&raw) { Ok(raw.to_owned()) } else { Err(not_one_of(name, raw, words)) }
+    if words.contains(&raw) {
+        Ok(raw.to_owned())
+    } else {
+        Err(not_one_of(name, raw, words))
+    }
 }
 
 fn text(name: &'static str, raw: &str, least: usize, most: usize) -> Result<Value, Vec<Wrong>> {
@@ -323,11 +371,17 @@ fn text(name: &'static str, raw: &str, least: usize, most: usize) -> Result<Valu
 
 fn unknown(endpoint: &Endpoint, name: &str, raw: &str) -> Wrong {
     let params = endpoint.params.iter().copied().flatten();
-    let known = params.filter(|param| param.place == Place::Query).map(|param| param.name);
+    let known = params
+        .filter(|param| param.place == Place::Query)
+        .map(|param| param.name);
     let known = known.collect::<Vec<_>>().join(",");
     let name = shown(name).into_owned();
     let message = format!("The query parameter [{name}] is not one of [{known}]");
-    Wrong { parameter: name.into(), values: vec![shown(raw).into_owned()], message }
+    Wrong {
+        parameter: name.into(),
+        values: vec![shown(raw).into_owned()],
+        message,
+    }
 }
 
 fn repeated(name: &'static str, raw: &str) -> Wrong {
@@ -338,13 +392,21 @@ fn repeated(name: &'static str, raw: &str) -> Wrong {
 fn garbled(name: Option<&str>) -> Wrong {
     let name = name.unwrap_or_default().to_owned();
     let message = format!("The `{name}` query parameter value is not percent-encoded UTF-8");
-    Wrong { parameter: name.into(), values: Vec::new(), message }
+    Wrong {
+        parameter: name.into(),
+        values: Vec::new(),
+        message,
+    }
 }
 
 fn empty(name: &'static str, values: &[&str]) -> Wrong {
     let message = format!("The `{name}` query parameter can not be empty");
     let values = values.iter().map(ToString::to_string).collect();
-    Wrong { parameter: name.into(), values, message }
+    Wrong {
+        parameter: name.into(),
+        values,
+        message,
+    }
 }
 
 fn no_text(name: &'static str) -> Wrong {
@@ -354,24 +416,38 @@ fn no_text(name: &'static str) -> Wrong {
 
 fn invalid(name: &'static str, raw: &str) -> Wrong {
     let shown = shown(raw);
-    wrong(name, raw, format!("The `{name}` query parameter value [{shown}] is not valid"))
+    wrong(
+        name,
+        raw,
+        format!("The `{name}` query parameter value [{shown}] is not valid"),
+    )
 }
 
 fn not_one_of(name: &'static str, raw: &str, words: &[&str]) -> Wrong {
     let (shown, words) = (shown(raw), words.join(","));
-    let message =
-        format!("The `{name}` query parameter value [{shown}] is not one of [{words}]");
+    let message = format!("The `{name}` query parameter value [{shown}] is not one of [{words}]");
     wrong(name, raw, message)
 }
 
 fn wrong(name: &'static str, raw: &str, message: String) -> Wrong {
-    Wrong { parameter: name.into(), values: vec![shown(raw).into_owned()], message }
+    Wrong {
+        parameter: name.into(),
+        values: vec![shown(raw).into_owned()],
+        message,
+    }
 }
 
 /// A value as a refusal repeats it: not longer than a line.
 pub(crate) fn shown(raw: &str) -> Cow<'_, str> {
-    match raw.char_indices().nth(ECHOED).and_then(|(end, _)| raw.get(..end)) {
+    match raw
+        .char_indices()
+        .nth(ECHOED)
+        .and_then(|(end, _)| raw.get(..end))
+    {
         Some(start) => Cow::Owned(format!("{start}…")),
         None => Cow::Borrowed(raw),
     }
 }
+
+#[cfg(test)]
+mod tests;

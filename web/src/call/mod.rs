@@ -1,5 +1,7 @@
 //! One call of an operation: who calls, what was asked, and the doors to the store.
 
+mod answer;
+
 use std::sync::Arc;
 
 use base::{Credential, Fault, Id, Permit, Refusal, Speech, Stop, Time, UserId};
@@ -8,7 +10,7 @@ use edge::Peer;
 use http::{HeaderMap, Method, Uri};
 use network::apps::{AuthRequest, Authenticator, Caller};
 use network::visibility::Viewer;
-use serde_json::{Value as Json, json};
+use parking_lot::Mutex;
 use store::{Context, Store, Work};
 use view::{Object, Spoken, Wants};
 
@@ -26,7 +28,8 @@ pub struct Call {
     pub(crate) caller: Option<Caller>,
     pub(crate) params: Params,
     pub(crate) body: body::Read,
-    pub(crate) raw: edge::Body,
+    /// Behind a lock only so that a call may be shared between threads.
+    pub(crate) raw: parking_lot::Mutex<edge::Body>,
     pub(crate) bytes: Bytes,
     pub(crate) speeches: Speeches,
     pub(crate) head: Arc<Head>,
@@ -54,6 +57,10 @@ pub struct Home {
     pub store: Arc<Store>,
     /// Who recognises callers.
     pub authenticator: Arc<Authenticator>,
+    /// The home timelines of the readers who came lately.
+    pub homes: Arc<network::homes::Homes>,
+    /// How often apps asked for their bearer token.
+    pub bearers: crate::limits::Limiter,
     /// The maker of page tokens.
     pub sealer: crate::page::Sealer,
     /// The vocabulary where nothing else decides.
@@ -71,9 +78,9 @@ impl Call {
     /// Who calls.
     pub fn caller(&self) -> Result<&Caller, Stop> {
         // Only operations that are open to anyone are called by nobody.
-        self.caller.as_ref().ok_or_else(|| {
-            Refusal::Unauthenticated(base::refusal::Unproven::Missing).into()
-        })
+        self.caller
+            .as_ref()
+            .ok_or_else(|| Refusal::Unauthenticated(base::refusal::Unproven::Missing).into())
     }
 
     /// Who calls, if anyone said so.
@@ -84,12 +91,16 @@ impl Call {
     /// The user on whose behalf the call is made.
     pub fn user(&self) -> Result<UserId, Stop> {
         let caller = self.caller()?;
-        caller.user.ok_or_else(|| wrong_credential(caller.credential, self.endpoint.permit).into())
+        caller
+            .user
+            .ok_or_else(|| wrong_credential(caller.credential, self.endpoint.permit).into())
     }
 
     /// Who looks at what the call reads.
     pub fn viewer(&self) -> Viewer {
-        Viewer { user: self.caller.as_ref().and_then(|caller| caller.user) }
+        Viewer {
+            user: self.caller.as_ref().and_then(|caller| caller.user),
+        }
     }
 
     /// The own account named by a path parameter: it must be the caller's.
@@ -182,6 +193,11 @@ impl Call {
         matches!(self.value(name), Some(Value::Flag(true)))
     }
 
+    /// A parameter as it came, for a refusal; empty where it is not there.
+    pub fn raw(&self, name: &str) -> &str {
+        self.params.get(name).map_or("", |given| &given.raw)
+    }
+
     /// The name that the caller used for a parameter, for a refusal.
     pub fn spelled(&self, name: &'static str) -> &'static str {
         self.params.get(name).map_or(name, |given| given.spelled)
@@ -199,7 +215,7 @@ impl Call {
 
     /// The body of an operation that takes it by itself; empty the second time.
     pub fn take_body(&mut self) -> edge::Body {
-        std::mem::take(&mut self.raw)
+        std::mem::take(self.raw.get_mut())
     }
 
     /// Headers, path, query and connection.
@@ -232,16 +248,21 @@ impl Call {
     }
 
     fn may_see_email(&self) -> bool {
-        self.caller.as_ref().is_some_and(|caller| match caller.credential {
-            Credential::OAuth2 => caller.scopes.has(base::Scope::UsersEmail),
-            Credential::OAuth1 => caller.app.request_email,
-            Credential::App => false,
-        })
+        self.caller
+            .as_ref()
+            .is_some_and(|caller| match caller.credential {
+                Credential::OAuth2 => caller.scopes.has(base::Scope::UsersEmail),
+                Credential::OAuth1 => caller.app.request_email,
+                Credential::App => false,
+            })
     }
 
     /// The vocabulary of the answer.
     pub fn spoken(&self) -> Spoken {
-        let app = self.caller.as_ref().map(|caller| caller.app.vocabulary.as_str());
+        let app = self
+            .caller
+            .as_ref()
+            .map(|caller| caller.app.vocabulary.as_str());
         let app = match app {
             Some("posts") => Some(Speech::Post),
             Some("tweets") => Some(Speech::Tweet),
@@ -260,7 +281,9 @@ impl Call {
     pub fn page_of(&self, limit: usize) -> Result<Page, Stop> {
         let mut scope = Scope::of(self.endpoint.id);
         scope = match self.caller.as_ref() {
-            Some(Caller { user: Some(user), .. }) => scope.and("user").and(user.get().to_be_bytes()),
+            Some(Caller {
+                user: Some(user), ..
+            }) => scope.and("user").and(user.get().to_be_bytes()),
             Some(caller) => scope.and("app").and(caller.app_id.get().to_be_bytes()),
             None => scope.and("anyone"),
         };
@@ -273,7 +296,10 @@ impl Call {
                 scope = scope.and(param.name).and(&given.raw);
             }
         }
-        let token = self.params.iter().find(|given| matches!(given.param.kind, Kind::PageToken));
+        let token = self
+            .params
+            .iter()
+            .find(|given| matches!(given.param.kind, Kind::PageToken));
         let token = token.map(|given| (given.spelled, given.raw.as_str()));
         Ok(self.home.sealer.page(&scope, limit, token)?)
     }
@@ -291,7 +317,10 @@ impl Call {
     /// What credentials are read from, for an operation that checks them by itself.
     pub fn auth_request(&self) -> AuthRequest {
         let form = body::ContentType::of(&self.head.headers) == body::ContentType::Form;
-        AuthRequest { form: form.then(|| self.bytes.to_vec()), ..self.auth.clone() }
+        AuthRequest {
+            form: form.then(|| self.bytes.to_vec()),
+            ..self.auth.clone()
+        }
     }
 
     /// Who recognises callers, for an operation that checks credentials by itself.
@@ -319,22 +348,6 @@ impl Call {
         self.context().clock.now()
     }
 
-    /// A success whose `data` is this.
-    #[expect(clippy::needless_pass_by_value, reason = "what is said is said")]
-    pub fn say(&self, data: Json) -> Result<Reply, Stop> {
-        self.say_whole(&json!({ "data": data }))
-    }
-
-    /// A success whose body is this, with nothing put around it.
-    pub fn say_whole(&self, body: &Json) -> Result<Reply, Stop> {
-        Ok(Reply::json(self.endpoint.success, body))
-    }
-
-    /// A success in bytes that are JSON already.
-    pub fn say_bytes(&self, body: impl Into<Bytes>) -> Result<Reply, Stop> {
-        Ok(Reply::bytes(self.endpoint.success, crate::reply::JSON, body))
-    }
-
     fn given(&self, name: &str) -> Result<&Given, Stop> {
         self.params.get(name).ok_or_else(|| misdeclared(name))
     }
@@ -346,15 +359,23 @@ impl Call {
 
     fn declared(&self, name: &str) -> Option<Kind> {
         let mut params = self.endpoint.params.iter().copied().flatten();
-        params.find(|param| param.name == name).map(|param| param.kind)
+        params
+            .find(|param| param.name == name)
+            .map(|param| param.kind)
     }
 }
 
 fn misdeclared(name: &str) -> Stop {
-    Fault::new(format!("the parameter `{name}` is not declared as it is read")).into()
+    Fault::new(format!(
+        "the parameter `{name}` is not declared as it is read"
+    ))
+    .into()
 }
 
 /// A valid credential of a kind that an operation does not take.
 pub(crate) fn wrong_credential(used: Credential, permit: Permit) -> Refusal {
-    Refusal::WrongCredential { used: used.name(), accepted: permit.accepted() }
+    Refusal::WrongCredential {
+        used: used.name(),
+        accepted: permit.accepted(),
+    }
 }

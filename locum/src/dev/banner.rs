@@ -1,0 +1,139 @@
+//! What `locum dev` prints once clients can come: only what is true today.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use super::env::Lines;
+
+/// The facts of the box.
+#[derive(Debug)]
+pub(super) struct Facts<'a> {
+    /// What the world began with.
+    pub(super) world: &'a str,
+    /// Its seed.
+    pub(super) seed: u64,
+    /// The data folder.
+    pub(super) data_dir: String,
+    /// Whether it was made just now.
+    pub(super) is_new: bool,
+    /// From the command to here.
+    pub(super) took: Duration,
+    /// Users, posts and apps.
+    pub(super) counts: Counts,
+    /// The address that clients use.
+    pub(super) base_url: &'a str,
+    /// Where administration comes to.
+    pub(super) control: Option<SocketAddr>,
+    /// The credentials.
+    pub(super) lines: &'a Lines,
+}
+
+/// How much there is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    /// Users.
+    pub(super) users: u64,
+    /// Live posts.
+    pub(super) posts: i64,
+    /// Apps.
+    pub(super) apps: u64,
+    /// There are more than were counted.
+    pub(super) more: bool,
+}
+
+/// The box.
+pub(super) fn text(facts: &Facts<'_>) -> String {
+    let Facts {
+        world,
+        seed,
+        data_dir,
+        base_url,
+        lines,
+        ..
+    } = facts;
+    let kept = if facts.is_new { "created" } else { "kept" };
+    let more = if facts.counts.more { "+" } else { "" };
+    let mut text = format!(
+        "locum {} · dev world {world:?} · seed {seed} · clock live · data {data_dir} ({kept})\n  \
+         ready in {:.2} s   {}{more} users  {}{more} posts  {} apps   DEV MODE: not for real users\n\n  \
+         API       {base_url}\n",
+        env!("CARGO_PKG_VERSION"),
+        facts.took.as_secs_f64(),
+        facts.counts.users,
+        facts.counts.posts,
+        facts.counts.apps,
+    );
+    if let Some(control) = facts.control {
+        text.push_str(&format!("  Control   http://{control}  (token in {data_dir}/control.token)\n"));
+    }
+    if lines.get("USER_TOKEN").is_some() {
+        text.push_str(&credentials(data_dir, lines));
+    } else {
+        text.push_str(
+            "\n  begin:  locum user create ada\n          locum app create demo --owner ada\n",
+        );
+    }
+    text.push_str("Ctrl-C stops. State is kept; removing the folder returns to the seed.\n");
+    text
+}
+
+fn credentials(data_dir: &str, lines: &Lines) -> String {
+    let part = |name: &str| {
+        let value = lines.get(name).unwrap_or_default();
+        let start: String = value.chars().take(8).collect();
+        format!("{start}…")
+    };
+    format!(
+        "  You are   @{}, password {:?}\n  \
+         Clients   eval \"$(locum env)\"\n\n  \
+         app \"demo\"   API key {}   secret {}   bearer {}\n  \
+         user token   OAuth 1.0a {} / {}   OAuth 2.0 {}\n  \
+         (all in {data_dir}/dev.env, mode 0600)\n\n  \
+         try:  eval \"$(locum env)\"\n        \
+         curl -s $LOCUM_BASE_URL/2/users/me -H \"Authorization: Bearer $LOCUM_USER_TOKEN\"\n",
+        lines.get("USERNAME").unwrap_or_default(),
+        lines.get("PASSWORD").unwrap_or_default(),
+        part("API_KEY"),
+        part("API_SECRET"),
+        part("BEARER_TOKEN"),
+        part("ACCESS_TOKEN"),
+        part("ACCESS_TOKEN_SECRET"),
+        part("USER_TOKEN"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counts, Facts, text};
+    use crate::dev::env::Lines;
+    use std::time::Duration;
+
+    fn facts(lines: &Lines) -> Facts<'_> {
+        Facts {
+            world: "demo",
+            seed: 7,
+            data_dir: "./.locum".to_owned(),
+            is_new: true,
+            took: Duration::from_millis(312),
+            counts: Counts { users: 12, posts: 340, apps: 2, more: false },
+            base_url: "http://127.0.0.1:8080",
+            control: None,
+            lines,
+        }
+    }
+
+    #[test]
+    fn the_box_says_what_there_is_and_no_whole_secret() {
+        let lines = Lines::parse("LOCUM_USER_TOKEN=0123456789abcdef\nLOCUM_USERNAME=ada\n");
+        let text = text(&facts(&lines));
+        assert!(text.contains("dev world \"demo\" · seed 7 · clock live · data ./.locum (created)"));
+        assert!(text.contains("ready in 0.31 s   12 users  340 posts  2 apps"));
+        assert!(text.contains("OAuth 2.0 01234567…") && !text.contains("89abcdef"), "{text}");
+    }
+
+    #[test]
+    fn an_empty_world_says_how_to_begin() {
+        let lines = Lines::default();
+        assert!(text(&facts(&lines)).contains("locum user create ada"));
+    }
+}

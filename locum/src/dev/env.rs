@@ -1,0 +1,127 @@
+//! `dev.env`: what clients of a test world need, one `LOCUM_NAME=value` a line.
+
+use std::path::{Path, PathBuf};
+
+use base::Fault;
+
+use super::seed::{CALLBACK, Credentials, PASSWORD, UserKeys};
+use crate::world::write_private;
+
+/// Names and values, in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lines(pub(crate) Vec<(String, String)>);
+
+const PREFIX: &str = "LOCUM_";
+
+impl Lines {
+    /// Where a folder's lines are.
+    pub(crate) fn path(folder: &Path) -> PathBuf {
+        folder.join("dev.env")
+    }
+
+    /// What the demo world's credentials are called.
+    pub(super) fn of(credentials: &Credentials) -> Self {
+        let mut lines = Self::default();
+        let Credentials { app, public, users } = credentials;
+        let [first, second] = users;
+        lines.set("API_KEY", &app.api_key);
+        lines.set("API_SECRET", app.api_secret.reveal());
+        lines.set("BEARER_TOKEN", app.bearer.reveal());
+        lines.user(first, "");
+        lines.user(second, "_2");
+        lines.set("CLIENT_ID", &app.client_id);
+        if let Some(secret) = &app.client_secret {
+            lines.set("CLIENT_SECRET", secret.reveal());
+        }
+        lines.set("PUBLIC_CLIENT_ID", &public.client_id);
+        lines.set("CALLBACK_URL", CALLBACK);
+        lines.set("API_KEY_2", &public.api_key);
+        lines.set("API_SECRET_2", public.api_secret.reveal());
+        lines.set("BEARER_TOKEN_2", public.bearer.reveal());
+        lines
+    }
+
+    fn user(&mut self, user: &UserKeys, suffix: &str) {
+        let mut set = |name: &str, value: &str| self.set(&format!("{name}{suffix}"), value);
+        set("USER_ID", &user.id.to_string());
+        set("USERNAME", user.username);
+        set("PASSWORD", PASSWORD);
+        set("ACCESS_TOKEN", &user.access_token);
+        set("ACCESS_TOKEN_SECRET", &user.access_token_secret);
+        set("USER_TOKEN", &user.user_token);
+    }
+
+    fn set(&mut self, name: &str, value: &str) {
+        self.0.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// The value of a name without its prefix.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The same lines with the addresses of a server before them.
+    pub(super) fn at(&self, base_url: &str) -> Self {
+        let mut lines = Self::default();
+        lines.set("BASE_URL", base_url);
+        lines.set("ADS_URL", base_url);
+        lines.set("ADS_SANDBOX_URL", &sandbox(base_url));
+        let addresses = ["BASE_URL", "ADS_URL", "ADS_SANDBOX_URL"];
+        let rest = self.0.iter().filter(|(name, _)| !addresses.contains(&name.as_str()));
+        lines.0.extend(rest.cloned());
+        lines
+    }
+
+    /// The file's text.
+    pub(super) fn text(&self) -> String {
+        let lines = self.0.iter().map(|(name, value)| format!("{PREFIX}{name}={value}\n"));
+        lines.collect()
+    }
+
+    /// Reads the file's text; what is no line of ours is left out.
+    pub(crate) fn parse(text: &str) -> Self {
+        let lines = text.lines().filter_map(|line| {
+            let (name, value) = line.strip_prefix(PREFIX)?.split_once('=')?;
+            Some((name.to_owned(), value.to_owned()))
+        });
+        Self(lines.collect())
+    }
+
+    /// Writes the file, for its owner alone.
+    pub(super) fn write(&self, folder: &Path) -> Result<(), Fault> {
+        write_private(&Self::path(folder), &self.text())
+    }
+}
+
+/// The sandbox of the ads interface is told by its host, which every resolver takes for this
+/// machine.
+fn sandbox(base_url: &str) -> String {
+    let (scheme, authority) = base_url.split_once("://").unwrap_or(("http", base_url));
+    match authority.rsplit_once(':') {
+        Some((_, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => {
+            format!("{scheme}://ads-api-sandbox.localhost:{port}")
+        }
+        _ => format!("{scheme}://ads-api-sandbox.localhost"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Lines;
+
+    #[test]
+    fn a_file_is_read_back_and_moves_to_another_port() {
+        let text = "LOCUM_BASE_URL=http://127.0.0.1:1\nLOCUM_API_KEY=a=b\n# note\nOTHER=1\n";
+        let lines = Lines::parse(text).at("http://127.0.0.1:8080");
+        assert_eq!(
+            lines.text(),
+            "LOCUM_BASE_URL=http://127.0.0.1:8080\n\
+             LOCUM_ADS_URL=http://127.0.0.1:8080\n\
+             LOCUM_ADS_SANDBOX_URL=http://ads-api-sandbox.localhost:8080\n\
+             LOCUM_API_KEY=a=b\n"
+        );
+        assert_eq!(lines.get("API_KEY"), Some("a=b"));
+        assert_eq!(lines.at("http://127.0.0.1:8080"), lines);
+    }
+}

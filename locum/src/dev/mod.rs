@@ -1,0 +1,196 @@
+//! `locum dev`: a test world that is ready at once and the same everywhere.
+
+mod banner;
+mod env;
+mod people;
+mod script;
+mod seed;
+
+pub(crate) use env::Lines;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use base::seal::Keyring;
+use base::{Chance, Clock, Fault, Stop, UserId, clock};
+use network::{apps, passwords, users};
+use store::{Options, Store, meta};
+
+use crate::cli::{Common, DevArgs, Output};
+use crate::config::{Mode, Settings};
+use crate::exit::Exit;
+use crate::run::{self, Ready};
+use crate::world::{self, Creating, Found, Record, Silent, World};
+
+/// Where the credentials are kept, encrypted, so that `dev.env` can be written again.
+const KEPT: &str = "dev_env";
+/// Users that are counted for the box.
+const COUNTED: i64 = 1000;
+
+/// `locum dev`.
+pub(crate) fn run(common: &Common, args: &DevArgs) -> Result<(), Exit> {
+    let began = clock::instant();
+    let settings = run::prepare(common, Mode::Dev, &args.listen, args.flags())?;
+    let found = world::find(&settings, Creating::Allowed)?;
+    let (is_new, record) = (found.is_new, found.record.clone());
+    let keyring = found.keyring.clone();
+    let store = open(&settings, found)?;
+    let lines = kept(&store, &keyring)?;
+    let counts = count(&store)?;
+    let world = World {
+        settings: Arc::clone(&settings),
+        store: Arc::new(store),
+        progress: Arc::new(Silent),
+    };
+    let output = Output::of(common);
+    run::run(world, args.listen.ready_fd, |ready| {
+        let lines = lines.at(&ready.base_url);
+        lines.write(&settings.data_dir)?;
+        let start = Start {
+            began,
+            is_new,
+            counts,
+        };
+        show(output, &settings, &record, ready, &lines, start);
+        Ok(())
+    })
+}
+
+/// How the start went.
+#[derive(Clone, Copy)]
+struct Start {
+    began: Instant,
+    is_new: bool,
+    counts: banner::Counts,
+}
+
+fn show(
+    output: Output,
+    settings: &Settings,
+    record: &Record,
+    ready: &Ready,
+    lines: &Lines,
+    start: Start,
+) {
+    let data_dir = settings.data_dir.display().to_string();
+    if output.json {
+        output.value(&serde_json::json!({
+            "base_url": ready.base_url,
+            "control": ready.control.map(|addr| addr.to_string()),
+            "data_dir": data_dir,
+            "created": start.is_new,
+            "world": record.world,
+            "seed": record.seed,
+            "users": start.counts.users,
+            "posts": start.counts.posts,
+            "apps": start.counts.apps,
+            "ready_seconds": start.began.elapsed().as_secs_f64(),
+        }));
+        return;
+    }
+    output.text(&banner::text(&banner::Facts {
+        world: &record.world,
+        seed: record.seed,
+        data_dir,
+        is_new: start.is_new,
+        took: start.began.elapsed(),
+        counts: start.counts,
+        base_url: &ready.base_url,
+        control: ready.control,
+        lines,
+    }));
+}
+
+/// The open store, with its world in it.
+fn open(settings: &Settings, found: Found) -> Result<Store, Exit> {
+    let Found {
+        record, keyring, ..
+    } = found;
+    // A world is made at a fixed moment with the seed's own randomness. Whether it was made is
+    // asked of the database: the folder may have been made by a start that was cut off.
+    if needs_world(settings, &record, &keyring)? {
+        let making = Options {
+            clock: Clock::frozen(seed::MOMENT),
+            chance: Chance::seeded(record.seed),
+            node: 0,
+            ..world::options(settings, Chance::Os, keyring.clone())
+        };
+        let store = world::open_store(making)?;
+        world::agree(&store, &record)?;
+        plant(&store, &keyring, &record)?;
+        store.close();
+    }
+    let chance = world::chance(&record);
+    let store = world::open_store(world::options(settings, chance, keyring))?;
+    world::agree(&store, &record)?;
+    Ok(store)
+}
+
+/// Only a folder's first starts look: later ones have their world.
+fn needs_world(settings: &Settings, record: &Record, keyring: &Keyring) -> Result<bool, Exit> {
+    if record.starts > 1 {
+        let store = world::open_store(world::options(settings, Chance::Os, keyring.clone()))?;
+        let made = world::wait(store.read(|tx| Ok(meta::get(tx, "world")?)))?;
+        store.close();
+        return Ok(made.is_none());
+    }
+    Ok(true)
+}
+
+fn plant(store: &Store, keyring: &Keyring, record: &Record) -> Result<(), Exit> {
+    let chance = store.context().chance.clone();
+    let hash = passwords::hash(seed::PASSWORD, &chance)?;
+    let (keyring, world) = (keyring.clone(), record.world.clone());
+    let planted = store.write(move |tx| {
+        // A database that others have filled is left as it is.
+        if meta::get(tx, "world")?.is_some() || !users::list(tx, None, 1)?.is_empty() {
+            return Ok(());
+        }
+        if world == "demo" {
+            let credentials = seed::plant(tx, &hash)?;
+            let text = Lines::of(&credentials).text();
+            let sealed = keyring.seal(KEPT, text.as_bytes(), tx.chance())?;
+            meta::set(tx, KEPT, &hex(&sealed))?;
+        }
+        meta::set(tx, "world", &world)?;
+        Ok::<_, Stop>(())
+    });
+    Ok(world::wait(planted)?)
+}
+
+/// The credentials that were made with the world.
+fn kept(store: &Store, keyring: &Keyring) -> Result<Lines, Exit> {
+    let kept = world::wait(store.read(|tx| Ok(meta::get(tx, KEPT)?)))?;
+    let Some(sealed) = kept.as_deref().and_then(unhex) else {
+        return Ok(Lines::default());
+    };
+    let text = keyring.open(KEPT, &sealed).map_err(Fault::from)?;
+    Ok(Lines::parse(&String::from_utf8_lossy(&text)))
+}
+
+fn count(store: &Store) -> Result<banner::Counts, Exit> {
+    let counted = store.read(|tx| {
+        let users = users::list(tx, None::<UserId>, COUNTED)?;
+        let apps = apps::list(tx, None)?;
+        Ok(banner::Counts {
+            users: u64::try_from(users.len()).unwrap_or(0),
+            posts: users.iter().map(|user| user.post_count).sum(),
+            apps: u64::try_from(apps.len()).unwrap_or(0),
+            more: i64::try_from(users.len()).is_ok_and(|found| found >= COUNTED),
+        })
+    });
+    Ok(world::wait(counted)?)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let pairs = text.as_bytes().chunks(2).map(|pair| match pair {
+        [high, low] => Some(digit(high)? * 16 + digit(low)?),
+        _ => None,
+    });
+    pairs.collect()
+}

@@ -1,0 +1,134 @@
+//! The people of the demo world. Each says what it is there to show.
+
+/// One of them.
+pub(super) struct Person {
+    /// The handle.
+    pub(super) username: &'static str,
+    /// The display name.
+    pub(super) name: &'static str,
+    /// The biography.
+    pub(super) description: &'static str,
+    /// The place.
+    pub(super) location: &'static str,
+    /// The page.
+    pub(super) url: &'static str,
+    /// What sets it apart.
+    pub(super) traits: Traits,
+}
+
+/// What sets a person apart.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Traits {
+    /// Posts are for approved followers only.
+    pub(super) protected: bool,
+    /// Suspended at the end.
+    pub(super) suspended: bool,
+    /// The verification mark, or empty.
+    pub(super) verified: &'static str,
+    /// The subscription, or empty.
+    pub(super) subscription: &'static str,
+}
+
+const PLAIN: Traits = Traits {
+    protected: false,
+    suspended: false,
+    verified: "",
+    subscription: "",
+};
+const PREMIUM: Traits = Traits {
+    verified: "blue",
+    subscription: "Premium",
+    ..PLAIN
+};
+
+const fn person(
+    username: &'static str,
+    name: &'static str,
+    description: &'static str,
+    traits: Traits,
+) -> Person {
+    Person {
+        username,
+        name,
+        description,
+        location: "",
+        url: "",
+        traits,
+    }
+}
+
+/// All twelve, oldest account first.
+pub(super) static PEOPLE: &[Person] = &[
+    Person {
+        location: "London",
+        url: "https://example.com/ada",
+        ..person("ada", "Ada", "The account that your tokens belong to. Password: dev", PLAIN)
+    },
+    Person {
+        location: "Here & there",
+        ..person("bob", "Bob", "The second account: its tokens end in _2. Replies a lot to @ada", PLAIN)
+    },
+    person(
+        "carol",
+        "Carol (protected)",
+        "Protected: only approved followers see these posts. @ada is one, @bob is not",
+        Traits { protected: true, ..PLAIN },
+    ),
+    person(
+        "dan",
+        "Dan (suspended)",
+        "Suspended by an operator: lookups say so",
+        Traits { suspended: true, ..PLAIN },
+    ),
+    Person {
+        location: "Everywhere",
+        url: "https://example.com",
+        ..person(
+            "acme",
+            "Acme",
+            "A verified business. Try $ACME and #acme",
+            Traits { verified: "business", ..PLAIN },
+        )
+    },
+    person("grace", "Grace (premium)", "Premium: writes long posts and edits them", PREMIUM),
+    person("parody_ada", "Not Ada (parody)", "A parody of @ada, and says so", PLAIN),
+    Person {
+        location: "A place whose name is just long enough",
+        url: "https://example.com/a/path?with=a&query=too#part",
+        ..person(
+            "longbio",
+            "Long Bio",
+            "A biography with everything: a mention of @bob, a #hashtag, a $CASH tag, an address \
+             https://example.com/bio and, at the end, signs such as & < > \" that get escaped",
+            PLAIN,
+        )
+    },
+    person("zoe", "Zoë 🦀🌍", "A name with an accent and emoji 👩🏽‍🚀", PLAIN),
+    person("yuki", "雪", "日本語で書きます。Every sign counts twice", PLAIN),
+    person("noor", "نور", "أكتب من اليمين إلى اليسار — from right to left", PLAIN),
+    person("lurker", "Lurker", "Never posts; follows everyone", PLAIN),
+];
+
+/// Who follows whom beyond the rules in the world's making: everyone follows @ada, @lurker
+/// follows everyone.
+pub(super) static FOLLOWS: &[(&str, &str)] = &[
+    ("ada", "bob"),
+    ("ada", "carol"),
+    ("ada", "acme"),
+    ("ada", "grace"),
+    ("ada", "zoe"),
+    ("ada", "yuki"),
+    ("ada", "noor"),
+    ("bob", "acme"),
+    ("bob", "grace"),
+    ("bob", "longbio"),
+    ("acme", "grace"),
+    ("grace", "bob"),
+    ("grace", "zoe"),
+    ("zoe", "grace"),
+    ("zoe", "yuki"),
+    ("yuki", "zoe"),
+    ("noor", "yuki"),
+    ("longbio", "bob"),
+    ("parody_ada", "acme"),
+];

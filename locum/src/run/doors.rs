@@ -1,0 +1,2 @@
+//! What answers behind each listener.
+

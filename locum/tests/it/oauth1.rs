@@ -1,0 +1,409 @@
+//! OAuth 1.0a over HTTP: what a signature covers, and every way in which it does not hold.
+
+use serde_json::json;
+
+use crate::harness::{Answer, Ask, Key, Person, Server, encode, shared};
+
+/// Sends a request under a header.
+fn send(server: &Server, ask: &Ask, header: &str) -> Answer {
+    server.send(ask.clone().authorized(header))
+}
+
+fn me() -> Ask {
+    Ask::get("/2/users/me")
+}
+
+#[test]
+fn a_signature_holds_whatever_the_query_looks_like() {
+    let person = shared().person("signer");
+    let queries = [
+        "user.fields=created_at",
+        "user.fields=created_at,description",
+        "user.fields=created_at%2Cdescription",
+        "user%2Efields=created_at",
+        "expansions=pinned_post_id&user.fields=created_at",
+    ];
+    for query in queries {
+        person.signed(Ask::get(format!("/2/users/me?{query}"))).is(200);
+    }
+    // An operation refuses what it does not know only after the signature held.
+    let strange = [
+        "a=b%20c", "a=b+c", "a=%2B", "a=~", "a=%7E", "a=%E6%97%A5%E6%9C%AC", "a=", "a", "a=b&B=c",
+        "a%20b=c", "a=b%26c", "a=*", "a='", "a=!%27()*", "a=%e2%98%83", "a=b=c", "a=1&b=%3D%25",
+        "z=1&a=2", "a=%2520", "-._~=-._~", "a=/?", "A=1&a=1", "a=%0A", "a=:@",
+    ];
+    for query in strange {
+        person.signed(Ask::get(format!("/2/users/me?{query}"))).is_problem(400, "invalid-request");
+    }
+}
+
+#[test]
+fn a_name_that_comes_twice_is_refused_after_its_signature_held() {
+    let person = shared().person("signer");
+    let ask = Ask::get("/2/users/me?user.fields=name&user.fields=username");
+    let sentence = "Duplicate parameters are not allowed: the `user.fields` query parameter";
+    person.signed(ask.clone()).says(400, sentence);
+    let header = ask.signature(&Key { token: ("x", "y"), ..person.key() }, &person.server.url);
+    send(person.server, &ask, &header).is_code(401, 89);
+}
+
+#[test]
+fn a_signature_for_a_public_address_holds() {
+    let person = shared().person("signer");
+    let url = &person.server.url;
+    let port = url.rsplit(':').next().unwrap();
+    let origins = [
+        url.clone(),
+        format!("http://localhost:{port}"),
+        "https://api.x.com".to_owned(),
+        "https://api.twitter.com".to_owned(),
+    ];
+    for origin in origins {
+        let host = origin.split("://").nth(1).unwrap().to_owned();
+        let header = me().signature(&person.key(), &origin);
+        let ask = me().header("host", if host.contains(port) { host } else { port_host(url) });
+        assert_eq!(send(person.server, &ask, &header).status, 200, "{origin}");
+    }
+    for origin in ["https://api.example.com", "http://api.x.com", "https://api.x.com:8443"] {
+        let header = me().signature(&person.key(), origin);
+        send(person.server, &me(), &header).is_code(401, 32);
+    }
+}
+
+fn port_host(url: &str) -> String {
+    url.split("://").nth(1).unwrap().to_owned()
+}
+
+#[test]
+fn a_host_in_capitals_or_under_an_alias_is_signed_in_its_normal_form() {
+    let person = shared().person("signer");
+    for (host, origin) in [
+        ("API.X.com", "http://api.x.com"),
+        ("api.x.com:80", "http://api.x.com"),
+        ("api.x.com", "https://api.x.com"),
+    ] {
+        let header = me().signature(&person.key(), origin);
+        let answer = send(person.server, &me().header("host", host), &header);
+        assert_eq!(answer.status, 200, "{host}: {}", answer.text());
+    }
+}
+
+#[test]
+fn forwarding_headers_are_believed_only_from_a_trusted_proxy() {
+    let origin = "https://social.example";
+    let through = |ask: Ask| {
+        ask.header("x-forwarded-proto", "https").header("x-forwarded-host", "social.example")
+    };
+    let person = shared().person("signer");
+    let header = me().signature(&person.key(), origin);
+    send(person.server, &through(me()), &header).is_code(401, 32);
+
+    let server = Server::start(&["--set", "listen.trusted_proxies=127.0.0.1/32"]);
+    let person = server.person("signer");
+    let header = me().signature(&person.key(), origin);
+    send(&server, &through(me()), &header).is(200);
+    let header = me().signature(&person.key(), origin);
+    send(&server, &me(), &header).is_code(401, 32);
+}
+
+#[test]
+fn a_form_is_signed_and_a_json_body_is_not() {
+    let person = shared().person("signer");
+    let url = &person.server.url;
+    let text = json!({ "text": "Signed, but not the body" });
+    person.signed(Ask::post("/2/tweets").json(&text)).is(201);
+
+    // The operation wants JSON: it says so once the signature of the form held.
+    let form = Ask::post("/2/tweets").form("status=Hello Ladies + Gentlemen&b=%E2%98%83");
+    assert_eq!(person.signed(form.clone()).status, 400, "a form is not JSON");
+    let mut other = form.clone();
+    other.body = b"status=Hello".to_vec();
+    send(person.server, &form, &other.signature(&person.key(), url)).is_code(401, 32);
+    other.body.clear();
+    send(person.server, &form, &other.signature(&person.key(), url)).is_code(401, 32);
+}
+
+#[test]
+fn a_signature_stands_in_the_header_the_query_or_the_form() {
+    let person = shared().person("signer");
+    let as_pairs = |header: &str| {
+        let pairs = header.trim_start_matches("OAuth ").split(", ");
+        pairs.map(|pair| pair.replace('"', "")).collect::<Vec<_>>().join("&")
+    };
+    let header = me().signature(&person.key(), &person.server.url);
+    person.server.send(Ask::get(format!("/2/users/me?{}", as_pairs(&header)))).is(200);
+
+    let other = shared().person("signer");
+    let path = "/1.1/oauth/invalidate_token.json";
+    let header = Ask::post(path).form("").signature(&other.key(), &other.server.url);
+    other.server.send(Ask::post(path).form(as_pairs(&header))).is(200);
+}
+
+#[test]
+fn one_changed_part_of_a_signed_request_is_enough() {
+    let person = shared().person("signer");
+    let ask = Ask::get("/2/tweets?ids=20&tweet.fields=created_at");
+    let changed = [
+        Ask { method: "HEAD", ..ask.clone() },
+        Ask { target: "/2/posts?ids=20&tweet.fields=created_at".to_owned(), ..ask.clone() },
+        Ask { target: "/2/tweets?ids=21&tweet.fields=created_at".to_owned(), ..ask.clone() },
+        Ask { target: "/2/tweets?ids=20&tweet.fields=created_aT".to_owned(), ..ask.clone() },
+        Ask { target: "/2/tweets?ids=20".to_owned(), ..ask.clone() },
+        Ask { target: "/2/tweets?ids=20&tweet.fields=created_at&expansions=author_id".to_owned(), ..ask.clone() },
+        Ask { target: "/2/tweets?id=20&tweet.fields=created_at".to_owned(), ..ask.clone() },
+        ask.clone().header("host", "127.0.0.1:1"),
+    ];
+    for other in changed {
+        let header = ask.signature(&person.key(), &person.server.url);
+        let answer = send(person.server, &other, &header);
+        assert_eq!(answer.status, 401, "{other:?}");
+        if other.method != "HEAD" {
+            answer.is_code(401, 32);
+        }
+    }
+    let header = ask.signature(&person.key(), &person.server.url);
+    send(person.server, &ask, &header).is(200);
+}
+
+#[test]
+fn one_flipped_letter_of_the_header_is_enough() {
+    let person = shared().person("signer");
+    let names = ["oauth_consumer_key", "oauth_nonce", "oauth_signature", "oauth_timestamp", "oauth_token"];
+    for name in names {
+        let header = me().signature(&person.key(), &person.server.url);
+        let at = header.find(&format!("{name}=\"")).unwrap() + name.len() + 5;
+        let letter = if &header[at..=at] == "1" { "2" } else { "1" };
+        let mut flipped = header.clone();
+        flipped.replace_range(at..=at, letter);
+        let answer = send(person.server, &me(), &flipped);
+        assert_eq!(answer.status, 401, "{name}: {}", answer.text());
+        let code = answer.json()["errors"][0]["code"].clone();
+        let wanted = match name {
+            "oauth_token" => 89,
+            "oauth_timestamp" => 135,
+            _ => 32,
+        };
+        assert_eq!(code, wanted, "{name}");
+        if name != "oauth_timestamp" {
+            send(person.server, &me(), &header).is(200);
+        }
+    }
+    for (consumer, token) in [(true, false), (false, true)] {
+        let mut key = person.key();
+        if consumer {
+            key.consumer.1 = "wrong";
+        }
+        if token {
+            key.token.1 = "wrong";
+        }
+        let header = me().signature(&key, &person.server.url);
+        send(person.server, &me(), &header).is_code(401, 32);
+    }
+}
+
+#[test]
+fn a_request_counts_once_even_across_a_crash() {
+    let mut server = Server::start(&[]);
+    let (first, second) = {
+        let person = server.person("signer");
+        let sign = || me().signature(&person.key(), "https://api.x.com");
+        let (first, second) = (sign(), sign());
+        send(&server, &me(), &first).is(200);
+        send(&server, &me(), &first).is_code(401, 32);
+        send(&server, &me(), &second).is(200);
+        (first, second)
+    };
+    server.crash();
+    for header in [&first, &second] {
+        send(&server, &me(), header).is_code(401, 32);
+    }
+    server.stop();
+    server.start_again();
+    send(&server, &me(), &first).is_code(401, 32);
+}
+
+#[test]
+fn one_of_many_replays_at_once_gets_through() {
+    let person = shared().person("signer");
+    let header = me().signature(&person.key(), &person.server.url);
+    let answers: Vec<u16> = std::thread::scope(|scope| {
+        let send = || send(person.server, &me(), &header).status;
+        let all: Vec<_> = (0..8).map(|_| scope.spawn(send)).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert_eq!(answers.iter().filter(|status| **status == 200).count(), 1, "{answers:?}");
+    assert!(answers.iter().all(|status| [200, 401].contains(status)), "{answers:?}");
+}
+
+#[test]
+fn the_same_nonce_serves_another_second_and_another_token() {
+    let (person, other) = (shared().person("signer"), shared().person("signer"));
+    let nonce = Some(format!("nonce{}", person.id));
+    let with = |key: Key<'_>| me().signature(&key, &person.server.url);
+    send(person.server, &me(), &with(Key { nonce: nonce.clone(), ..person.key() })).is(200);
+    send(person.server, &me(), &with(Key { nonce: nonce.clone(), ..other.key() })).is(200);
+    send(person.server, &me(), &with(Key { nonce: nonce.clone(), skew: 9, ..person.key() })).is(200);
+}
+
+#[test]
+fn a_timestamp_too_far_off_is_refused() {
+    let person = shared().person("signer");
+    let at = |skew| me().signature(&Key { skew, ..person.key() }, &person.server.url);
+    for skew in [-290, 290] {
+        send(person.server, &me(), &at(skew)).is(200);
+    }
+    for skew in [-302, 302, -100_000, 100_000] {
+        send(person.server, &me(), &at(skew)).is_code(401, 135);
+    }
+}
+
+#[test]
+fn nothing_but_hmac_sha1_of_version_1_is_taken() {
+    let person = shared().person("signer");
+    let header = || me().signature(&person.key(), &person.server.url);
+    for method in ["PLAINTEXT", "RSA-SHA1", "HMAC-SHA256", "hmac-sha1", ""] {
+        let other = header().replace("\"HMAC-SHA1\"", &format!("\"{method}\""));
+        send(person.server, &me(), &other).is_code(401, 32);
+    }
+    let plain = format!("{}&{}", encode(&person.app.secret), encode(person.oauth1().1));
+    let plain = header().replace("HMAC-SHA1", "PLAINTEXT").split("oauth_signature=\"").next().unwrap().to_owned()
+        + &format!("oauth_signature=\"{}\"", encode(&plain));
+    send(person.server, &me(), &plain).is_code(401, 32);
+    for version in ["2.0", "1.1", "1", ""] {
+        let other = header().replace("\"1.0\"", &format!("\"{version}\""));
+        send(person.server, &me(), &other).is_code(401, 32);
+    }
+}
+
+#[test]
+fn a_protocol_parameter_comes_once() {
+    let person = shared().person("signer");
+    for name in ["oauth_nonce", "oauth_timestamp", "oauth_consumer_key", "oauth_signature", "oauth_token"] {
+        let header = me().signature(&person.key(), &person.server.url);
+        let twice = format!("{header}, {name}=\"1\"");
+        let answer = send(person.server, &me(), &twice);
+        assert!([400, 401].contains(&answer.status), "{name}: {}", answer.text());
+    }
+}
+
+#[test]
+fn strange_headers_are_refused_and_harm_nothing() {
+    let person = shared().person("signer");
+    let header = || me().signature(&person.key(), &person.server.url);
+    let nonce = |value: &str| {
+        let (head, tail) = header().split_once("oauth_nonce=\"").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+        format!("{head}oauth_nonce=\"{value}\"{}", tail.split_once('"').unwrap().1)
+    };
+    let long = "x".repeat(10_000);
+    let headers: Vec<Vec<u8>> = vec![
+        nonce("n%C3%B6nce").into(),
+        nonce("").into(),
+        nonce("a%20b").into(),
+        nonce("%00").into(),
+        nonce(&long).into(),
+        nonce("n\u{f6}nce").into(),
+        header().replace("OAuth ", "OAuth oauth_token=\"\", ").into(),
+        format!("{}, x=\"{long}\"", header()).into(),
+        b"OAuth".to_vec(),
+        b"OAuth ".to_vec(),
+        b"OAuth oauth_consumer_key".to_vec(),
+        b"OAuth ,,,,=\"\",=".to_vec(),
+        b"OAuth oauth_consumer_key=\"%zz\"".to_vec(),
+        b"OAuth \xff\xfe\xfd".to_vec(),
+        b"Bearer ".to_vec(),
+        b"Bearer \xff".to_vec(),
+        b"Basic abc".to_vec(),
+        b"Nonsense".to_vec(),
+    ];
+    for strange in headers {
+        let shown = String::from_utf8_lossy(&strange).chars().take(90).collect::<String>();
+        let answer = person.server.send(me().authorized(strange));
+        assert!((400..500).contains(&answer.status), "{shown}: {}", answer.text());
+    }
+    send(person.server, &me(), &header()).is(200);
+}
+
+#[test]
+fn an_empty_token_is_no_token() {
+    let person = shared().person("signer");
+    let key = Key { token: ("", ""), ..person.key() };
+    let header = me().signature(&key, &person.server.url);
+    send(person.server, &me(), &header).is_code(401, 32);
+    let unsigned = format!("{header}, oauth_token=\"\"");
+    assert_eq!(send(person.server, &me(), &unsigned).status, 401);
+}
+
+#[test]
+fn a_token_serves_only_the_app_that_it_was_made_for() {
+    let server = shared();
+    let person = server.person("signer");
+    let other = server.new_app("enterprise");
+    let key = Key { consumer: other.consumer(), ..person.key() };
+    let header = me().signature(&key, &server.url);
+    assert_eq!(send(server, &me(), &header).status, 401);
+}
+
+#[test]
+fn a_token_that_may_only_read_does_not_write() {
+    let person = shared().person("signer");
+    let reading = person.mint(&["--oauth1", "--permission", "read"]);
+    let text = |name: &str| reading[name].as_str().unwrap();
+    let key = Key { token: (text("access_token"), text("access_token_secret")), ..person.key() };
+    let header = me().signature(&key, &person.server.url);
+    let answer = send(person.server, &me(), &header);
+    answer.is(200);
+    assert_eq!(answer.header("x-access-level"), "read");
+    let writes = [
+        Ask::post("/2/tweets").json(&json!({ "text": "May I?" })),
+        Ask::delete("/2/tweets/20"),
+    ];
+    for ask in writes {
+        let header = ask.signature(&key, &person.server.url);
+        let problem = send(person.server, &ask, &header).is_problem(403, "oauth1-permissions");
+        assert_eq!(
+            problem["detail"],
+            "Your client app is not configured with the appropriate oauth1 app permissions for this endpoint."
+        );
+    }
+}
+
+#[test]
+fn an_invalidated_token_is_dead_at_once() {
+    for path in ["/1.1/oauth/invalidate_token", "/1.1/oauth/invalidate_token.json"] {
+        let person = shared().person("signer");
+        let (token, _) = person.oauth1();
+        person.signed(me()).is(200);
+        let answer = person.signed(Ask::post(path));
+        assert_eq!(answer.is(200), json!({ "access_token": token }));
+        let dead = person.signed(me());
+        dead.is_code(401, 89);
+        assert!(dead.sentences().contains(&"Invalid or expired token.".to_owned()));
+        person.signed(Ask::post(path)).is_code(401, 89);
+
+        let again = Person::of(person.server, &person.app, &person.id, &person.username);
+        assert_ne!(again.oauth1().0, token, "a new token is another one");
+        again.signed(me()).is(200);
+    }
+}
+
+#[test]
+fn the_same_token_is_given_until_it_is_invalidated() {
+    let person = shared().person("signer");
+    let again = Person::of(person.server, &person.app, &person.id, &person.username);
+    assert_eq!(person.oauth1(), again.oauth1());
+}
+
+#[test]
+fn paths_of_the_older_interface_speak_its_own_dialect() {
+    let server = shared();
+    let path = "/1.1/oauth/invalidate_token.json";
+    let answer = server.send(Ask::post(path));
+    answer.is_code(400, 215);
+    assert!(answer.header("content-type").starts_with("application/json"));
+    assert_eq!(
+        answer.json(),
+        json!({ "errors": [{ "code": 215, "message": "Bad Authentication data." }] })
+    );
+    server.send(Ask::post(path).bearer("garbage")).is_code(401, 89);
+    server.send(Ask::post(path).bearer(server.env("BEARER_TOKEN"))).is_code(403, 220);
+}

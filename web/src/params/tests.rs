@@ -1,0 +1,216 @@
+use base::Refusal;
+use view::Object;
+
+use super::{Params, Value};
+use crate::endpoint::{Endpoint, Kind, Param, Place};
+
+const fn param(name: &'static str, kind: Kind) -> Param {
+    Param {
+        name,
+        aliases: &[],
+        place: Place::Query,
+        required: false,
+        kind,
+        about: "",
+    }
+}
+
+static SEARCH: Endpoint = Endpoint::new("search", "GET", "/2/{id}").params(&[&[
+    Param {
+        place: Place::Path,
+        required: true,
+        ..param("id", Kind::Id)
+    },
+    Param {
+        required: true,
+        ..param("query", Kind::Text(1, 8))
+    },
+    param("ids", Kind::Ids(1, 3)),
+    param("usernames", Kind::Usernames(1, 3)),
+    param("max_results", Kind::Int(10, 100, 10)),
+    param("sort_order", Kind::OneOf(&["recency", "relevancy"])),
+    param("exclude", Kind::SomeOf(&["replies", "retweets"])),
+    Param {
+        aliases: &["post.fields"],
+        ..param("tweet.fields", Kind::Fields(Object::Post))
+    },
+    param("expansions", Kind::Expansions(Object::Post)),
+    param("start_time", Kind::Time),
+    Param {
+        aliases: &["next_token"],
+        ..param("pagination_token", Kind::PageToken)
+    },
+    param("backfill", Kind::Bool),
+]]);
+
+fn read(query: &str) -> Result<Params, Refusal> {
+    Params::read(&SEARCH, vec![("id", "20".to_owned())], query)
+}
+
+fn told(query: &str) -> Vec<String> {
+    match read(query).unwrap_err() {
+        Refusal::Invalid(wrong) => wrong
+            .into_iter()
+            .map(|wrong| format!("{} | {} {:?}", wrong.message, wrong.parameter, wrong.values))
+            .collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_is_declared_is_read() {
+    let params = read(
+        "query=a%20b&ids=1,002&usernames=a,B_9&max_results=50&exclude=replies,retweets\
+         &start_time=2026-11-21T04:05:06Z&next_token=abc&backfill=true",
+    )
+    .unwrap();
+    let value = |name| params.get(name).map(|given| given.value.clone());
+    assert_eq!(value("id"), Some(Value::Id(20)));
+    assert_eq!(value("query"), Some(Value::Text("a b".to_owned())));
+    assert_eq!(value("ids"), Some(Value::Ids(vec![1, 2])));
+    assert_eq!(value("max_results"), Some(Value::Int(50)));
+    assert_eq!(value("backfill"), Some(Value::Flag(true)));
+    assert_eq!(
+        value("pagination_token"),
+        Some(Value::Text("abc".to_owned()))
+    );
+    assert_eq!(
+        params.get("pagination_token").unwrap().spelled,
+        "next_token"
+    );
+    assert_eq!(value("sort_order"), None);
+}
+
+#[test]
+fn each_fault_has_the_contracts_words() {
+    let known = "query,ids,usernames,max_results,sort_order,exclude,tweet.fields,expansions,\
+                 start_time,pagination_token,backfill";
+    let cases: &[(&str, &str)] = &[
+        (
+            "",
+            "The `query` query parameter can not be empty | query []",
+        ),
+        (
+            "query=",
+            "Invalid 'query':''. 'query' must be a non-empty string | query [\"\"]",
+        ),
+        (
+            "query",
+            "Invalid 'query':''. 'query' must be a non-empty string | query [\"\"]",
+        ),
+        (
+            "query=a&ids=",
+            "The `ids` query parameter can not be empty | ids [\"\"]",
+        ),
+        (
+            "query=a&ids=1,x",
+            "The `ids` query parameter value [x] is not valid | ids [\"x\"]",
+        ),
+        (
+            "query=a&ids=1,",
+            "The `ids` query parameter value [] is not valid | ids [\"\"]",
+        ),
+        (
+            "query=a&ids=9223372036854775808",
+            "The `ids` query parameter value [9223372036854775808] is not valid | ids \
+             [\"9223372036854775808\"]",
+        ),
+        (
+            "query=a&ids=1,2,3,4",
+            "The number of values in the `ids` query parameter list [4] is not between 1 and 3 | \
+             ids [\"1,2,3,4\"]",
+        ),
+        (
+            "query=a&usernames=a-b",
+            "The `usernames` query parameter value [a-b] does not match ^[A-Za-z0-9_]{1,15}$ | \
+             usernames [\"a-b\"]",
+        ),
+        (
+            "query=a&max_results=5",
+            "The `max_results` query parameter value [5] is not between 10 and 100 | max_results \
+             [\"5\"]",
+        ),
+        (
+            "query=a&max_results=99999999999999999999",
+            "The `max_results` query parameter value [99999999999999999999] is not between 10 and \
+             100 | max_results [\"99999999999999999999\"]",
+        ),
+        (
+            "query=a&max_results=ten",
+            "The `max_results` query parameter value [ten] is not valid | max_results [\"ten\"]",
+        ),
+        (
+            "query=a&sort_order=x",
+            "The `sort_order` query parameter value [x] is not one of [recency,relevancy] | \
+             sort_order [\"x\"]",
+        ),
+        (
+            "query=a&backfill=1",
+            "The `backfill` query parameter value [1] is not one of [true,false] | backfill \
+             [\"1\"]",
+        ),
+        (
+            "query=a&start_time=2026-02-30T00:00:00Z",
+            "The `start_time` query parameter value [2026-02-30T00:00:00Z] is not valid | \
+             start_time [\"2026-02-30T00:00:00Z\"]",
+        ),
+        (
+            "query=a&query=a",
+            "Duplicate parameters are not allowed: the `query` query parameter | query [\"a\"]",
+        ),
+        (
+            "query=a&next_token=a&pagination_token=a",
+            "Duplicate parameters are not allowed: the `pagination_token` query parameter | \
+             pagination_token [\"a\"]",
+        ),
+        (
+            "query=a%00",
+            "The `query` query parameter value [a\0] is not valid | query [\"a\\0\"]",
+        ),
+        (
+            "query=%ff",
+            "The `query` query parameter value is not percent-encoded UTF-8 | query []",
+        ),
+        (
+            "query=%e",
+            "The `query` query parameter value is not percent-encoded UTF-8 | query []",
+        ),
+        (
+            "query=123456789",
+            "The length of the `query` query parameter value [9] is not between 1 and 8 | query \
+             [\"123456789\"]",
+        ),
+    ];
+    for (query, expected) in cases {
+        assert_eq!(told(query), [*expected], "{query}");
+    }
+    let unknown = format!("The query parameter [x] is not one of [{known}] | x [\"1\"]");
+    assert_eq!(told("query=a&x=1"), [unknown]);
+}
+
+#[test]
+fn everything_wrong_is_told_at_once() {
+    let path = vec![("id", "x".to_owned())];
+    let refusal = Params::read(&SEARCH, path, "max_results=5&x=1&ids=a,b").unwrap_err();
+    let Refusal::Invalid(wrong) = refusal else {
+        panic!("{refusal:?}")
+    };
+    let names: Vec<_> = wrong.iter().map(|wrong| wrong.parameter.as_ref()).collect();
+    assert_eq!(names, ["id", "max_results", "x", "ids", "ids", "query"]);
+}
+
+#[test]
+fn both_spellings_of_fields_add_up_and_betray() {
+    let params = read("query=a&tweet.fields=id&post.fields=text").unwrap();
+    assert_eq!(params.betrayed(), Some(base::Speech::Post));
+    let params = read("query=a&tweet.fields=id").unwrap();
+    assert_eq!(params.betrayed(), Some(base::Speech::Tweet));
+    assert!(told("query=a&tweet.fields=id&tweet.fields=text")[0].starts_with("Duplicate"));
+    assert!(told("query=a&tweet.fields=nothing")[0].contains("`tweet.fields`"));
+}
+
+#[test]
+fn a_long_value_is_not_repeated_whole() {
+    let told = told(&format!("query=a&max_results={}", "é".repeat(5_000)));
+    assert!(told[0].chars().count() < 700, "{}", told[0].len());
+}

@@ -1,0 +1,155 @@
+//! Posts: looked up, written, deleted.
+
+use base::{PostId, Refusal, Stop, Word};
+use network::apps::AccessLevel;
+use network::posts::{self, Author, NewPost};
+use serde_json::json;
+use store::posts as stored;
+use view::{Asked, Object};
+
+use super::answer;
+use crate::call::Call;
+use crate::endpoint::Pending;
+
+/// `GET /2/posts`.
+pub(crate) fn by_ids(call: Call) -> Pending {
+    Box::pin(async move {
+        let ids: Vec<PostId> = call.ids("ids");
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Post), call.spoken());
+        let found = call.read(move |tx| {
+            let found = stored::by_ids(tx, &ids)?;
+            let asked = Asked {
+                parameter: "ids",
+                values: &ids,
+            };
+            Ok(view::posts_asked(tx, viewer, found, &wants, spoken, asked)?)
+        });
+        answer(&call, &found.await?, None)
+    })
+}
+
+/// `GET /2/posts/{id}`.
+pub(crate) fn by_id(call: Call) -> Pending {
+    Box::pin(async move {
+        let id: PostId = call.path_id("id")?;
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Post), call.spoken());
+        let found = call.read(move |tx| {
+            let found = stored::by_id(tx, id)?;
+            let asked = Asked {
+                parameter: "id",
+                values: &[id],
+            };
+            Ok(view::post(tx, viewer, found, &wants, spoken, asked)?)
+        });
+        answer(&call, &found.await?, None)
+    })
+}
+
+/// `POST /2/posts`.
+pub(crate) fn create(call: Call) -> Pending {
+    Box::pin(async move {
+        let new = new_post(&call)?;
+        let caller = call.caller()?;
+        let author = Author {
+            user_id: call.user()?,
+            app_id: Some(caller.app_id),
+            self_serve: caller.app.access_level == AccessLevel::SelfServe.name(),
+        };
+        let (post, versions) = call
+            .write(move |tx| {
+                let post = posts::create(tx, &author, &new)?;
+                let root = post.edit_root_id;
+                let versions = root.map_or(Ok(vec![post.id]), |root| stored::versions(tx, root))?;
+                Ok((post, versions))
+            })
+            .await?;
+        let history = Word::new("edit_history_post_ids", "edit_history_tweet_ids");
+        let versions: Vec<String> = versions.iter().map(PostId::to_string).collect();
+        let speech = call.spoken().speech;
+        let data = json!({
+            "id": post.id.to_string(),
+            "text": base::text::escape(&post.text),
+            history.in_speech(speech): versions,
+        });
+        let posts = Word::new("posts", "tweets").in_speech(speech);
+        Ok(call.say(data)?.location(&format!("/2/{posts}/{}", post.id)))
+    })
+}
+
+/// `DELETE /2/posts/{id}`.
+pub(crate) fn delete(call: Call) -> Pending {
+    Box::pin(async move {
+        let (id, user) = (call.path_id("id")?, call.user()?);
+        call.write(move |tx| posts::delete(tx, user, id)).await?;
+        call.say(json!({ "deleted": true }))
+    })
+}
+
+/// The members of which a post has at most one (contract §11.1).
+const EXCLUSIVE: [Word; 5] = [
+    Word::same("poll"),
+    Word::new("quote_post_id", "quote_tweet_id"),
+    Word::same("direct_message_deep_link"),
+    Word::same("media"),
+    Word::same("card_uri"),
+];
+
+fn new_post(call: &Call) -> Result<NewPost, Stop> {
+    let body = call.body();
+    if EXCLUSIVE.iter().filter(|word| body.has(**word)).count() > 1 {
+        let message = "You can only provide one of poll or quote_tweet_id or \
+                       direct_message_deep_link or media or card_uri.";
+        return Err(Refusal::invalid("text", "", message).into());
+    }
+    check_built(call)?;
+    let reply = body.object(Word::same("reply"));
+    let target = Word::new("in_reply_to_post_id", "in_reply_to_tweet_id");
+    let media = body.object(Word::same("media"));
+    let edit = body.object(Word::same("edit_options"));
+    let flag = |name| body.bool_if(Word::same(name)).unwrap_or(false);
+    let text = |name| {
+        body.text_if(Word::same(name))
+            .unwrap_or_default()
+            .to_owned()
+    };
+    if flag("share_with_followers") {
+        let message = "`share_with_followers` goes only with `community_id`";
+        return Err(Refusal::invalid("share_with_followers", true, message).into());
+    }
+    Ok(NewPost {
+        text: text("text"),
+        reply_to: reply.map(|reply| reply.id(target)).transpose()?,
+        exclude_reply_user_ids: reply
+            .map(|reply| reply.ids(Word::same("exclude_reply_user_ids")))
+            .unwrap_or_default(),
+        quote: body.id_if(Word::new("quote_post_id", "quote_tweet_id")),
+        media_ids: media
+            .map(|media| media.ids(Word::same("media_ids")))
+            .unwrap_or_default(),
+        edit_of: edit
+            .map(|edit| edit.id(Word::same("previous_post_id")))
+            .transpose()?,
+        reply_settings: text("reply_settings"),
+        nullcast: flag("nullcast"),
+        followers_only: flag("for_super_followers_only"),
+        made_with_ai: flag("made_with_ai"),
+        paid_partnership: flag("paid_partnership"),
+        card_uri: text("card_uri"),
+        id: None,
+    })
+}
+
+/// Members whose things cannot be made yet are refused, rather than dropped.
+fn check_built(call: &Call) -> Result<(), Stop> {
+    let body = call.body();
+    let missing = ["poll", "geo", "community_id", "direct_message_deep_link"];
+    let missing = missing.into_iter().find(|name| body.has(Word::same(name)));
+    missing.map_or(Ok(()), |name| {
+        let operation = format!(
+            "`{name}` in {} {}",
+            call.endpoint().method,
+            call.endpoint().path
+        );
+        Err(Refusal::NotBuilt { operation }.into())
+    })
+}

@@ -1,0 +1,90 @@
+//! Users, looked up.
+
+use base::{Stop, UserId};
+use store::users as stored;
+use view::Asked;
+
+use super::{answer, wants_users};
+use crate::call::{Call, Reply};
+use crate::endpoint::Pending;
+
+/// `GET /2/users`.
+pub(crate) fn by_ids(call: Call) -> Pending {
+    Box::pin(async move {
+        let ids: Vec<UserId> = call.ids("ids");
+        let (viewer, wants, spoken) = (call.viewer(), wants_users(&call)?, call.spoken());
+        let found = call.read(move |tx| {
+            let found = stored::by_ids(tx, &ids)?;
+            let asked = Asked {
+                parameter: "ids",
+                values: &ids,
+            };
+            Ok(view::users_asked(tx, viewer, found, &wants, spoken, asked)?)
+        });
+        answer(&call, &found.await?, None)
+    })
+}
+
+/// `GET /2/users/{id}`.
+pub(crate) fn by_id(call: Call) -> Pending {
+    Box::pin(async move {
+        let id = call.path_id("id")?;
+        one(&call, id).await
+    })
+}
+
+/// `GET /2/users/me`.
+pub(crate) fn me(call: Call) -> Pending {
+    Box::pin(async move {
+        let id = call.user()?;
+        one(&call, id).await
+    })
+}
+
+async fn one(call: &Call, id: UserId) -> Result<Reply, Stop> {
+    let (viewer, wants, spoken) = (call.viewer(), wants_users(call)?, call.spoken());
+    let found = call.read(move |tx| {
+        let found = stored::by_id(tx, id)?;
+        let asked = Asked {
+            parameter: "id",
+            values: &[id],
+        };
+        Ok(view::user(tx, viewer, found, &wants, spoken, asked)?)
+    });
+    answer(call, &found.await?, None)
+}
+
+/// `GET /2/users/by`.
+pub(crate) fn by_usernames(call: Call) -> Pending {
+    Box::pin(async move {
+        let names = call.texts("usernames").to_vec();
+        let (viewer, wants, spoken) = (call.viewer(), wants_users(&call)?, call.spoken());
+        let found = call.read(move |tx| {
+            let asked: Vec<&str> = names.iter().map(String::as_str).collect();
+            let found = stored::by_usernames(tx, &asked)?;
+            let asked = Asked {
+                parameter: "usernames",
+                values: &names,
+            };
+            Ok(view::users_asked(tx, viewer, found, &wants, spoken, asked)?)
+        });
+        answer(&call, &found.await?, None)
+    })
+}
+
+/// `GET /2/users/by/username/{username}`.
+pub(crate) fn by_username(call: Call) -> Pending {
+    Box::pin(async move {
+        let name = call.path_text("username")?.to_owned();
+        let (viewer, wants, spoken) = (call.viewer(), wants_users(&call)?, call.spoken());
+        let found = call.read(move |tx| {
+            let found = stored::by_username(tx, &name)?;
+            let asked = Asked {
+                parameter: "username",
+                values: std::slice::from_ref(&name),
+            };
+            Ok(view::user(tx, viewer, found, &wants, spoken, asked)?)
+        });
+        answer(&call, &found.await?, None)
+    })
+}
