@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use base::clock::wall;
 use base::oauth1::{Origin, Presented, Request};
@@ -14,13 +15,23 @@ use store::apps::{self, App, State};
 use store::nonces::Nonces;
 use store::tokens;
 use store::users;
-use store::{Store, Tx};
+use store::{Store, Tx, log};
 
 use crate::apps::Permission;
 use crate::bearer::encoded;
 
 /// Credentials that are remembered at most.
 const REMEMBERED: u64 = 100_000;
+
+/// How often other nodes' changes are looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Whether an entry of the log says that a credential may mean something else.
+fn touches_credentials(kind: &str) -> bool {
+    ["token.", "bearer.", "app.", "user."]
+        .iter()
+        .any(|prefix| kind.starts_with(prefix))
+}
 
 /// How credentials are judged.
 #[derive(Clone, Debug)]
@@ -141,6 +152,28 @@ impl Authenticator {
             Some(Signed { caller, .. }) => Ok(caller),
             None if header.is_empty() => Ok(None),
             None => Err(Refusal::Unauthenticated(Unproven::Garbled).into()),
+        }
+    }
+
+    /// Reads the log and forgets what other nodes have changed, until the store is closed. Needed
+    /// only where other processes write to the same database; a change of this process is known
+    /// with its commit.
+    pub async fn follow_others(&self) -> Result<(), Stop> {
+        let mut seen = self.store.read(|tx| Ok(log::end(tx)?)).await?;
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            let after = seen;
+            let events = self
+                .store
+                .read(move |tx| Ok(log::after(tx, after, 1000)?))
+                .await?;
+            if events.iter().any(|event| touches_credentials(&event.kind)) {
+                self.store
+                    .context()
+                    .credentials
+                    .fetch_add(1, Ordering::SeqCst);
+            }
+            seen = events.last().map_or(seen, |event| event.seq);
         }
     }
 

@@ -115,13 +115,9 @@ fn escape(letter: char) -> String {
         return letter.to_string();
     }
     let mut bytes = [0; 4];
-    letter
-        .encode_utf8(&mut bytes)
-        .bytes()
-        .fold(String::new(), |mut text, byte| {
-            text.push_str(&format!("%{byte:02X}"));
-            text
-        })
+    let bytes = letter.encode_utf8(&mut bytes).bytes();
+    let escaped: Vec<String> = bytes.map(|byte| format!("%{byte:02X}")).collect();
+    escaped.concat()
 }
 
 #[cfg(test)]

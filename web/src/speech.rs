@@ -16,6 +16,14 @@ pub struct Speeches {
 }
 
 impl Speeches {
+    /// What the words of a path let on.
+    pub fn of_path(path: Option<Speech>) -> Self {
+        Self {
+            path,
+            ..Self::default()
+        }
+    }
+
     /// Takes note of what a name betrays. The newer vocabulary wins over the older one, whose
     /// names its clients go on sending in places.
     pub fn hear(&mut self, name: Option<Speech>) {

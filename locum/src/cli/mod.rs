@@ -7,7 +7,7 @@ mod progress;
 mod verbs;
 
 pub(crate) use common::{Common, Flag};
-pub(crate) use output::Output;
+pub(crate) use output::{Output, print};
 pub(crate) use progress::Bar;
 pub(crate) use verbs::{
     ConfVerb, DevArgs, EnvArgs, InitArgs, HealthArgs, ListenArgs, MigrateVerb, RestoreArgs, RoutesArgs, ServeArgs, Shell,
@@ -45,7 +45,7 @@ fn act(common: &Common, verb: Verb) -> Result<ExitCode, Exit> {
     match verb {
         Verb::Dev(args) => dev::run(common, &args)?,
         Verb::Serve(args) => run::serve(common, &args)?,
-        Verb::Init(args) => tools::init(&args)?,
+        Verb::Init(args) => tools::init(&args, common.db.as_deref())?,
         Verb::Env(args) => tools::env(common, &args)?,
         Verb::User(verb) => command::ask(common, command::Command::User(verb))?,
         Verb::App(verb) => command::ask(common, command::Command::App(verb))?,
@@ -60,8 +60,8 @@ fn act(common: &Common, verb: Verb) -> Result<ExitCode, Exit> {
         Verb::Doctor => return tools::doctor(common, &output),
         Verb::Conf(ConfVerb::Keys) => output.markdown(&documents::keys(), config::KEYS),
         Verb::Conf(verb) => tools::conf(common, &verb, &output)?,
-        Verb::Routes(args) => return tools::routes(&args, &output),
-        Verb::Openapi => tools::openapi(common, &output)?,
+        Verb::Routes(args) => tools::routes(args, &output),
+        Verb::Openapi => tools::openapi(),
         Verb::Version => tools::version(&output),
         Verb::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "locum", &mut std::io::stdout());

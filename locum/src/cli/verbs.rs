@@ -196,9 +196,15 @@ pub(crate) enum Shell {
 pub(crate) struct RestoreArgs {
     /// The copy
     pub(crate) file: PathBuf,
-    /// Only checks that the copy is whole and its counts agree; puts nothing in place
+    /// Counts everything in the copy again before it is put in place
     #[arg(long)]
     pub(crate) verify: bool,
+    /// Moves a database that is there aside
+    #[arg(long)]
+    pub(crate) replace: bool,
+    /// Only proves the copy; puts nothing in place
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 /// Arguments of `migrate`.

@@ -13,10 +13,11 @@ mod tokens;
 mod users;
 
 pub(crate) use apps::AppCommand;
-pub(crate) use ask::ask;
+pub(crate) use ask::{ask, done};
 pub(crate) use backup::Backup;
 pub(crate) use client::{Where, get};
-pub(crate) use execute::{Answer, answer, check, execute};
+pub(crate) use execute::{answer, check};
+use execute::{Answer, execute};
 pub(crate) use export::Export;
 pub(crate) use import::ImportCommand;
 pub(crate) use tokens::TokenCommand;

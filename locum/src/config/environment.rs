@@ -7,7 +7,7 @@ const PREFIX: &str = "LOCUM_";
 
 /// Names that `locum env` hands to clients, without their prefix and without `_2`. They are not
 /// configuration: a shell that has them may still start a server.
-pub(crate) const CLIENT_NAMES: &[&str] = &[
+const CLIENT_NAMES: &[&str] = &[
     "BASE_URL",
     "ADS_URL",
     "ADS_SANDBOX_URL",
@@ -30,7 +30,7 @@ pub(crate) const CLIENT_NAMES: &[&str] = &[
 ];
 
 /// The variable that names the configuration file.
-pub(crate) const CONFIG: &str = "LOCUM_CONFIG";
+const CONFIG: &str = "LOCUM_CONFIG";
 
 /// What the environment sets.
 pub(super) fn read(variables: &[(String, String)]) -> Vec<Found> {

@@ -81,8 +81,8 @@ pub(crate) enum Kind {
     Origins,
     /// `ip:port`.
     Address,
-    /// IP addresses and networks, `10.0.0.0/8`.
-    Networks,
+    /// IP addresses.
+    Hosts,
     /// `true` or `false`.
     Switch,
     /// A whole number between two bounds.
@@ -103,11 +103,6 @@ impl Kind {
         matches!(self, Self::Secret | Self::Database)
     }
 
-    /// Whether the value is a list.
-    pub(crate) const fn is_list(self) -> bool {
-        matches!(self, Self::Paths | Self::Origins | Self::Networks)
-    }
-
     /// What a person reads in the list of keys.
     pub(crate) fn name(self) -> String {
         match self {
@@ -119,7 +114,7 @@ impl Kind {
             Self::Origin => "`http(s)://host[:port]`".to_owned(),
             Self::Origins => "list of `http(s)://host[:port]`".to_owned(),
             Self::Address => "`ip:port`".to_owned(),
-            Self::Networks => "list of addresses and networks".to_owned(),
+            Self::Hosts => "list of IP addresses".to_owned(),
             Self::Switch => "`true` or `false`".to_owned(),
             Self::Count(low, high) => format!("{low}–{high}"),
             Self::Span => "time (`500ms`, `10s`, `2h`)".to_owned(),

@@ -294,8 +294,8 @@ mod tests {
             "2 /locum.toml:1: no key is called data_dir; did you mean core.data_dir?"
         );
         assert_eq!(
-            wrong("[limits]\njson_depth = 'deep'\n", Mode::Dev),
-            "2 /locum.toml:2: limits.json_depth [deep] is not what it takes: 1–128"
+            wrong("[core]\nnode = 'first'\n", Mode::Dev),
+            "2 /locum.toml:2: core.node [first] is not what it takes: 0–1022"
         );
         assert!(wrong("[limits\n", Mode::Dev).starts_with("2 /locum.toml:1: "));
         assert!(wrong("[db]\nurl_file = '/nowhere'\n", Mode::Dev)

@@ -12,10 +12,9 @@ mod show;
 mod table;
 mod values;
 
-pub(crate) use environment::CLIENT_NAMES;
 pub(crate) use key::{Key, Kind, Mode, Preset};
 pub(crate) use load::{Sources, data_dir, load};
-pub(crate) use parse::{RateLimits, Vocabulary, span};
+pub(crate) use parse::{RateLimits, check, span};
 pub(crate) use settings::Settings;
 pub(crate) use show::{Row, rows};
 pub(crate) use table::KEYS;

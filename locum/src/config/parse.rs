@@ -16,15 +16,6 @@ pub(crate) enum RateLimits {
     Scale(u32),
 }
 
-/// The vocabulary of answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Vocabulary {
-    /// `referenced_posts`.
-    Posts,
-    /// `referenced_tweets`.
-    Tweets,
-}
-
 /// Whether `text` is a value of the kind; otherwise what it should be.
 pub(crate) fn check(kind: Kind, text: &str) -> Result<(), String> {
     let fits = match kind {
@@ -34,7 +25,7 @@ pub(crate) fn check(kind: Kind, text: &str) -> Result<(), String> {
         Kind::Origin => origin(text),
         Kind::Origins => items(text).all(origin),
         Kind::Address => text.parse::<SocketAddr>().is_ok(),
-        Kind::Networks => items(text).all(network),
+        Kind::Hosts => items(text).all(|item| item.parse::<IpAddr>().is_ok()),
         Kind::Switch => switch(text).is_some(),
         Kind::Count(low, high) => text
             .parse()
@@ -128,14 +119,6 @@ fn origin(text: &str) -> bool {
     })
 }
 
-fn network(text: &str) -> bool {
-    let (addr, bits) = text.split_once('/').unwrap_or((text, "0"));
-    let (Ok(addr), Ok(bits)) = (addr.parse::<IpAddr>(), bits.parse::<u8>()) else {
-        return false;
-    };
-    bits <= if addr.is_ipv4() { 32 } else { 128 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::{RateLimits, check, rate_limits, size, span};
@@ -163,9 +146,9 @@ mod tests {
         for text in ["social.example", "https://a/b", "https://u@a", "ftp://a", "https://"] {
             assert!(!origin(text), "{text}");
         }
-        let networks = |text| check(Kind::Networks, text).is_ok();
-        assert!(networks("10.0.0.0/8, ::1") && networks(""));
-        assert!(!networks("10.0.0.0/33") && !networks("localhost"));
+        let hosts = |text| check(Kind::Hosts, text).is_ok();
+        assert!(hosts("10.0.0.1, ::1") && hosts(""));
+        assert!(!hosts("10.0.0.0/8") && !hosts("localhost"));
         let database = |text| check(Kind::Database, text).is_ok();
         assert!(database("sqlite") && database("postgres://u:p@h/d"));
         assert!(!database("mysql://h/d"));

@@ -1,14 +1,14 @@
 //! The configuration as the program uses it.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use base::Secret;
+use base::{Secret, Speech};
 use store::Location;
 
 use super::key::Mode;
-use super::parse::{self, RateLimits, Vocabulary};
+use super::parse::{self, RateLimits};
 use super::values::Values;
 use crate::exit::Exit;
 
@@ -24,7 +24,7 @@ pub(crate) struct Settings {
     /// Further addresses that requests may be signed for.
     pub(crate) public_origins: Vec<String>,
     /// The vocabulary where nothing else decides.
-    pub(crate) vocabulary: Vocabulary,
+    pub(crate) vocabulary: Speech,
     /// This node's number.
     pub(crate) node: u16,
     /// What a new test platform begins with.
@@ -38,7 +38,11 @@ pub(crate) struct Settings {
     /// Whether another control port may be taken when that one is not free.
     pub(crate) control_may_move: bool,
     /// Whose forwarding headers are believed.
-    pub(crate) trusted_proxies: Vec<String>,
+    pub(crate) trusted_proxies: Vec<IpAddr>,
+    /// Under which address problem types stand.
+    pub(crate) problem_base: String,
+    /// Origins whose pages may call.
+    pub(crate) cors_origins: Vec<String>,
     /// What one client may take.
     pub(crate) edge: edge::Limits,
     /// Where the database is.
@@ -59,8 +63,6 @@ pub(crate) struct Settings {
     pub(crate) rate_limits: RateLimits,
     /// The largest request body.
     pub(crate) body_max: usize,
-    /// The deepest JSON.
-    pub(crate) json_depth: usize,
     /// Whether the log is written as JSON.
     pub(crate) log_json: bool,
     /// What is logged.
@@ -92,8 +94,8 @@ impl Settings {
             base_url: reader.text("core.base_url").map(str::to_owned),
             public_origins: reader.list("core.public_origins"),
             vocabulary: match reader.text("core.vocabulary") {
-                Some("tweets") => Vocabulary::Tweets,
-                _ => Vocabulary::Posts,
+                Some("tweets") => Speech::Tweet,
+                _ => Speech::Post,
             },
             node: reader.number("core.node")?,
             world: reader.text("core.world").unwrap_or("empty").to_owned(),
@@ -101,7 +103,13 @@ impl Settings {
             addr: reader.number("listen.addr")?,
             control_addr: reader.text("listen.control_addr").and_then(|text| text.parse().ok()),
             control_may_move: !values.is_set("listen.control_addr"),
-            trusted_proxies: reader.list("listen.trusted_proxies"),
+            trusted_proxies: reader
+                .list("listen.trusted_proxies")
+                .iter()
+                .filter_map(|host| host.parse().ok())
+                .collect(),
+            problem_base: reader.text("core.problem_base").unwrap_or_default().to_owned(),
+            cors_origins: reader.list("core.cors_origins"),
             edge: reader.edge()?,
             location: location(reader.text("db.url").unwrap_or_default(), &data_dir),
             connections: reader.number("db.connections")?,
@@ -114,8 +122,7 @@ impl Settings {
                 .text("limits.rate_limits")
                 .and_then(parse::rate_limits)
                 .unwrap_or(RateLimits::Table),
-            body_max: reader.text("limits.body_max").and_then(parse::size).unwrap_or(1 << 20),
-            json_depth: reader.number("limits.json_depth")?,
+            body_max: reader.text("limits.body_max").and_then(parse::size).unwrap_or(1024 * 1024),
             log_json: reader.text("observe.log_format") == Some("json"),
             log_level: reader.text("observe.log_level").unwrap_or("info").to_owned(),
             dangers: reader.dangers(),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use base::seal::Keyring;
-use base::{Chance, Clock, Fault, Stop, UserId, clock};
+use base::{Chance, Clock, Stop, UserId, clock};
 use network::{apps, passwords, users};
 use store::{Options, Store, meta};
 
@@ -33,9 +33,8 @@ pub(crate) fn run(common: &Common, args: &DevArgs) -> Result<(), Exit> {
     let settings = run::prepare(common, Mode::Dev, &args.listen, args.flags())?;
     let found = world::find(&settings, Creating::Allowed)?;
     let (is_new, record) = (found.is_new, found.record.clone());
-    let keyring = found.keyring.clone();
     let store = open(&settings, found)?;
-    let lines = kept(&store, &keyring)?;
+    let lines = kept(&store)?;
     let counts = count(&store)?;
     let world = World {
         settings: Arc::clone(&settings),
@@ -140,31 +139,26 @@ fn needs_world(settings: &Settings, record: &Record, keyring: &Keyring) -> Resul
 fn plant(store: &Store, keyring: &Keyring, record: &Record) -> Result<(), Exit> {
     let chance = store.context().chance.clone();
     let hash = passwords::hash(seed::PASSWORD, &chance)?;
-    let (keyring, world) = (keyring.clone(), record.world.clone());
+    let (keyring, name) = (keyring.clone(), record.world.clone());
     let planted = store.write(move |tx| {
         // A database that others have filled is left as it is.
         if meta::get(tx, "world")?.is_some() || !users::list(tx, None, 1)?.is_empty() {
             return Ok(());
         }
-        if world == "demo" {
+        if name == "demo" {
             let credentials = seed::plant(tx, &hash)?;
             let text = Lines::of(&credentials).text();
-            let sealed = keyring.seal(KEPT, text.as_bytes(), tx.chance())?;
-            meta::set(tx, KEPT, &hex(&sealed))?;
+            world::set_sealed(tx, &keyring, KEPT, text.as_bytes())?;
         }
-        meta::set(tx, "world", &world)?;
+        meta::set(tx, "world", &name)?;
         Ok::<_, Stop>(())
     });
     Ok(world::wait(planted)?)
 }
 
 /// The credentials that were made with the world.
-fn kept(store: &Store, keyring: &Keyring) -> Result<Lines, Exit> {
-    let kept = world::wait(store.read(|tx| Ok(meta::get(tx, KEPT)?)))?;
-    let Some(sealed) = kept.as_deref().and_then(unhex) else {
-        return Ok(Lines::default());
-    };
-    let text = keyring.open(KEPT, &sealed).map_err(Fault::from)?;
+fn kept(store: &Store) -> Result<Lines, Exit> {
+    let text = world::sealed(store, KEPT)?.unwrap_or_default();
     Ok(Lines::parse(&String::from_utf8_lossy(&text)))
 }
 
@@ -180,17 +174,4 @@ fn count(store: &Store) -> Result<banner::Counts, Exit> {
         })
     });
     Ok(world::wait(counted)?)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let pairs = text.as_bytes().chunks(2).map(|pair| match pair {
-        [high, low] => Some(digit(high)? * 16 + digit(low)?),
-        _ => None,
-    });
-    pairs.collect()
 }

@@ -1,2 +1,130 @@
 //! What answers behind each listener.
 
+use std::pin::Pin;
+use std::sync::Arc;
+
+use base::Secret;
+use bytes::Bytes;
+use edge::{Listener, Shutdown, Stats};
+use network::apps::{AuthConfig, Authenticator};
+use web::control::{Command, Control};
+use web::limits::Mode as Limiting;
+use web::metrics::Metrics;
+use web::{Config, Reply, Server};
+
+use super::sockets::Listening;
+use crate::command;
+use crate::config::{RateLimits, Settings};
+use crate::exit::Exit;
+use crate::world::{self, World};
+
+/// The public interface and the control interface.
+pub(super) struct Doors {
+    server: Server,
+    control: Control,
+    limits: edge::Limits,
+    metrics: Arc<Metrics>,
+}
+
+type Serving = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+impl Doors {
+    /// Both, over an open world.
+    pub(super) fn open(
+        world: &World,
+        listening: &Listening,
+        token: String,
+        page_key: [u8; 32],
+        shutdown: &Shutdown,
+    ) -> Result<Self, Exit> {
+        let (settings, store) = (&world.settings, &world.store);
+        let metrics = Arc::new(Metrics::default());
+        let authenticator =
+            Authenticator::new(Arc::clone(store), &auth_config(settings, listening))?;
+        let server = Server::new(
+            web::operations::ENDPOINTS,
+            Arc::clone(store),
+            Arc::new(authenticator),
+            Arc::clone(&metrics),
+            shutdown.clone(),
+            config(settings, page_key),
+        )?;
+        let commands = vec![commands(world)];
+        let control = Control::new(
+            server.health(),
+            Arc::clone(&metrics),
+            Secret::new(token),
+            commands,
+        );
+        Ok(Self {
+            server,
+            control,
+            limits: settings.edge.clone(),
+            metrics,
+        })
+    }
+
+    /// Counts what comes to a listener.
+    pub(super) fn watch(&self, name: &'static str, stats: Arc<Stats>) {
+        self.metrics.add_listener(name, stats);
+    }
+
+    /// Answers clients.
+    pub(super) fn serve(&self, listener: Listener, shutdown: &Shutdown) -> Serving {
+        let limits = self.limits.clone();
+        Box::pin(edge::serve(listener, limits, self.server.clone(), shutdown.clone()))
+    }
+
+    /// Answers administrators.
+    pub(super) fn administer(&self, listener: Listener, shutdown: &Shutdown) -> Serving {
+        let limits = self.limits.clone();
+        Box::pin(edge::serve(listener, limits, self.control.clone(), shutdown.clone()))
+    }
+}
+
+fn auth_config(settings: &Settings, listening: &Listening) -> AuthConfig {
+    let mut public_origins = vec![listening.base_url.clone()];
+    public_origins.extend(settings.public_origins.iter().cloned());
+    AuthConfig {
+        data_dir: settings.data_dir.clone(),
+        public_origins,
+        timestamp_skew_ms: i64::try_from(settings.timestamp_skew.as_millis()).unwrap_or(i64::MAX),
+    }
+}
+
+fn config(settings: &Settings, page_key: [u8; 32]) -> Config {
+    Config {
+        rate_limits: match settings.rate_limits {
+            RateLimits::Table => Limiting::Table,
+            RateLimits::Off => Limiting::Off,
+            RateLimits::Scale(times) => Limiting::Scale(times),
+        },
+        default_vocabulary: settings.vocabulary,
+        problem_base: settings.problem_base.clone(),
+        trusted_proxies: settings.trusted_proxies.clone(),
+        cors_origins: settings.cors_origins.clone(),
+        body_limit: settings.body_max,
+        body_timeout: settings.edge.body_total,
+        page_key,
+        ..Config::default()
+    }
+}
+
+/// The door that commands come in by when a server has the data folder.
+fn commands(world: &World) -> Command {
+    let world = world.clone();
+    Command {
+        path: "/_control/command",
+        act: Arc::new(move |body: Bytes| {
+            let world = world.clone();
+            Box::pin(async move {
+                Reply::json(200, &command::answer(world, &body).await)
+            })
+        }),
+    }
+}
+
+/// The key of page tokens.
+pub(super) fn page_key(world: &World) -> Result<[u8; 32], Exit> {
+    Ok(world::shared_key(&world.store, "page_key")?)
+}

@@ -1,6 +1,7 @@
 //! A server from its start to its end.
 
 mod background;
+mod doors;
 mod log;
 mod notify;
 mod server;

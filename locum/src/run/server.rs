@@ -8,7 +8,9 @@ use edge::Shutdown;
 use futures_util::future::OptionFuture;
 
 use super::sockets::{self, Listening, Sockets};
-use super::{background, notify, signals::Signals};
+use super::doors::{self, Doors};
+use super::signals::Signals;
+use super::{background, notify};
 use crate::exit::Exit;
 use crate::world::World;
 
@@ -35,7 +37,8 @@ pub(crate) fn run(
         .build()
         .map_err(Fault::when("starting the runtime"))?;
     let folder = world.settings.data_dir.clone();
-    let outcome = runtime.block_on(Box::pin(live(&world, ready_fd, announce)));
+    let page_key = doors::page_key(&world)?;
+    let outcome = runtime.block_on(Box::pin(live(&world, page_key, ready_fd, announce)));
     runtime.shutdown_timeout(Duration::from_secs(1));
     if outcome.is_ok() {
         Listening::remove(&folder);
@@ -46,6 +49,7 @@ pub(crate) fn run(
 
 async fn live(
     world: &World,
+    page_key: [u8; 32],
     ready_fd: Option<i32>,
     announce: impl FnOnce(&Ready) -> Result<(), Exit>,
 ) -> Result<(), Exit> {
@@ -66,7 +70,7 @@ async fn live(
         control: listening.control,
     };
     let shutdown = Shutdown::new();
-    let doors = super::doors::Doors::open(world, &listening, token, &shutdown)?;
+    let doors = Doors::open(world, &listening, token, page_key, &shutdown)?;
     doors.watch("public", public.stats());
     let serving = async {
         let control = control.map(|listener| doors.administer(listener, &shutdown));

@@ -4,6 +4,7 @@ mod folder;
 mod key;
 mod open;
 mod record;
+mod sealed;
 mod wait;
 
 pub(crate) use folder::{writable, write_private};
@@ -12,6 +13,7 @@ pub(crate) use open::{
     COMMANDS_NODE, Creating, Found, agree, chance, find, open, open_store, options,
 };
 pub(crate) use record::{Record, recorded_mode};
+pub(crate) use sealed::{sealed, set_sealed, shared_key};
 pub(crate) use wait::wait;
 
 use std::sync::Arc;

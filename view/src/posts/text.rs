@@ -63,7 +63,7 @@ fn repost(facts: PostFacts<'_>) -> Cow<'_, str> {
         let author = &original.author()?.username;
         Some(Cow::Owned(format!("RT @{author}: {}", original.post.text)))
     });
-    let text = made.unwrap_or(Cow::Borrowed(&post.text));
+    let text: Cow<'_, str> = made.unwrap_or(Cow::Borrowed(post.text.as_str()));
     match cut(&text, REPOST_LENGTH) {
         None => text,
         Some(first) => Cow::Owned(format!("{}…", first.trim_end())),

@@ -10,7 +10,6 @@ use edge::Peer;
 use http::{HeaderMap, Method, Uri};
 use network::apps::{AuthRequest, Authenticator, Caller};
 use network::visibility::Viewer;
-use parking_lot::Mutex;
 use store::{Context, Store, Work};
 use view::{Object, Spoken, Wants};
 
@@ -315,12 +314,8 @@ impl Call {
     }
 
     /// What credentials are read from, for an operation that checks them by itself.
-    pub fn auth_request(&self) -> AuthRequest {
-        let form = body::ContentType::of(&self.head.headers) == body::ContentType::Form;
-        AuthRequest {
-            form: form.then(|| self.bytes.to_vec()),
-            ..self.auth.clone()
-        }
+    pub const fn auth_request(&self) -> &AuthRequest {
+        &self.auth
     }
 
     /// Who recognises callers, for an operation that checks credentials by itself.

@@ -7,14 +7,13 @@ use base::refusal::Unproven;
 use base::{Credential, Refusal, Scope, Scopes, Speech, Stop};
 use bytes::Bytes;
 use edge::BodyError;
-use http::header::{AUTHORIZATION, CONTENT_ENCODING};
-use network::apps::{Caller, Permission};
-use parking_lot::Mutex;
+use http::header::CONTENT_ENCODING;
+use network::apps::{AuthRequest, Caller, Permission};
 
 use super::{Asked, Shared, Trace};
 use crate::body::{self, ContentType};
 use crate::call::{Call, Head, wrong_credential};
-use crate::endpoint::{Body, Endpoint};
+use crate::endpoint::{Accent, Body, Endpoint};
 use crate::limits::{Pool, Standing};
 use crate::params::Params;
 use crate::reply::Reply;
@@ -23,9 +22,28 @@ use crate::speech::Speeches;
 
 const DIRECT: Scopes = Scopes::of(&[Scope::DmRead, Scope::DmWrite]);
 
+/// A request's body, until it is read.
+struct Sent {
+    kind: ContentType,
+    raw: edge::Body,
+    bytes: Option<Bytes>,
+}
+
+impl Sent {
+    /// Whether the operation reads it and nobody has yet.
+    fn is_wanted(&self, endpoint: &Endpoint) -> bool {
+        let taken = match endpoint.body {
+            Body::None => true,
+            Body::Parts(_) => self.kind == ContentType::Other,
+            Body::Json(_) | Body::Form(_) => false,
+        };
+        self.bytes.is_none() && !taken
+    }
+}
+
 impl Shared {
     pub(super) async fn answer(&self, asked: Asked, trace: &mut Trace) -> Result<Reply, Stop> {
-        let (head, mut raw) = asked;
+        let (head, raw) = asked;
         let found = match self.router.find(head.method.as_str(), head.uri.path()) {
             Ok(found) => found,
             Err(lost) => return self.lost(lost, &head, trace).await,
@@ -40,53 +58,38 @@ impl Shared {
         trace.accent = endpoint.accent;
         trace.standing = Some(self.unclaimed(endpoint));
         let kind = ContentType::of(&head.headers);
+        let bytes = None;
+        let mut sent = Sent { kind, raw, bytes };
         // A form may be part of a signature.
-        let form = if kind == ContentType::Form {
-            Some(
-                self.collect(endpoint, std::mem::take(&mut raw), &head)
-                    .await?,
-            )
-        } else {
-            None
-        };
-        let caller = self
-            .recognise(endpoint, &head, form.as_ref(), trace)
-            .await?;
+        if kind == ContentType::Form {
+            self.collect(endpoint, &mut sent, &head).await?;
+        }
+        let auth = self.config.credentials(&head, sent.bytes.as_ref());
+        let caller = self.recognise(endpoint, &auth, trace).await?;
         self.count(endpoint, facts.operation, caller.as_ref(), &head, trace)?;
-        let Some(act) = endpoint.act else {
-            let operation = format!("{} {}", endpoint.method, facts.template);
-            return Err(Refusal::NotBuilt { operation }.into());
-        };
+        let act = endpoint.act.ok_or_else(|| Refusal::NotBuilt {
+            operation: format!("{} {}", endpoint.method, facts.template),
+        })?;
         let params = Params::read(endpoint, path, head.uri.query().unwrap_or_default())?;
-        let bytes = match (form, endpoint.body) {
-            (Some(form), _) => form,
-            (None, Body::None) => Bytes::new(),
-            (None, Body::Parts(_)) if kind == ContentType::Other => Bytes::new(),
-            (None, _) => {
-                self.collect(endpoint, std::mem::take(&mut raw), &head)
-                    .await?
-            }
-        };
+        if sent.is_wanted(endpoint) {
+            self.collect(endpoint, &mut sent, &head).await?;
+        }
+        let bytes = sent.bytes.unwrap_or_default();
         let body = body::read(endpoint, kind, &bytes, speech.unwrap_or(Speech::Post))?;
-        let mut speeches = Speeches {
-            path: speech,
-            ..Speeches::default()
-        };
+        let mut speeches = Speeches::of_path(speech);
         speeches.hear(params.betrayed());
         speeches.hear_key(body.betrayed);
-        let home = Arc::clone(&self.home);
-        let auth = self.config.credentials(&head, None);
         let call = Call {
             endpoint,
             caller,
             params,
             body,
-            raw: raw.into(),
+            raw: sent.raw.into(),
             bytes,
             speeches,
             head,
             auth,
-            home,
+            home: Arc::clone(&self.home),
         };
         act(call).await
     }
@@ -110,56 +113,45 @@ impl Shared {
         Err(lost.refusal.into())
     }
 
+    /// Reads the body to its end.
     async fn collect(
         &self,
         endpoint: &Endpoint,
-        body: edge::Body,
+        sent: &mut Sent,
         head: &Head,
-    ) -> Result<Bytes, Refusal> {
-        let encoding = head
-            .headers
-            .get(CONTENT_ENCODING)
-            .map(http::HeaderValue::as_bytes);
-        if encoding.is_some_and(|encoding| !encoding.eq_ignore_ascii_case(b"identity")) {
-            return Err(Refusal::UnsupportedMedia {
-                expected: "without a Content-Encoding",
-            });
+    ) -> Result<(), Refusal> {
+        let encoding = head.headers.get(CONTENT_ENCODING);
+        if encoding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+            let expected = "without a Content-Encoding";
+            return Err(Refusal::UnsupportedMedia { expected });
         }
         let limit = match endpoint.body {
             Body::Parts(_) => self.config.parts_limit,
             _ => self.config.body_limit,
         };
-        body.collect(limit, self.config.body_timeout)
-            .await
-            .map_err(|error| match error {
-                BodyError::TooLarge => Refusal::TooLarge { limit },
-                BodyError::TimedOut => Refusal::TooSlow,
-                BodyError::Broken => body::whole("The request body broke off."),
-            })
+        let raw = std::mem::take(&mut sent.raw);
+        let read = raw.collect(limit, self.config.body_timeout).await;
+        let bytes = read.map_err(|error| match error {
+            BodyError::TooLarge => Refusal::TooLarge { limit },
+            BodyError::TimedOut => Refusal::TooSlow,
+            BodyError::Broken => body::whole("The request body broke off."),
+        })?;
+        sent.bytes = Some(bytes);
+        Ok(())
     }
 
     /// Who calls, if that is known and enough for this operation.
     async fn recognise(
         &self,
         endpoint: &Endpoint,
-        head: &Head,
-        form: Option<&Bytes>,
+        auth: &AuthRequest,
         trace: &mut Trace,
     ) -> Result<Option<Caller>, Stop> {
         if endpoint.permit.open {
             return Ok(None);
         }
-        let request = self.config.credentials(head, form);
-        let caller = self.authenticator.authenticate(&request).await?;
-        let caller = caller.ok_or_else(|| {
-            let shown = head.headers.contains_key(AUTHORIZATION);
-            let why = if shown {
-                Unproven::Garbled
-            } else {
-                Unproven::Missing
-            };
-            Refusal::Unauthenticated(why)
-        })?;
+        let caller = self.authenticator.authenticate(auth).await?;
+        let caller = caller.ok_or(Refusal::Unauthenticated(Unproven::Missing))?;
         trace.app = Some(caller.app_id);
         trace.user = caller.user;
         if caller.credential == Credential::OAuth1 {
@@ -228,6 +220,8 @@ fn needed(endpoint: &Endpoint) -> Permission {
     let direct = DIRECT.iter().any(|scope| endpoint.permit.scopes.has(scope));
     match endpoint.method {
         _ if direct => Permission::Messages,
+        // Whoever holds a token may give it up.
+        _ if endpoint.accent == Accent::Legacy => Permission::Read,
         "GET" => Permission::Read,
         _ => Permission::Write,
     }

@@ -92,9 +92,10 @@ impl Server {
     pub(crate) fn start_again(&mut self) {
         self.launch();
         until("the server says where it is", || {
-            let ended = self.process.as_mut().unwrap().child.try_wait().unwrap();
+            let child = &mut self.process.as_mut().unwrap().child;
+            let (id, ended) = (child.id(), child.try_wait().unwrap());
             assert!(ended.is_none(), "it ended: {ended:?}\n{}\n{}", self.said(), self.logged());
-            self.url = address(&self.said()).unwrap_or_default();
+            self.url = self.listening(id, "base_url").unwrap_or_default();
             !self.url.is_empty()
         });
         until("the server is ready", || self.send(Ask::get("/readyz")).status == 200);
@@ -114,6 +115,24 @@ impl Server {
             .unwrap();
         let guard = Guard::over(child.id(), self.folder.path());
         self.process = Some(Process { guard, child });
+    }
+
+    /// What the running process says about its listeners; one that was killed left its own word.
+    fn listening(&self, id: u32, name: &str) -> Option<String> {
+        let text = std::fs::read_to_string(self.data().join("server.json")).ok()?;
+        let said: serde_json::Value = serde_json::from_str(&text).ok()?;
+        (said["pid"] == id).then(|| said[name].as_str().unwrap_or_default().to_owned())
+    }
+
+    /// The address of the control interface.
+    pub(crate) fn control(&self) -> String {
+        let id = self.process.as_ref().unwrap().child.id();
+        format!("http://{}", self.listening(id, "control").unwrap())
+    }
+
+    /// Asks the control interface something.
+    pub(crate) fn administer(&self, ask: Ask) -> Answer {
+        ask.send(&self.agent, &self.control())
     }
 
     fn read_env(&self) -> BTreeMap<String, String> {
@@ -187,6 +206,14 @@ impl Server {
         ask.try_send(&self.agent, &self.url).ok()
     }
 
+    /// Takes in lines.
+    pub(crate) fn import(&self, lines: &[serde_json::Value]) -> Ran {
+        let path = self.beside(&format!("lines{}.jsonl", fresh()));
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        std::fs::write(&path, text).unwrap();
+        self.cli(&["import", "jsonl", path.to_str().unwrap()])
+    }
+
     /// An app that may do everything.
     pub(crate) fn app(&self) -> &App {
         self.app.get_or_init(|| self.new_app("enterprise"))
@@ -226,11 +253,4 @@ impl Drop for Server {
         }
         self.kill();
     }
-}
-
-/// The listener's address, from the box that it prints.
-fn address(said: &str) -> Option<String> {
-    let line = said.lines().find(|line| line.trim_start().starts_with("API "))?;
-    let start = line.find("http://")?;
-    line[start..].split_whitespace().next().map(str::to_owned)
 }

@@ -1,0 +1,74 @@
+//! `locum init`.
+
+use base::Chance;
+
+use crate::cli::{InitArgs, print};
+use crate::config::{Kind, check};
+use crate::exit::Exit;
+use crate::world;
+
+/// Prints a configuration of a real network, and makes its master key if that has a place.
+pub(crate) fn init(args: &InitArgs, db: Option<&str>) -> Result<(), Exit> {
+    check(Kind::Origin, &args.base_url)
+        .map_err(|takes| Exit::Usage(format!("--base-url [{}] is not {takes}", args.base_url)))?;
+    let db = db.unwrap_or("sqlite");
+    check(Kind::Database, db).map_err(|takes| Exit::Usage(format!("--db is not {takes}")))?;
+    let key = args.master_key.clone().unwrap_or_else(|| "/etc/locum/master.key".into());
+    let key = std::path::absolute(&key)
+        .map_err(|error| Exit::Usage(format!("{}: {error}", key.display())))?;
+    if args.master_key.is_some() && !key.exists() {
+        world::new_key_file(&key, &Chance::Os)?;
+        eprintln!("made {} (mode 0600); keep a copy apart from the backups", key.display());
+    }
+    print(&text(&args.base_url, db, &key.display().to_string()));
+    Ok(())
+}
+
+fn text(base_url: &str, db: &str, key: &str) -> String {
+    let quote = |text: &str| serde_json::Value::from(text).to_string();
+    format!(
+        "# Locum, a real network. `locum conf keys` lists every key; `locum conf check` reads this.\n\
+         \n\
+         [core]\n\
+         base_url = {}\n\
+         data_dir = \"/var/lib/locum\"\n\
+         \n\
+         [listen]\n\
+         addr = \"127.0.0.1:8080\"\n\
+         # The proxy that ends TLS, so that its X-Forwarded-* headers are believed.\n\
+         trusted_proxies = [\"127.0.0.1\"]\n\
+         \n\
+         [db]\n\
+         url = {}\n\
+         \n\
+         [secrets]\n\
+         # Opens everything that is encrypted in the database: outside the data folder, in no backup.\n\
+         master_key_file = {}\n",
+        quote(base_url),
+        quote(db),
+        quote(key),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text;
+    use crate::config::{Mode, Settings, Sources, load};
+
+    #[test]
+    fn what_it_prints_is_a_configuration() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = folder.path().join("master.key");
+        crate::world::new_key_file(&key, &base::Chance::Os).unwrap();
+        let file = folder.path().join("locum.toml");
+        let text = text("https://social.example", "postgres://a:b@c/d", &key.display().to_string());
+        std::fs::write(&file, text).unwrap();
+        let sources = Sources {
+            file: Some(file),
+            ..Sources::default()
+        };
+        let settings = Settings::read(&load(&sources, Mode::Serve).unwrap()).unwrap();
+        assert_eq!(settings.base_url.as_deref(), Some("https://social.example"));
+        assert_eq!(settings.keys.file, Some(key));
+    }
+}

@@ -1,0 +1,23 @@
+//! Commands that look at a server or its data from outside.
+
+mod conf;
+mod doctor;
+mod env;
+mod fsck;
+mod health;
+mod init;
+mod migrate;
+mod restore;
+mod routes;
+mod version;
+
+pub(crate) use conf::conf;
+pub(crate) use doctor::doctor;
+pub(crate) use env::env;
+pub(crate) use fsck::fsck;
+pub(crate) use health::health;
+pub(crate) use init::init;
+pub(crate) use migrate::migrate;
+pub(crate) use restore::restore;
+pub(crate) use routes::{openapi, routes};
+pub(crate) use version::version;

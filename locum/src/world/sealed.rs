@@ -1,0 +1,58 @@
+//! Facts of the database that only the holder of the master key can read.
+
+use base::seal::Keyring;
+use base::{Fault, Stop};
+use store::{Store, Tx, meta};
+
+use super::wait::wait;
+
+/// Stores a fact, sealed.
+pub(crate) fn set_sealed(
+    tx: &mut Tx<'_>,
+    keyring: &Keyring,
+    key: &str,
+    plain: &[u8],
+) -> Result<(), Stop> {
+    let sealed = keyring.seal(key, plain, tx.chance())?;
+    Ok(meta::set(tx, key, &hex(&sealed))?)
+}
+
+/// A sealed fact, if it is set.
+pub(crate) fn sealed(store: &Store, key: &'static str) -> Result<Option<Vec<u8>>, Stop> {
+    let text = wait(store.read(move |tx| Ok(meta::get(tx, key)?)))?;
+    let Some(text) = text else { return Ok(None) };
+    let sealed = unhex(&text).ok_or_else(|| Fault::new(format!("{key} is garbled")))?;
+    let plain = store.context().keyring.open(key, &sealed);
+    Ok(Some(plain.map_err(Fault::from)?))
+}
+
+/// Thirty-two bytes that every node on the database has, made by the first that asks.
+pub(crate) fn shared_key(store: &Store, key: &'static str) -> Result<[u8; 32], Stop> {
+    let keyring = store.context().keyring.clone();
+    wait(store.write(move |tx| {
+        if meta::get(tx, key)?.is_none() {
+            let made = tx.chance().bytes::<32>()?;
+            set_sealed(tx, &keyring, key, &made)?;
+        }
+        Ok(())
+    }))?;
+    let plain = sealed(store, key)?.unwrap_or_default();
+    let plain = <[u8; 32]>::try_from(plain);
+    plain.map_err(|_| Fault::new(format!("{key} is garbled")).into())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: &u8| {
+        let digit = char::from(*byte).to_digit(16)?;
+        u8::try_from(digit).ok()
+    };
+    let pairs = text.as_bytes().chunks(2).map(|pair| match pair {
+        [high, low] => Some(digit(high)? * 16 + digit(low)?),
+        _ => None,
+    });
+    pairs.collect()
+}

@@ -1,0 +1,351 @@
+//! Every operation under every kind of credential, from the binary's own description of itself.
+
+use serde_json::Value;
+
+use crate::harness::{Answer, App, Ask, Key, Person, Server, shared};
+
+/// An operation as the OpenAPI document has it.
+#[derive(Debug)]
+struct Operation {
+    id: String,
+    method: &'static str,
+    path: String,
+    oauth1: bool,
+    app: bool,
+    /// The scopes that a user's token needs; none where no such token is taken.
+    scopes: Option<Vec<String>>,
+    built: bool,
+    accent: Accent,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Accent {
+    V2,
+    Legacy,
+    Ads,
+}
+
+/// Operations that read their credentials themselves; their own tests have them.
+fn is_open(facts: &Value) -> bool {
+    facts["security"].as_array().unwrap().iter().any(|kind| kind == &serde_json::json!({}))
+}
+
+fn operations(server: &Server) -> Vec<Operation> {
+    let all = server.cli(&["openapi", "--all"]).json();
+    let mut found = Vec::new();
+    for (path, item) in all["paths"].as_object().unwrap() {
+        for (method, facts) in item.as_object().unwrap() {
+            if !is_open(facts) {
+                found.push(operation(path, method, facts));
+            }
+        }
+    }
+    found
+}
+
+fn operation(path: &str, method: &str, facts: &Value) -> Operation {
+    let kinds = facts["security"].as_array().unwrap();
+    let has = |name: &str| kinds.iter().any(|kind| kind.get(name).is_some());
+    let scopes = kinds.iter().find_map(|kind| kind["OAuth2UserToken"].as_array());
+    let text = |scope: &Value| scope.as_str().unwrap().to_owned();
+    Operation {
+        id: facts["operationId"].as_str().unwrap().to_owned(),
+        method: match method {
+            "get" => "GET",
+            "post" => "POST",
+            "put" => "PUT",
+            "delete" => "DELETE",
+            other => panic!("{other}"),
+        },
+        path: path.to_owned(),
+        oauth1: has("UserToken"),
+        app: has("BearerToken"),
+        scopes: scopes.map(|scopes| scopes.iter().map(text).collect()),
+        built: facts.get("x-status").is_none(),
+        accent: match path.split('/').nth(1) {
+            Some("1.1" | "oauth" | "oauth2") => Accent::Legacy,
+            Some("5" | "11" | "12") => Accent::Ads,
+            _ => Accent::V2,
+        },
+    }
+}
+
+impl Operation {
+    /// A request of a person, which need not be a good one.
+    fn ask(&self, person: &Person<'_>) -> Ask {
+        let mut path = self.path.clone();
+        for own in ["/2/users/{id}", "/2/users/{source_user_id}"] {
+            path = path.replace(own, &format!("/2/users/{}", person.id));
+        }
+        while let Some((head, rest)) = path.split_once('{') {
+            let (name, tail) = rest.split_once('}').unwrap();
+            let value = if name.contains("username") { "nobody" } else { "20" };
+            path = format!("{head}{value}{tail}");
+        }
+        Ask::new(self.method, path)
+    }
+
+    /// What comes once the credential was enough.
+    fn served(&self, answer: &Answer) -> Result<(), String> {
+        if !self.built {
+            return expect(answer, 501);
+        }
+        match answer.status {
+            200 | 201 | 400 | 404 => Ok(()),
+            // Refused by a rule of the platform, not for the credential.
+            403 if !is_about_credentials(answer) => Ok(()),
+            _ => Err(shown(answer)),
+        }
+    }
+}
+
+fn is_about_credentials(answer: &Answer) -> bool {
+    let body = answer.json();
+    let kind = body["type"].as_str().unwrap_or_default();
+    ["unsupported-authentication", "oauth1-permissions"].iter().any(|name| kind.ends_with(name))
+        || body["detail"] == "Forbidden"
+}
+
+fn shown(answer: &Answer) -> String {
+    format!("{} {}", answer.status, answer.text().chars().take(160).collect::<String>())
+}
+
+fn expect(answer: &Answer, status: u16) -> Result<(), String> {
+    if answer.status == status { Ok(()) } else { Err(format!("not {status}: {}", shown(answer))) }
+}
+
+/// It has this status and code; ads have codes of their own.
+fn coded(operation: &Operation, answer: &Answer, status: u16, code: u64) -> Result<(), String> {
+    expect(answer, status)?;
+    let found = &answer.json()["errors"][0]["code"];
+    match operation.accent {
+        Accent::Ads => Ok(()),
+        _ if *found == code => Ok(()),
+        _ => Err(format!("no code {code}: {}", shown(answer))),
+    }
+}
+
+/// A credential of a kind that the operation does not take.
+fn wrong_kind(operation: &Operation, answer: &Answer) -> Result<(), String> {
+    expect(answer, 403)?;
+    let body = answer.json();
+    let said = match operation.accent {
+        Accent::V2 => body["type"].as_str().unwrap_or_default().ends_with("/unsupported-authentication"),
+        Accent::Legacy => body["errors"][0]["code"] == 220,
+        Accent::Ads => true,
+    };
+    if said { Ok(()) } else { Err(shown(answer)) }
+}
+
+/// Everyone who calls.
+struct Cast<'s> {
+    person: Person<'s>,
+    app: App,
+    expired: String,
+    revoked: String,
+    suspended: Person<'s>,
+    orphan: Person<'s>,
+}
+
+impl<'s> Cast<'s> {
+    fn of(server: &'s Server) -> Self {
+        let person = server.person("matrix");
+        let (expired, revoked) = (person.token(&[]), person.token(&[]));
+        server.cli(&["token", "expire", &expired]).well();
+        server.cli(&["token", "revoke", &revoked]).well();
+        let suspended = server.person("suspended");
+        suspended.oauth1();
+        server.cli(&["user", "suspend", &suspended.id]).well();
+        let app = server.new_app("enterprise");
+        let orphan = Person::owner(server, &app);
+        orphan.oauth1();
+        server.cli(&["app", "delete", &app.id]).well();
+        Self { app: server.app().clone(), person, expired, revoked, suspended, orphan }
+    }
+
+    /// Every case of one operation that did not go as it should.
+    fn judge(&self, operation: &Operation) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let mut note = |case: &str, outcome: Result<(), String>| {
+            if let Err(why) = outcome {
+                wrong.push(format!("{} {} [{case}] {why}", operation.method, operation.path));
+            }
+        };
+        let ask = || operation.ask(&self.person);
+        let server = self.person.server;
+        note("none", nobody(operation, &server.send(ask())));
+        for (case, token) in [("garbage", "garbage"), ("expired", &self.expired), ("revoked", &self.revoked)] {
+            note(case, coded(operation, &server.send(ask().bearer(token)), 401, 89));
+        }
+        note("app", self.as_app(operation));
+        note("oauth1", self.as_oauth1(operation));
+        note("oauth2", self.as_oauth2(operation, &self.person.token));
+        if operation.oauth1 || operation.scopes.is_some() {
+            note("suspended", coded(operation, &server.send(ask().bearer(&self.suspended.token)), 403, 64));
+        }
+        note("no app", coded(operation, &server.send(ask().bearer(&self.orphan.token)), 401, 89));
+        note("no app, its bearer", coded(operation, &server.send(ask().bearer(&self.orphan.app.bearer)), 401, 89));
+        note("no app, signed", expect(&self.orphan.signed(ask()), 401));
+        note("bad signature", coded(operation, &self.badly_signed(operation), 401, 32));
+        wrong
+    }
+
+    fn as_app(&self, operation: &Operation) -> Result<(), String> {
+        let answer = self.person.server.send(operation.ask(&self.person).bearer(&self.app.bearer));
+        if operation.app { operation.served(&answer) } else { wrong_kind(operation, &answer) }
+    }
+
+    fn as_oauth1(&self, operation: &Operation) -> Result<(), String> {
+        let answer = self.person.signed(operation.ask(&self.person));
+        if operation.oauth1 { operation.served(&answer) } else { wrong_kind(operation, &answer) }
+    }
+
+    fn as_oauth2(&self, operation: &Operation, token: &str) -> Result<(), String> {
+        let answer = self.person.server.send(operation.ask(&self.person).bearer(token));
+        match operation.scopes {
+            Some(_) => operation.served(&answer),
+            None => wrong_kind(operation, &answer),
+        }
+    }
+
+    fn badly_signed(&self, operation: &Operation) -> Answer {
+        let ask = operation.ask(&self.person);
+        let mut key = self.person.key();
+        key.token.1 = "wrong";
+        let header = ask.signature(&key, &self.person.server.url);
+        self.person.server.send(ask.authorized(header))
+    }
+}
+
+fn nobody(operation: &Operation, answer: &Answer) -> Result<(), String> {
+    match operation.accent {
+        Accent::Legacy => coded(operation, answer, 400, 215),
+        _ => expect(answer, 401),
+    }
+}
+
+/// It ends the token that it is called with.
+fn is_fatal(operation: &Operation) -> bool {
+    operation.id == "invalidateAccessToken"
+}
+
+#[test]
+fn every_operation_asks_every_caller_for_what_it_should() {
+    let server = shared();
+    let cast = Cast::of(server);
+    let all = operations(server);
+    assert!(all.iter().filter(|operation| operation.built).count() >= 14, "{}", all.len());
+    let tried = all.iter().filter(|operation| !is_fatal(operation));
+    let wrong: Vec<String> = tried.flat_map(|operation| cast.judge(operation)).collect();
+    let report = wrong.iter().take(60).map(String::as_str).collect::<Vec<_>>().join("\n");
+    assert!(wrong.is_empty(), "{} cases of {} operations:\n{report}", wrong.len(), all.len());
+}
+
+#[test]
+fn each_scope_of_a_built_operation_is_needed() {
+    let server = shared();
+    let person = server.person("scoped");
+    let all = person.mint(&[]);
+    let all: Vec<&str> = all["scopes"].as_str().unwrap().split(' ').collect();
+    let mut wrong = Vec::new();
+    let operations = operations(server);
+    for operation in operations.iter().filter(|operation| operation.built && !is_fatal(operation)) {
+        let Some(scopes) = &operation.scopes else { continue };
+        for missing in scopes {
+            let others: Vec<&str> = all.iter().copied().filter(|scope| scope != missing).collect();
+            let token = token_of(&person, &others.join(","));
+            let answer = server.send(operation.ask(&person).bearer(&token));
+            let body = answer.json();
+            if answer.status != 403 || body["type"] != "about:blank" || body["detail"] != "Forbidden" {
+                wrong.push(format!("{} without {missing}: {}", operation.id, shown(&answer)));
+            }
+        }
+        let token = token_of(&person, &scopes.join(","));
+        let answer = server.send(operation.ask(&person).bearer(&token));
+        if let Err(why) = operation.served(&answer) {
+            wrong.push(format!("{} with just its scopes: {why}", operation.id));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Tokens are dear to make: one for each set of scopes.
+fn token_of(person: &Person<'_>, scopes: &str) -> String {
+    use std::collections::HashMap;
+    use std::sync::Mutex;
+    static MADE: Mutex<Option<HashMap<String, String>>> = Mutex::new(None);
+    let mut made = MADE.lock().unwrap();
+    let made = made.get_or_insert_with(HashMap::new);
+    let token = made.entry(scopes.to_owned()).or_insert_with(|| person.token(&["--scopes", scopes]));
+    token.clone()
+}
+
+#[test]
+fn a_planned_operation_says_that_it_is_not_built() {
+    let server = shared();
+    let person = server.person("planner");
+    let operations = operations(server);
+    let planned = operations.iter().find(|operation| !operation.built && operation.accent == Accent::V2);
+    let planned = planned.expect("there is much to do yet");
+    let answer = person.send(planned.ask(&person));
+    let answer = if answer.status == 403 { person.signed(planned.ask(&person)) } else { answer };
+    let problem = answer.is(501);
+    assert!(problem["detail"].as_str().unwrap().contains("not built"), "{problem}");
+    assert!(answer.header("content-type").starts_with("application/problem+json"));
+}
+
+#[test]
+fn a_suspended_person_comes_back_with_their_tokens() {
+    let server = shared();
+    let person = server.person("returning");
+    let signed = || person.signed(Ask::get("/2/users/me"));
+    signed().is(200);
+    server.cli(&["user", "suspend", &person.id]).well();
+    signed().is_code(403, 64);
+    person.get("/2/users/me").is_code(403, 64);
+    server.cli(&["user", "restore", &person.id]).well();
+    signed().is(200);
+    person.get("/2/users/me").is(200);
+}
+
+#[test]
+fn a_deleted_person_leaves_dead_tokens() {
+    let server = shared();
+    let person = server.person("leaving");
+    person.signed(Ask::get("/2/users/me")).is(200);
+    server.cli(&["user", "delete", &person.id]).well();
+    person.get("/2/users/me").is_code(401, 89);
+    person.signed(Ask::get("/2/users/me")).is_code(401, 89);
+}
+
+#[test]
+fn an_expired_token_is_told_from_a_live_one_at_once() {
+    let server = shared();
+    let person = server.person("expiring");
+    let short = person.token(&["--ttl", "1s"]);
+    server.send(Ask::get("/2/users/me").bearer(&short)).is(200);
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    server.send(Ask::get("/2/users/me").bearer(&short)).is_code(401, 89);
+}
+
+#[test]
+fn the_account_in_a_path_must_be_the_callers_own() {
+    let server = shared();
+    let (person, other) = (server.person("own"), server.person("other"));
+    let path = format!("/2/users/{}/timelines/reverse_chronological", other.id);
+    let sentence = format!(
+        "The `id` query parameter value [{}] must be the same as the authenticating user [{}]",
+        other.id, person.id
+    );
+    person.get(path).says(400, &sentence);
+}
+
+#[test]
+fn a_signature_of_an_app_alone_is_no_user() {
+    let server = shared();
+    let app = server.app();
+    let key = Key { consumer: app.consumer(), ..Key::default() };
+    let ask = Ask::get("/2/users/me");
+    let header = ask.signature(&key, &server.url);
+    server.send(ask.authorized(header)).is_code(401, 32);
+}
