@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn stays_above_what_is_stored() {
         let clock = Clock::frozen(Time::from_ms(EPOCH_MS + 5_000));
-        let stored = first_at(Time::from_ms(EPOCH_MS + 9_000)) | 77;
+        let stored = first_at(Time::from_ms(EPOCH_MS + 9_000)) | 0x4d;
         let ids = Ids::new(clock, 0, stored);
         assert!(ids.next::<super::kind::Post>().get() > stored);
     }

@@ -21,6 +21,9 @@ mod users;
 mod wants;
 mod world;
 
+#[cfg(test)]
+mod tests;
+
 pub use answer::{
     Answer, Asked, Names, Spoken, post, posts, posts_asked, user, users, users_asked,
 };

@@ -74,7 +74,7 @@ async fn live(
     doors.watch("public", public.stats());
     let serving = async {
         let control = control.map(|listener| doors.administer(listener, &shutdown));
-        futures_util::join!(
+        tokio::join!(
             doors.serve(public, &shutdown),
             OptionFuture::from(control),
             doors.administer(local, &shutdown),

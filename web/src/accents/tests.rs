@@ -11,6 +11,13 @@ const VOICE: Voice<'_> = Voice {
 
 /// One of each.
 fn all() -> Vec<Refusal> {
+    let mut all = of_the_request();
+    all.extend(of_the_credential());
+    all.extend(of_the_protocol());
+    all
+}
+
+fn of_the_request() -> Vec<Refusal> {
     let wrong = |parameter: &'static str, values: &[&str], message: &str| Wrong {
         parameter: parameter.into(),
         values: values.iter().map(ToString::to_string).collect(),
@@ -39,6 +46,11 @@ fn all() -> Vec<Refusal> {
             187,
             "You are not allowed to create a Tweet with duplicate content.",
         ),
+    ]
+}
+
+fn of_the_credential() -> Vec<Refusal> {
+    vec![
         Refusal::Unauthenticated(Unproven::Missing),
         Refusal::Unauthenticated(Unproven::Garbled),
         Refusal::Unauthenticated(Unproven::Signature),
@@ -56,6 +68,11 @@ fn all() -> Vec<Refusal> {
         },
         Refusal::TooMany,
         Refusal::BearerRefused,
+    ]
+}
+
+fn of_the_protocol() -> Vec<Refusal> {
+    vec![
         Refusal::Legacy {
             code: 355,
             message: "Subscription already exists.".into(),

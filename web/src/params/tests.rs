@@ -83,109 +83,33 @@ fn what_is_declared_is_read() {
 
 #[test]
 fn each_fault_has_the_contracts_words() {
-    let known = "query,ids,usernames,max_results,sort_order,exclude,tweet.fields,expansions,\
-                 start_time,pagination_token,backfill";
-    let cases: &[(&str, &str)] = &[
-        (
-            "",
-            "The `query` query parameter can not be empty | query []",
-        ),
-        (
-            "query=",
-            "Invalid 'query':''. 'query' must be a non-empty string | query [\"\"]",
-        ),
-        (
-            "query",
-            "Invalid 'query':''. 'query' must be a non-empty string | query [\"\"]",
-        ),
-        (
-            "query=a&ids=",
-            "The `ids` query parameter can not be empty | ids [\"\"]",
-        ),
-        (
-            "query=a&ids=1,x",
-            "The `ids` query parameter value [x] is not valid | ids [\"x\"]",
-        ),
-        (
-            "query=a&ids=1,",
-            "The `ids` query parameter value [] is not valid | ids [\"\"]",
-        ),
-        (
-            "query=a&ids=9223372036854775808",
-            "The `ids` query parameter value [9223372036854775808] is not valid | ids \
-             [\"9223372036854775808\"]",
-        ),
-        (
-            "query=a&ids=1,2,3,4",
-            "The number of values in the `ids` query parameter list [4] is not between 1 and 3 | \
-             ids [\"1,2,3,4\"]",
-        ),
-        (
-            "query=a&usernames=a-b",
-            "The `usernames` query parameter value [a-b] does not match ^[A-Za-z0-9_]{1,15}$ | \
-             usernames [\"a-b\"]",
-        ),
-        (
-            "query=a&max_results=5",
-            "The `max_results` query parameter value [5] is not between 10 and 100 | max_results \
-             [\"5\"]",
-        ),
-        (
-            "query=a&max_results=99999999999999999999",
-            "The `max_results` query parameter value [99999999999999999999] is not between 10 and \
-             100 | max_results [\"99999999999999999999\"]",
-        ),
-        (
-            "query=a&max_results=ten",
-            "The `max_results` query parameter value [ten] is not valid | max_results [\"ten\"]",
-        ),
-        (
-            "query=a&sort_order=x",
-            "The `sort_order` query parameter value [x] is not one of [recency,relevancy] | \
-             sort_order [\"x\"]",
-        ),
-        (
-            "query=a&backfill=1",
-            "The `backfill` query parameter value [1] is not one of [true,false] | backfill \
-             [\"1\"]",
-        ),
-        (
-            "query=a&start_time=2026-02-30T00:00:00Z",
-            "The `start_time` query parameter value [2026-02-30T00:00:00Z] is not valid | \
-             start_time [\"2026-02-30T00:00:00Z\"]",
-        ),
-        (
-            "query=a&query=a",
-            "Duplicate parameters are not allowed: the `query` query parameter | query [\"a\"]",
-        ),
-        (
-            "query=a&next_token=a&pagination_token=a",
-            "Duplicate parameters are not allowed: the `pagination_token` query parameter | \
-             pagination_token [\"a\"]",
-        ),
-        (
-            "query=a%00",
-            "The `query` query parameter value [a\0] is not valid | query [\"a\\0\"]",
-        ),
-        (
-            "query=%ff",
-            "The `query` query parameter value is not percent-encoded UTF-8 | query []",
-        ),
-        (
-            "query=%e",
-            "The `query` query parameter value is not percent-encoded UTF-8 | query []",
-        ),
-        (
-            "query=123456789",
-            "The length of the `query` query parameter value [9] is not between 1 and 8 | query \
-             [\"123456789\"]",
-        ),
+    let queries = [
+        "",
+        "query=",
+        "query",
+        "query=a&ids=",
+        "query=a&ids=1,x",
+        "query=a&ids=1,",
+        "query=a&ids=9223372036854775808",
+        "query=a&ids=1,2,3,4",
+        "query=a&usernames=a-b",
+        "query=a&max_results=5",
+        "query=a&max_results=99999999999999999999",
+        "query=a&max_results=ten",
+        "query=a&sort_order=x",
+        "query=a&exclude=x,y",
+        "query=a&backfill=1",
+        "query=a&start_time=2026-02-30T00:00:00Z",
+        "query=a&query=a",
+        "query=a&next_token=a&pagination_token=a",
+        "query=a&x=1",
+        "query=a%00",
+        "query=%ff",
+        "query=%e",
+        "query=123456789",
     ];
-    for (query, expected) in cases {
-        assert_eq!(told(query), [*expected], "{query}");
-    }
-    let unknown = format!("The query parameter [x] is not one of [{known}] | x [\"1\"]");
-    assert_eq!(told("query=a&x=1"), [unknown]);
+    let lines = queries.map(|query| format!("{query}\n  {}", told(query).join("\n  ")));
+    insta::assert_snapshot!(lines.join("\n"));
 }
 
 #[test]

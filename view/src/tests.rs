@@ -1,0 +1,142 @@
+//! Hand-made records, spoken in both vocabularies.
+
+mod loading;
+mod names;
+mod posts;
+mod shape;
+mod speed;
+mod users;
+
+use base::{Id, PostId, Speech, Time, UserId};
+use network::visibility::Viewer;
+use serde_json::Value;
+use store::media::Media;
+use store::posts::{Post, State};
+use store::users::User;
+
+use crate::world::World;
+use crate::{Answer, Object, Spoken, Wants};
+
+pub(crate) const POSTS: Spoken = Spoken { speech: Speech::Post, both_metrics: false };
+pub(crate) const TWEETS: Spoken = Spoken { speech: Speech::Tweet, both_metrics: false };
+
+/// 2026-11-21T04:05:06.789Z
+pub(crate) const NOW: Time = Time::from_ms(1_795_233_906_789);
+
+/// A post's id: that many minutes before now.
+pub(crate) fn post_id(minutes: i64) -> PostId {
+    PostId::new(base::id::first_at(NOW.plus_ms(-60_000 * minutes)))
+}
+
+pub(crate) fn user(number: i64, username: &str) -> User {
+    User::blank(UserId::new(number), username, NOW.plus_ms(-86_400_000))
+}
+
+pub(crate) fn post(id: PostId, author: i64, text: &str) -> Post {
+    Post {
+        id,
+        author_id: UserId::new(author),
+        created_at: id.created_at(),
+        state: State::Live,
+        text: text.to_owned(),
+        lang: "en".to_owned(),
+        conversation_id: id,
+        in_reply_to_post_id: None,
+        in_reply_to_user_id: None,
+        quoted_post_id: None,
+        repost_of_id: None,
+        edit_root_id: None,
+        edits_remaining: 5,
+        community_id: None,
+        place_id: None,
+        card_uri: String::new(),
+        reply_settings: "everyone".to_owned(),
+        nullcast: false,
+        followers_only: false,
+        possibly_sensitive: false,
+        paid_partnership: false,
+        made_with_ai: false,
+        entities: String::new(),
+        short_entities: String::new(),
+        display_start: 0,
+        display_end: i64::try_from(text.chars().count()).unwrap(),
+        media_keys: String::new(),
+        poll_id: None,
+        geo: String::new(),
+        withheld: String::new(),
+        app_id: None,
+        like_count: 1,
+        reply_count: 2,
+        repost_count: 3,
+        quote_count: 4,
+        bookmark_count: 5,
+        impression_count: 6,
+    }
+}
+
+pub(crate) fn media(id: i64, kind: &str, owner: i64) -> Media {
+    Media {
+        media_key: format!("3_{id}"),
+        id: Id::new(id),
+        owner_id: UserId::new(owner),
+        kind: kind.to_owned(),
+        path: String::new(),
+        url: String::new(),
+        preview_image_url: String::new(),
+        width: 0,
+        height: 0,
+        duration_ms: 0,
+        alt_text: String::new(),
+        variants: String::new(),
+        created_at: NOW,
+    }
+}
+
+/// The records of an answer without a store; the first `roots` posts or users were asked for.
+pub(crate) fn world(
+    viewer: Viewer,
+    wants: &Wants,
+    roots: usize,
+    posts: Vec<Post>,
+    users: Vec<User>,
+    media: Vec<Media>,
+) -> World {
+    let mut world = World::new(viewer, NOW, wants);
+    world.posts.fill(posts, |post| post.id);
+    world.users.fill(users, |user| user.id);
+    world.media.fill(media, |media| media.id.get());
+    world.roots = roots;
+    world.shorten();
+    world
+}
+
+pub(crate) fn wants(root: Object, asked: &[(Object, &str)], expansions: &str) -> Wants {
+    let mut wants = Wants::defaults(root);
+    for (object, names) in asked {
+        wants.ask_fields(*object, object.fields_param().post, names).unwrap();
+    }
+    if !expansions.is_empty() {
+        wants.ask_expansions("expansions", expansions).unwrap();
+    }
+    wants
+}
+
+/// Every field of an object, and every way on from it.
+pub(crate) fn everything(root: Object) -> Wants {
+    let mut wants = Wants::defaults(root);
+    for object in Object::ALL {
+        let names = object.field_names().join(",");
+        wants.ask_fields(object, object.fields_param().post, &names).unwrap();
+    }
+    wants.ask_expansions("expansions", &root.expansion_names().join(",")).unwrap();
+    wants.allow_email();
+    wants
+}
+
+pub(crate) fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+pub(crate) fn data(answer: &Answer) -> Value {
+    json(&answer.data)
+}

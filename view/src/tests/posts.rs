@@ -1,0 +1,248 @@
+//! Posts: texts, private figures, what was asked for and what it led to.
+
+use base::refusal::Subject;
+use base::{PostId, Refusal, UserId};
+use network::visibility::{Sight, Viewer};
+use serde_json::json as value;
+use store::posts::{Post, State};
+
+use super::{POSTS, TWEETS, data, json, media, post, post_id, user, wants, world};
+use crate::answer::{Asked, asked_posts, page_of_posts};
+use crate::world::World;
+use crate::{Answer, Object, Wants};
+
+const ANYONE: Viewer = Viewer::anyone();
+
+fn shown(post: Post, names: &str) -> serde_json::Value {
+    let wants = wants(Object::Post, &[(Object::Post, names)], "");
+    let users = vec![user(1, "ana"), user(2, "bob")];
+    let world = world(ANYONE, &wants, 1, vec![post], users, Vec::new());
+    data(&page_of_posts(&world, &wants, TWEETS))[0].take()
+}
+
+#[test]
+fn what_comes_unasked() {
+    let answer = shown(post(PostId::new(20), 1, "a <b> & \"c\"\n"), "id");
+    let wanted = r#"{"id":"20","text":"a &lt;b&gt; &amp; \"c\"\n","edit_history_tweet_ids":["20"]}"#;
+    assert_eq!(answer, json(wanted));
+}
+
+#[test]
+fn a_long_text_is_sent_in_part_and_whole_as_a_note() {
+    let text = "Words & more words. ".repeat(30);
+    let mut long = post(post_id(1), 1, &text);
+    long.entities = r#"{"hashtags":[{"start":0,"end":2,"tag":"w"}]}"#.to_owned();
+    let answer = shown(long.clone(), "note_tweet,entities,display_text_range");
+    let part = answer["text"].as_str().unwrap();
+    assert!(part.ends_with("words.…") || part.ends_with('…'), "{part}");
+    let plain = base::text::unescape(part).into_owned();
+    assert!(text.starts_with(plain.trim_end_matches('…')) && plain.chars().count() <= 256);
+    assert_eq!(answer["note_tweet"]["text"], base::text::escape(&text).as_ref());
+    assert_eq!(answer["note_tweet"]["entities"]["hashtags"][0]["tag"], "w");
+    assert!(answer.get("entities").is_none());
+    assert_eq!(answer["display_text_range"], value!([0, plain.chars().count()]));
+
+    let short = shown(post(post_id(1), 1, &"x".repeat(280)), "note_tweet,display_text_range");
+    assert_eq!(short["text"], "x".repeat(280));
+    assert!(short.get("note_tweet").is_none());
+    assert_eq!(short["display_text_range"], value!([0, 280]));
+}
+
+#[test]
+fn addresses_decide_what_is_long_and_leading_mentions_do_not() {
+    for (text, start, long) in [
+        ("a.co ".repeat(20), 0, true),
+        ("a.co ".repeat(11), 0, false),
+        (format!("https://example.com/{}", "x".repeat(400)), 0, false),
+        ("日".repeat(140), 0, false),
+        ("日".repeat(141), 0, true),
+        (format!("@bob {}", "x".repeat(280)), 5, false),
+        (format!("@bob {}", "x".repeat(281)), 5, true),
+        ("word ".repeat(5_000), 0, true),
+        (format!("{} {}", "https://e.co/yyyy".repeat(80), "z".repeat(300)), 0, true),
+    ] {
+        let mut subject = post(post_id(1), 1, &text);
+        subject.display_start = start;
+        let answer = shown(subject, "note_tweet");
+        assert_eq!(answer.get("note_tweet").is_some(), long, "{text}");
+    }
+}
+
+fn repost_of(text: &str, stored: &str) -> serde_json::Value {
+    let wants = Wants::defaults(Object::Post);
+    let mut repost = post(post_id(1), 1, stored);
+    repost.repost_of_id = Some(post_id(9));
+    let posts = vec![repost, post(post_id(9), 2, text)];
+    let world = world(ANYONE, &wants, 1, posts, vec![user(1, "ana"), user(2, "bob")], Vec::new());
+    data(&page_of_posts(&world, &wants, POSTS))[0]["text"].take()
+}
+
+#[test]
+fn a_repost_names_whom_it_reposts() {
+    assert_eq!(repost_of("a < b", ""), "RT @bob: a &lt; b");
+    assert_eq!(repost_of("gone", "RT @carol: as imported"), "RT @carol: as imported");
+    let exact = "y".repeat(140 - "RT @bob: ".len());
+    assert_eq!(repost_of(&exact, ""), format!("RT @bob: {exact}"));
+    let cut = repost_of(&format!("{exact}é"), "");
+    let cut = cut.as_str().unwrap();
+    assert_eq!(cut.chars().count(), 140);
+    assert!(cut.ends_with("y…"));
+}
+
+#[test]
+fn edits_are_told_by_the_first_version() {
+    let mut edited = post(post_id(1), 1, "new");
+    edited.edit_root_id = Some(post_id(30));
+    edited.edits_remaining = 4;
+    let until = post_id(30).created_at().plus_ms(3_600_000).to_string();
+    let wanted = value!({"edits_remaining": 4, "is_edit_eligible": true, "editable_until": until});
+    assert_eq!(shown(edited.clone(), "edit_controls")["edit_controls"], wanted);
+    edited.in_reply_to_user_id = Some(UserId::new(2));
+    assert_eq!(shown(edited, "edit_controls")["edit_controls"]["is_edit_eligible"], false);
+}
+
+const PRIVATE: &[&str] =
+    &["impression_count", "url_link_clicks", "user_profile_clicks", "engagements"];
+
+fn private_figures(viewer: Viewer, minutes: i64) -> Answer {
+    let wants = wants(Object::Post, &[(Object::Post, "non_public_metrics")], "");
+    let id = post_id(minutes);
+    let world = world(viewer, &wants, 1, vec![post(id, 1, "x")], vec![user(1, "ana")], Vec::new());
+    asked_posts(&world, &wants, POSTS, Asked { parameter: "ids", values: &[id] })
+}
+
+#[test]
+fn private_figures_are_for_the_author_for_thirty_days() {
+    let own = Viewer::user(UserId::new(1));
+    let month = 30 * 24 * 60;
+    let answer = private_figures(own, month);
+    assert_eq!(data(&answer)[0]["non_public_metrics"]["engagements"], 15);
+    for (viewer, minutes) in
+        [(own, month + 1), (Viewer::user(UserId::new(2)), 5), (ANYONE, 5)]
+    {
+        let answer = private_figures(viewer, minutes);
+        assert_eq!((answer.data.as_str(), answer.count), ("", 0));
+        let wanted = PRIVATE.iter().map(|name| Refusal::FieldNotVisible {
+            field: format!("non_public_metrics.{name}").into(),
+            subject: Subject::new("tweet", "ids", post_id(minutes)),
+        });
+        assert_eq!(answer.errors, wanted.collect::<Vec<_>>());
+    }
+}
+
+fn mixed(wants: &Wants) -> World {
+    let mut deleted = post(post_id(3), 1, "");
+    deleted.state = State::Deleted;
+    let posts = vec![
+        post(post_id(1), 1, "one"),
+        post(post_id(2), 2, "two"),
+        deleted,
+        post(post_id(4), 3, "hidden"),
+        post(post_id(5), 4, "suspended"),
+    ];
+    let users = vec![user(1, "ana"), user(2, "bob"), user(3, "carol"), user(4, "dave")];
+    let mut world = world(ANYONE, wants, 5, posts, users, Vec::new());
+    world.hidden.insert(post_id(3), Sight::Missing);
+    world.hidden.insert(post_id(4), Sight::Forbidden);
+    world.hidden.insert(post_id(5), Sight::Suspended);
+    world
+}
+
+#[test]
+fn what_was_asked_for_comes_in_order_or_is_refused_once() {
+    let wants = Wants::defaults(Object::Post);
+    let world = mixed(&wants);
+    let ids = [6, 2, 1, 3, 4, 5, 2, 3].map(post_id);
+    let answer = asked_posts(&world, &wants, POSTS, Asked { parameter: "ids", values: &ids });
+    let texts: Vec<_> = data(&answer).as_array().unwrap().iter().map(|post| post["text"].clone()).collect();
+    assert_eq!(texts, ["two", "one"]);
+    assert_eq!((answer.count, answer.newest, answer.oldest), (2, Some(post_id(1)), Some(post_id(2))));
+    let subject = |minutes| Subject::new("tweet", "ids", post_id(minutes));
+    assert_eq!(
+        answer.errors,
+        [
+            Refusal::NotFound(subject(6)),
+            Refusal::NotFound(subject(3)),
+            Refusal::NotVisible(subject(4)),
+            Refusal::NotVisible(subject(5)),
+        ]
+    );
+}
+
+#[test]
+fn a_page_leaves_out_what_may_not_be_seen() {
+    let wants = Wants::defaults(Object::Post);
+    let answer = page_of_posts(&mixed(&wants), &wants, POSTS);
+    assert_eq!((answer.count, answer.errors.len()), (2, 0));
+    assert_eq!(answer.includes, "");
+    let world = world(ANYONE, &wants, 0, Vec::new(), Vec::new(), Vec::new());
+    assert_eq!(page_of_posts(&world, &wants, POSTS).data, "");
+}
+
+#[test]
+fn one_thing_is_an_object() {
+    let wants = Wants::defaults(Object::Post);
+    let values = [post_id(1)];
+    let asked = Asked { parameter: "id", values: &values };
+    let single = asked_posts(&mixed(&wants), &wants, POSTS, asked).single();
+    assert_eq!(data(&single)["text"], "one");
+    let values = [post_id(3)];
+    let none = asked_posts(&mixed(&wants), &wants, POSTS, Asked { values: &values, ..asked }).single();
+    assert_eq!((none.data.as_str(), none.errors.len()), ("", 1));
+}
+
+#[test]
+fn expansions_lead_to_each_thing_once_and_tell_what_is_missing_once() {
+    let wants = wants(
+        Object::Post,
+        &[(Object::User, "verified"), (Object::Post, "lang")],
+        "author_id,in_reply_to_user_id,referenced_tweets.id,referenced_tweets.id.author_id,\
+         attachments.media_keys,entities.mentions.username,edit_history_tweet_ids",
+    );
+    let mut first = post(post_id(1), 1, "one");
+    first.in_reply_to_user_id = Some(UserId::new(2));
+    first.in_reply_to_post_id = Some(post_id(8));
+    first.quoted_post_id = Some(post_id(9));
+    first.media_keys = "3_70,3_99".to_owned();
+    let mut second = first.clone();
+    second.id = post_id(2);
+    second.entities = r#"{"mentions":[{"start":0,"end":1,"username":"x","id":"5"},{"username":"y"}]}"#.to_owned();
+    second.quoted_post_id = Some(post_id(7));
+    let posts = vec![first, second, post(post_id(8), 3, "eight"), post(post_id(7), 2, "seven")];
+    let users = vec![user(1, "ana"), user(2, "bob"), user(3, "carol")];
+    let mut world = world(ANYONE, &wants, 2, posts, users, vec![media(70, "photo", 1)]);
+    world.hidden.insert(post_id(7), Sight::Forbidden);
+    let answer = page_of_posts(&world, &wants, TWEETS);
+    let includes = json(&answer.includes);
+    let ids = |list: &str, key: &str| {
+        let list = includes[list].as_array().unwrap().iter();
+        list.map(|thing| thing[key].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids("users", "username"), ["ana", "bob", "carol"]);
+    assert_eq!(ids("tweets", "text"), ["eight"]);
+    assert_eq!(ids("tweets", "author_id"), ["3"]);
+    assert_eq!(ids("media", "media_key"), ["3_70"]);
+    assert_eq!(includes["users"][0]["verified"], false);
+    let included = |resource, expansion, id: String| Subject::included(resource, expansion, id);
+    assert_eq!(
+        answer.errors,
+        [
+            Refusal::NotFound(included("tweet", "referenced_tweets.id", post_id(9).to_string())),
+            Refusal::NotVisible(included("tweet", "referenced_tweets.id", post_id(7).to_string())),
+            Refusal::NotFound(included("user", "entities.mentions.username", "5".to_owned())),
+            Refusal::NotFound(included("media", "attachments.media_keys", "3_99".to_owned())),
+        ]
+    );
+    assert_eq!(data(&answer)[0]["attachments"]["media_keys"], value!(["3_70", "3_99"]));
+}
+
+#[test]
+fn a_withheld_notice_names_the_post_in_the_answers_words() {
+    let mut subject = post(post_id(1), 1, "x");
+    for (scope, wanted) in [("post", "tweet"), ("tweet", "tweet"), ("user", "user")] {
+        subject.withheld = format!(r#"{{"copyright":true,"country_codes":["XY"],"scope":"{scope}"}}"#);
+        assert_eq!(shown(subject.clone(), "withheld")["withheld"]["scope"], wanted);
+    }
+    subject.withheld = "{".to_owned();
+    assert!(shown(subject, "withheld").get("withheld").is_none());
+}

@@ -1,0 +1,270 @@
+//! What is written is what the tables declare, the same in both vocabularies, and never null.
+
+use base::{Speech, Word};
+use network::visibility::Viewer;
+use serde_json::Value;
+use store::users::User;
+
+use super::{NOW, POSTS, TWEETS, data, everything, json, media, post, post_id, user, world};
+use crate::answer::{page_of_posts, page_of_users};
+use crate::out::Out;
+use crate::world::World;
+use crate::{Answer, Json, Member, Object, Shown, Spoken, Wants};
+
+const ENTITIES: &str = r#"{"urls":[{"start":0,"end":5,"url":"https://t.co/a"}],"mentions":[{"start":6,"end":9,"username":"bob","id":"2"}]}"#;
+
+fn full_user(number: i64, username: &str) -> User {
+    User {
+        description: "says <b>".to_owned(),
+        location: "here".to_owned(),
+        url: "https://example.com".to_owned(),
+        profile_image_url: "https://example.com/a_normal.jpg".to_owned(),
+        profile_banner_url: "https://example.com/b".to_owned(),
+        entities: format!("{{\"description\":{ENTITIES}}}"),
+        affiliation: r#"{"description":"Org","user_id":["2"]}"#.to_owned(),
+        withheld: r#"{"country_codes":["XY"],"scope":"user"}"#.to_owned(),
+        pinned_post_id: Some(post_id(1)),
+        most_recent_post_id: Some(post_id(2)),
+        email: "ana@example.com".to_owned(),
+        email_confirmed: true,
+        subscription_type: "Premium".to_owned(),
+        ..user(number, username)
+    }
+}
+
+/// Posts that between them have every field, asked for by their author.
+fn full_world(wants: &Wants) -> World {
+    let long = "A long text with many words. ".repeat(20);
+    let mut first = post(post_id(1), 1, &long);
+    first.in_reply_to_post_id = Some(post_id(8));
+    first.in_reply_to_user_id = Some(base::UserId::new(2));
+    first.quoted_post_id = Some(post_id(2));
+    first.entities = ENTITIES.to_owned();
+    first.short_entities = ENTITIES.to_owned();
+    first.media_keys = "3_70,3_71".to_owned();
+    first.poll_id = Some(9);
+    first.place_id = Some("p1".to_owned());
+    first.geo = r#"{"type":"Point","coordinates":[-1.5,2.5]}"#.to_owned();
+    first.withheld = r#"{"copyright":false,"country_codes":["XY"],"scope":"tweet"}"#.to_owned();
+    first.community_id = Some(77);
+    first.followers_only = true;
+    first.card_uri = "card://1".to_owned();
+    first.edit_root_id = Some(post_id(3));
+    let mut repost = post(post_id(2), 1, "");
+    repost.repost_of_id = Some(post_id(8));
+    let other = post(post_id(8), 2, "a & b");
+    let mut video = media(70, "video", 1);
+    video.alt_text = "a \"cat\"".to_owned();
+    video.variants = r#"[{"bit_rate":1,"content_type":"video/mp4","url":"https://x/v"}]"#.to_owned();
+    (video.width, video.height, video.duration_ms) = (1, 2, 3);
+    video.preview_image_url = "https://x/p".to_owned();
+    let mut photo = media(71, "photo", 1);
+    photo.url = "https://x/i".to_owned();
+    let users = vec![full_user(1, "ana"), full_user(2, "bob")];
+    let viewer = Viewer::user(base::UserId::new(1));
+    let mut world = world(viewer, wants, 2, vec![first, repost, other], users, vec![video, photo]);
+    world.versions.insert(post_id(3), vec![post_id(3), post_id(1)]);
+    world.kin.following.insert(base::UserId::new(2));
+    world
+}
+
+fn full_answers(spoken: Spoken) -> [Answer; 2] {
+    let wants = everything(Object::Post);
+    let mut posts = full_world(&wants);
+    posts.posts.fill(vec![post(post_id(3), 1, "before")], |post| post.id);
+    let users = everything(Object::User);
+    let mut world = full_world(&users);
+    world.roots = 2;
+    // Private figures of posts by others would take them out of `includes`.
+    [page_of_posts(&posts, &wants, spoken), page_of_users(&world, &users, spoken)]
+}
+
+fn members(json: &Json, words: &mut Vec<Word>) {
+    match json {
+        Json::List(inside) => members(inside, words),
+        Json::Object(inside) => inside.iter().for_each(|member| {
+            words.push(member.name);
+            members(&member.json, words);
+        }),
+        _ => {}
+    }
+}
+
+fn all_words() -> Vec<Word> {
+    let mut words = vec![Word::new("posts", "tweets")];
+    for field in Object::ALL.iter().flat_map(|object| object.fields()) {
+        words.push(field.name);
+        members(&field.json, &mut words);
+    }
+    words
+}
+
+/// The same value with the keys of the posts vocabulary.
+fn translated(value: Value, words: &[Word]) -> Value {
+    match value {
+        Value::Object(inside) => inside
+            .into_iter()
+            .map(|(key, value)| {
+                let word = words.iter().find(|word| word.tweet == key);
+                let word = word.unwrap_or_else(|| panic!("no table has {key}"));
+                (word.post.to_owned(), translated(value, words))
+            })
+            .collect(),
+        Value::Array(items) => items.into_iter().map(|item| translated(item, words)).collect(),
+        Value::String(text) if text == "tweet" => Value::String("post".to_owned()),
+        other => other,
+    }
+}
+
+#[test]
+fn the_vocabularies_are_images_of_each_other() {
+    let words = all_words();
+    for (post, tweet) in full_answers(POSTS).iter().zip(&full_answers(TWEETS)) {
+        assert_ne!(post.data, tweet.data);
+        assert_eq!(data(post), translated(data(tweet), &words));
+        assert_eq!(json(&post.includes), translated(json(&tweet.includes), &words));
+        for (text, other) in [(&post.data, "tweet"), (&post.includes, "tweet")] {
+            let text = text.replace("media_source_tweet", "").replace("retweeted", "");
+            assert!(!text.contains(&format!("{other}_")), "{text}");
+        }
+        assert!(!tweet.data.contains("post_") && !tweet.data.contains("_post"), "{}", tweet.data);
+    }
+}
+
+fn matches_schema(value: &Value, json: &Json, speech: Speech, path: &str) {
+    let fits = match json {
+        Json::Text => value.is_string(),
+        Json::Id => value.as_str().is_some_and(|id| id.bytes().all(|byte| byte.is_ascii_digit())),
+        Json::Time => value.as_str().is_some_and(|time| base::Time::parse(time).is_some() && time.len() == 24),
+        Json::Int => value.is_i64(),
+        Json::Real => value.is_number(),
+        Json::Bool => value.is_boolean(),
+        Json::OneOf(words) => value.as_str().is_some_and(|word| words.contains(&word)),
+        Json::Any => value.is_object(),
+        Json::List(inside) => {
+            let items = value.as_array().unwrap_or_else(|| panic!("{path}"));
+            items.iter().for_each(|item| matches_schema(item, inside, speech, path));
+            !items.is_empty()
+        }
+        Json::Object(inside) => {
+            has_members(value, inside, speech, path);
+            true
+        }
+    };
+    assert!(fits, "{path} is {value}");
+}
+
+fn has_members(value: &Value, members: &[Member], speech: Speech, path: &str) {
+    for (key, value) in value.as_object().unwrap_or_else(|| panic!("{path}")) {
+        let path = format!("{path}.{key}");
+        let member = members.iter().find(|member| member.name.in_speech(speech) == key);
+        matches_schema(value, &member.unwrap_or_else(|| panic!("{path}")).json, speech, &path);
+    }
+}
+
+fn check_records(list: &Value, object: Object, speech: Speech) -> Vec<&'static str> {
+    let mut seen = Vec::new();
+    for record in list.as_array().unwrap() {
+        for (key, value) in record.as_object().unwrap() {
+            let is = |field: &&Shown| field.name.in_speech(speech) == key;
+            let field = object.fields().iter().find(is).unwrap_or_else(|| panic!("{key}"));
+            matches_schema(value, &field.json, speech, key);
+            seen.push(field.name.post);
+        }
+    }
+    seen
+}
+
+#[test]
+fn everything_written_is_declared_and_everything_declared_is_written() {
+    for spoken in [POSTS, TWEETS] {
+        let [posts, users] = full_answers(spoken);
+        let speech = spoken.speech;
+        let mut post = check_records(&data(&posts), Object::Post, speech);
+        let mut user = check_records(&data(&users), Object::User, speech);
+        let (included, more) = (json(&posts.includes), json(&users.includes));
+        let key = |object: Object| object.include_key().unwrap().in_speech(speech);
+        post.extend(check_records(&included[key(Object::Post)], Object::Post, speech));
+        post.extend(check_records(&more[key(Object::Post)], Object::Post, speech));
+        user.extend(check_records(&included["users"], Object::User, speech));
+        user.extend(check_records(&more["users"], Object::User, speech));
+        let media = check_records(&included["media"], Object::Media, speech);
+        let never = ["source", "promoted_metrics", "context_annotations", "verified_followers_count"];
+        for (object, seen) in [(Object::Post, post), (Object::User, user), (Object::Media, media)] {
+            for field in object.fields() {
+                let name = field.name.post;
+                let known = seen.contains(&name);
+                let silent = never.contains(&name) || field.about.starts_with("Accepted");
+                assert_eq!(known, !silent, "{object:?} {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_not_there_is_left_out() {
+    fn no_blanks(value: &Value, path: &str) {
+        match value {
+            Value::Null => panic!("null at {path}"),
+            Value::Array(items) => {
+                assert!(!items.is_empty(), "{path}");
+                items.iter().for_each(|item| no_blanks(item, path));
+            }
+            Value::Object(inside) => {
+                assert!(!inside.is_empty(), "{path}");
+                inside.iter().for_each(|(key, value)| no_blanks(value, &format!("{path}.{key}")));
+            }
+            Value::String(text) => assert!(!text.is_empty(), "{path}"),
+            Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    for spoken in [POSTS, TWEETS] {
+        let wants = everything(Object::Post);
+        let mut bare = post(post_id(1), 1, "x");
+        bare.lang = String::new();
+        let viewer = Viewer::user(base::UserId::new(1));
+        let world = world(viewer, &wants, 1, vec![bare], vec![user(1, "ana")], vec![media(3, "photo", 1)]);
+        let answer = page_of_posts(&world, &wants, spoken);
+        no_blanks(&data(&answer), "");
+        no_blanks(&json(&answer.includes), "");
+        for answer in full_answers(spoken) {
+            no_blanks(&data(&answer), "");
+            no_blanks(&json(&answer.includes), "");
+        }
+    }
+}
+
+#[test]
+fn figures_come_under_both_names_when_the_request_did_not_tell() {
+    for spoken in [POSTS, TWEETS] {
+        let [posts, users] = full_answers(Spoken { both_metrics: true, ..spoken });
+        for name in ["public_metrics", "organic_metrics"] {
+            let figures = &data(&posts)[0][name];
+            assert_eq!((&figures["repost_count"], &figures["retweet_count"]), (&3.into(), &3.into()));
+        }
+        let figures = &data(&users)[0]["public_metrics"];
+        assert!(figures["post_count"].is_i64() && figures["tweet_count"].is_i64());
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn text_is_escaped_as_by_serde(text in proptest::prelude::any::<String>(), control in "[\\x00-\\x7f&<>\u{2028}\u{7f}é]{0,40}") {
+        for text in [text, control] {
+            let mut out = Out::new(POSTS, 0);
+            out.quoted(&text);
+            proptest::prop_assert_eq!(out.finish(), serde_json::to_string(&text).unwrap());
+            let mut out = Out::new(POSTS, 0);
+            out.escaped(&text);
+            let wanted = serde_json::to_string(&base::text::escape(&text)).unwrap();
+            proptest::prop_assert_eq!(out.finish(), wanted);
+        }
+    }
+}
+
+#[test]
+fn times_have_fractions() {
+    let mut out = Out::new(POSTS, 0);
+    out.time(NOW);
+    assert_eq!(out.finish(), "\"2026-11-21T04:05:06.789Z\"");
+}

@@ -1,0 +1,122 @@
+//! Users: who sees what of whom.
+
+use base::refusal::Subject;
+use base::{Refusal, UserId};
+use network::visibility::Viewer;
+use serde_json::{Value, json as value};
+use store::users::{State, User};
+
+use super::{POSTS, TWEETS, data, everything, json, post, post_id, user, wants, world};
+use crate::answer::{Asked, asked_users, page_of_users};
+use crate::world::World;
+use crate::{Object, Wants};
+
+fn ana() -> User {
+    User {
+        email: "ana@example.com".to_owned(),
+        email_confirmed: true,
+        subscription_type: "Premium".to_owned(),
+        ..user(1, "ana")
+    }
+}
+
+fn seen_by(viewer: Viewer, wants: &Wants, prepare: impl Fn(&mut World)) -> Value {
+    let mut world = world(viewer, wants, 1, Vec::new(), vec![ana()], Vec::new());
+    prepare(&mut world);
+    data(&page_of_users(&world, wants, POSTS))[0].take()
+}
+
+#[test]
+fn what_comes_unasked() {
+    let wants = Wants::defaults(Object::User);
+    let answer = seen_by(Viewer::anyone(), &wants, |_| {});
+    assert_eq!(answer, value!({"id": "1", "name": "ana", "username": "ana"}));
+}
+
+#[test]
+fn ties_are_for_users_and_email_for_oneself() {
+    let wants = everything(Object::User);
+    let own = seen_by(Viewer::user(UserId::new(1)), &wants, |_| {});
+    assert_eq!(own["confirmed_email"], "ana@example.com");
+    assert_eq!(own["subscription_type"], "Premium");
+    assert!(own.get("connection_status").is_none());
+
+    let other = seen_by(Viewer::user(UserId::new(2)), &wants, |world| {
+        world.kin.following.insert(UserId::new(1));
+        world.kin.muting.insert(UserId::new(1));
+    });
+    assert!(other.get("confirmed_email").is_none());
+    assert_eq!(other["subscription_type"], "None");
+    assert_eq!(other["connection_status"], value!(["following", "muting"]));
+    assert_eq!(other["receives_your_dm"], true);
+    assert_eq!(other["subscription"]["subscribes_to_you"], false);
+
+    let app = seen_by(Viewer::anyone(), &wants, |_| {});
+    for name in ["confirmed_email", "connection_status", "receives_your_dm", "subscription", "subscribes_to_you"] {
+        assert!(app.get(name).is_none(), "{name}");
+    }
+    let scopeless = self::wants(Object::User, &[(Object::User, "confirmed_email")], "");
+    let own = seen_by(Viewer::user(UserId::new(1)), &scopeless, |_| {});
+    assert!(own.get("confirmed_email").is_none());
+}
+
+#[test]
+fn messages_are_taken_from_those_one_follows_and_never_from_the_blocked() {
+    let wants = wants(Object::User, &[(Object::User, "receives_your_dm")], "");
+    let id = UserId::new(1);
+    for (open, follows, blocks, wanted) in [
+        (true, false, false, true),
+        (false, false, false, false),
+        (false, true, false, true),
+        (true, true, true, false),
+    ] {
+        let subject = User { receives_dm: open, ..ana() };
+        let mut world = world(Viewer::user(UserId::new(2)), &wants, 1, Vec::new(), vec![subject], Vec::new());
+        world.kin.followed_by.extend(follows.then_some(id));
+        world.kin.blocked_by.extend(blocks.then_some(id));
+        let answer = page_of_users(&world, &wants, POSTS);
+        assert_eq!(data(&answer)[0]["receives_your_dm"], wanted);
+    }
+}
+
+#[test]
+fn users_come_in_the_order_of_asking() {
+    let wants = Wants::defaults(Object::User);
+    let mut suspended = user(3, "Carol");
+    suspended.state = State::Suspended;
+    let mut deleted = user(4, "dave");
+    deleted.state = State::Deleted;
+    let users = vec![user(1, "ana"), user(2, "Bob"), suspended, deleted];
+    let world = world(Viewer::anyone(), &wants, 4, Vec::new(), users, Vec::new());
+    let names = ["bob", "nobody", "ANA", "carol", "dave", "Bob"].map(str::to_owned);
+    let answer = asked_users(&world, &wants, POSTS, Asked { parameter: "usernames", values: &names });
+    assert_eq!(data(&answer)[0]["username"], "Bob");
+    assert_eq!((&data(&answer)[1]["username"], answer.count), (&value!("ana"), 2));
+    let subject = |name: &str| Subject::new("user", "usernames", name);
+    assert_eq!(
+        answer.errors,
+        [
+            Refusal::NotFound(subject("nobody")),
+            Refusal::Suspended(subject("carol")),
+            Refusal::NotFound(subject("dave")),
+        ]
+    );
+    let ids = [UserId::new(2), UserId::new(9)];
+    let answer = asked_users(&world, &wants, POSTS, Asked { parameter: "ids", values: &ids });
+    assert_eq!((answer.count, answer.errors.len()), (1, 1));
+    assert_eq!(page_of_users(&world, &wants, POSTS).count, 2);
+}
+
+#[test]
+fn a_pinned_post_comes_along() {
+    let wants = wants(Object::User, &[], "pinned_tweet_id,most_recent_tweet_id");
+    let mut subject = ana();
+    subject.pinned_post_id = Some(post_id(1));
+    subject.most_recent_post_id = Some(post_id(9));
+    let world = world(Viewer::anyone(), &wants, 1, vec![post(post_id(1), 1, "pinned")], vec![subject], Vec::new());
+    let answer = page_of_users(&world, &wants, TWEETS);
+    assert_eq!(data(&answer)[0]["pinned_tweet_id"], post_id(1).to_string());
+    assert_eq!(json(&answer.includes)["tweets"][0]["text"], "pinned");
+    let missing = Subject::included("tweet", "most_recent_tweet_id", post_id(9));
+    assert_eq!(answer.errors, [Refusal::NotFound(missing)]);
+}
