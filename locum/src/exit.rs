@@ -39,16 +39,6 @@ impl Exit {
         }
     }
 
-    /// The same reason back from its number, as another process sent it.
-    pub(crate) fn from_number(number: u64, message: String) -> Self {
-        match number {
-            2 => Self::Usage(message),
-            3 => Self::Unreachable(message),
-            4 => Self::Mode(message),
-            _ => Self::Failed(message),
-        }
-    }
-
     /// Prints the reason and gives the code.
     pub(crate) fn tell(&self, json: bool) -> ExitCode {
         if json {

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 use base::id::Ids;
 use base::seal::Keyring;
 use base::{Chance, Clock, Fault, Stop};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use crate::context::Context;
 use crate::db::{Applied, Db, Location, Migration, Work};
@@ -138,9 +138,11 @@ impl Store {
 async fn on_a_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or_else(|error| Err(Fault::caused("opening the store", error)))
+    let (reply, answer) = oneshot::channel();
+    let run = move || drop(reply.send(work()));
+    let thread = std::thread::Builder::new().name("store-open".to_owned()).spawn(run);
+    thread.map_err(Fault::when("starting a thread"))?;
+    answer.await.unwrap_or_else(|_| Err(Fault::new("opening the store panicked")))
 }
 
 /// The data folder's lock: shared where a database server keeps order, exclusive otherwise.

@@ -118,11 +118,7 @@ pub fn users(
     spoken: Spoken,
 ) -> Result<Answer, Fault> {
     let world = World::of_users(tx, viewer, page, wants)?;
-    let page = world.users.items().iter().take(world.roots);
-    let shown = page
-        .filter(|user| of_user(user) == Sight::Visible)
-        .collect();
-    Ok(spoken_users(&world, wants, spoken, shown, Vec::new()))
+    Ok(page_of_users(&world, wants, spoken))
 }
 
 /// The users that were asked for, in the order of asking.
@@ -153,7 +149,7 @@ pub fn user<N: Names>(
 
 impl Answer {
     /// The object alone instead of an array of it.
-    fn single(mut self) -> Self {
+    pub(crate) fn single(mut self) -> Self {
         if self.data.starts_with('[') {
             self.data.remove(0);
             self.data.pop();
@@ -162,7 +158,7 @@ impl Answer {
     }
 }
 
-fn page_of_posts(world: &World, wants: &Wants, spoken: Spoken) -> Answer {
+pub(crate) fn page_of_posts(world: &World, wants: &Wants, spoken: Spoken) -> Answer {
     let mut errors = Vec::new();
     let page = world.posts.items().iter().take(world.roots);
     let seen = page.filter(|post| world.sight(post) == Sight::Visible);
@@ -174,7 +170,12 @@ fn page_of_posts(world: &World, wants: &Wants, spoken: Spoken) -> Answer {
     spoken_posts(world, wants, spoken, shown, errors)
 }
 
-fn asked_posts(world: &World, wants: &Wants, spoken: Spoken, asked: Asked<'_, PostId>) -> Answer {
+pub(crate) fn asked_posts(
+    world: &World,
+    wants: &Wants,
+    spoken: Spoken,
+    asked: Asked<'_, PostId>,
+) -> Answer {
     let (mut shown, mut errors) = (Vec::with_capacity(asked.values.len()), Vec::new());
     for id in asked.values {
         let subject = || Subject::new("tweet", asked.parameter, *id);
@@ -233,7 +234,13 @@ fn spoken_posts<'w>(
     }
 }
 
-fn asked_users<N: Names>(
+pub(crate) fn page_of_users(world: &World, wants: &Wants, spoken: Spoken) -> Answer {
+    let page = world.users.items().iter().take(world.roots);
+    let shown = page.filter(|user| of_user(user) == Sight::Visible);
+    spoken_users(world, wants, spoken, shown.collect(), Vec::new())
+}
+
+pub(crate) fn asked_users<N: Names>(
     world: &World,
     wants: &Wants,
     spoken: Spoken,

@@ -17,8 +17,14 @@ use store::users::User;
 use crate::world::World;
 use crate::{Answer, Object, Spoken, Wants};
 
-pub(crate) const POSTS: Spoken = Spoken { speech: Speech::Post, both_metrics: false };
-pub(crate) const TWEETS: Spoken = Spoken { speech: Speech::Tweet, both_metrics: false };
+pub(crate) const POSTS: Spoken = Spoken {
+    speech: Speech::Post,
+    both_metrics: false,
+};
+pub(crate) const TWEETS: Spoken = Spoken {
+    speech: Speech::Tweet,
+    both_metrics: false,
+};
 
 /// 2026-11-21T04:05:06.789Z
 pub(crate) const NOW: Time = Time::from_ms(1_795_233_906_789);
@@ -113,7 +119,9 @@ pub(crate) fn world(
 pub(crate) fn wants(root: Object, asked: &[(Object, &str)], expansions: &str) -> Wants {
     let mut wants = Wants::defaults(root);
     for (object, names) in asked {
-        wants.ask_fields(*object, object.fields_param().post, names).unwrap();
+        wants
+            .ask_fields(*object, object.fields_param().post, names)
+            .unwrap();
     }
     if !expansions.is_empty() {
         wants.ask_expansions("expansions", expansions).unwrap();
@@ -126,9 +134,13 @@ pub(crate) fn everything(root: Object) -> Wants {
     let mut wants = Wants::defaults(root);
     for object in Object::ALL {
         let names = object.field_names().join(",");
-        wants.ask_fields(object, object.fields_param().post, &names).unwrap();
+        wants
+            .ask_fields(object, object.fields_param().post, &names)
+            .unwrap();
     }
-    wants.ask_expansions("expansions", &root.expansion_names().join(",")).unwrap();
+    wants
+        .ask_expansions("expansions", &root.expansion_names().join(","))
+        .unwrap();
     wants.allow_email();
     wants
 }

@@ -67,7 +67,9 @@ mod tests {
                 path,
                 ..Speeches::default()
             };
-            names.iter().for_each(|name| heard.hear(Some(*name)));
+            for name in names {
+                heard.hear(Some(*name));
+            }
             heard.hear(None);
             let spoken = heard.decide(app, Post);
             assert_eq!((spoken.speech, spoken.both_metrics), expected);

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Answer, Command, Where, client, execute};
 use crate::cli::{Bar, Common, Output};
 use crate::exit::Exit;
-use crate::world::{self, COMMANDS_NODE, Creating};
+use crate::world::{COMMANDS_NODE, Creating};
 
 /// Another command holds a SQLite file only for a moment.
 const PATIENCE: u32 = 50;
@@ -44,10 +44,10 @@ fn settle(common: &Common, command: &Command, bar: &Bar) -> Result<Value, Exit> 
             return send(&control, command);
         }
         let progress = Arc::new(bar.clone());
-        match world::open(Arc::clone(&settings), Creating::Refused, COMMANDS_NODE, progress) {
-            Ok(opened) => {
-                let value = world::wait(execute(&opened.world, command.clone()));
-                opened.world.close();
+        match crate::world::open(Arc::clone(&settings), Creating::Refused, COMMANDS_NODE, progress) {
+            Ok(world) => {
+                let value = crate::world::wait(execute(&world, command.clone()));
+                world.close();
                 return Ok(value?);
             }
             Err(exit) if tries < PATIENCE && exit.message().contains("another process has") => {

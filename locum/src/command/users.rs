@@ -238,9 +238,6 @@ async fn change(
 
 /// Hashing takes tens of milliseconds and all of a core: not on a thread that serves others.
 async fn settle(world: &World, password: &Password) -> Result<Settled, Stop> {
-    if tokio::runtime::Handle::try_current().is_err() {
-        return password.settle(world);
-    }
     let (world, password) = (world.clone(), password.clone());
     let hashing = tokio::task::spawn_blocking(move || password.settle(&world));
     hashing.await.map_err(Fault::when("hashing a password"))?

@@ -22,9 +22,9 @@ use crate::world::{self, Creating, Silent};
 pub(crate) fn serve(common: &Common, args: &ServeArgs) -> Result<(), Exit> {
     let settings = prepare(common, Mode::Serve, &args.listen, args.listen.flags())?;
     let node = settings.node;
-    let opened = world::open(settings, Creating::Allowed, node, Arc::new(Silent))?;
+    let world = world::open(settings, Creating::Allowed, node, Arc::new(Silent))?;
     let output = Output::of(common);
-    run(opened.world, args.listen.ready_fd, |ready| {
+    run(world, args.listen.ready_fd, |ready| {
         let line = format!("locum {} serves {}", env!("CARGO_PKG_VERSION"), ready.base_url);
         output.text(&line);
         Ok(())

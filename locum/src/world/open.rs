@@ -21,16 +21,6 @@ pub(crate) enum Creating {
     Refused,
 }
 
-/// An open world, and what was found.
-pub(crate) struct Opened {
-    /// The world.
-    pub(crate) world: World,
-    /// What the folder is.
-    pub(crate) record: Record,
-    /// Whether it was made just now.
-    pub(crate) is_new: bool,
-}
-
 /// A folder that fits, before its store is opened.
 pub(crate) struct Found {
     /// What the folder is.
@@ -82,7 +72,7 @@ pub(crate) fn open(
     creating: Creating,
     node: u16,
     progress: Arc<dyn Progress>,
-) -> Result<Opened, Exit> {
+) -> Result<World, Exit> {
     let found = find(&settings, creating)?;
     let chance = chance(&found.record);
     let store = open_store(Options {
@@ -90,14 +80,10 @@ pub(crate) fn open(
         ..options(&settings, chance, found.keyring)
     })?;
     agree(&store, &found.record)?;
-    Ok(Opened {
-        world: World {
-            settings,
-            store: Arc::new(store),
-            progress,
-        },
-        record: found.record,
-        is_new: found.is_new,
+    Ok(World {
+        settings,
+        store: Arc::new(store),
+        progress,
     })
 }
 

@@ -1,28 +1,12 @@
-//! Waits for the store's answers on a plain thread. The store has threads of its own and needs no
-//! runtime; the PostgreSQL engine even refuses to be opened inside one.
+//! Waits for the store's answers where no server runs.
 
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
+use base::Fault;
 
 /// Runs a future to its end on this thread.
-pub(crate) fn wait<F: Future>(future: F) -> F::Output {
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut context = Context::from_waker(&waker);
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut context) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
-        }
-    }
+pub(crate) fn wait<T, E: From<Fault>>(
+    future: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(Fault::when("starting the runtime"))?;
+    runtime.block_on(Box::pin(future))
 }

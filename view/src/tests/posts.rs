@@ -23,7 +23,8 @@ fn shown(post: Post, names: &str) -> serde_json::Value {
 #[test]
 fn what_comes_unasked() {
     let answer = shown(post(PostId::new(20), 1, "a <b> & \"c\"\n"), "id");
-    let wanted = r#"{"id":"20","text":"a &lt;b&gt; &amp; \"c\"\n","edit_history_tweet_ids":["20"]}"#;
+    let wanted =
+        r#"{"id":"20","text":"a &lt;b&gt; &amp; \"c\"\n","edit_history_tweet_ids":["20"]}"#;
     assert_eq!(answer, json(wanted));
 }
 
@@ -37,12 +38,21 @@ fn a_long_text_is_sent_in_part_and_whole_as_a_note() {
     assert!(part.ends_with("words.…") || part.ends_with('…'), "{part}");
     let plain = base::text::unescape(part).into_owned();
     assert!(text.starts_with(plain.trim_end_matches('…')) && plain.chars().count() <= 256);
-    assert_eq!(answer["note_tweet"]["text"], base::text::escape(&text).as_ref());
+    assert_eq!(
+        answer["note_tweet"]["text"],
+        base::text::escape(&text).as_ref()
+    );
     assert_eq!(answer["note_tweet"]["entities"]["hashtags"][0]["tag"], "w");
     assert!(answer.get("entities").is_none());
-    assert_eq!(answer["display_text_range"], value!([0, plain.chars().count()]));
+    assert_eq!(
+        answer["display_text_range"],
+        value!([0, plain.chars().count()])
+    );
 
-    let short = shown(post(post_id(1), 1, &"x".repeat(280)), "note_tweet,display_text_range");
+    let short = shown(
+        post(post_id(1), 1, &"x".repeat(280)),
+        "note_tweet,display_text_range",
+    );
     assert_eq!(short["text"], "x".repeat(280));
     assert!(short.get("note_tweet").is_none());
     assert_eq!(short["display_text_range"], value!([0, 280]));
@@ -59,7 +69,11 @@ fn addresses_decide_what_is_long_and_leading_mentions_do_not() {
         (format!("@bob {}", "x".repeat(280)), 5, false),
         (format!("@bob {}", "x".repeat(281)), 5, true),
         ("word ".repeat(5_000), 0, true),
-        (format!("{} {}", "https://e.co/yyyy".repeat(80), "z".repeat(300)), 0, true),
+        (
+            format!("{} {}", "https://e.co/yyyy".repeat(80), "z".repeat(300)),
+            0,
+            true,
+        ),
     ] {
         let mut subject = post(post_id(1), 1, &text);
         subject.display_start = start;
@@ -73,14 +87,24 @@ fn repost_of(text: &str, stored: &str) -> serde_json::Value {
     let mut repost = post(post_id(1), 1, stored);
     repost.repost_of_id = Some(post_id(9));
     let posts = vec![repost, post(post_id(9), 2, text)];
-    let world = world(ANYONE, &wants, 1, posts, vec![user(1, "ana"), user(2, "bob")], Vec::new());
+    let world = world(
+        ANYONE,
+        &wants,
+        1,
+        posts,
+        vec![user(1, "ana"), user(2, "bob")],
+        Vec::new(),
+    );
     data(&page_of_posts(&world, &wants, POSTS))[0]["text"].take()
 }
 
 #[test]
 fn a_repost_names_whom_it_reposts() {
     assert_eq!(repost_of("a < b", ""), "RT @bob: a &lt; b");
-    assert_eq!(repost_of("gone", "RT @carol: as imported"), "RT @carol: as imported");
+    assert_eq!(
+        repost_of("gone", "RT @carol: as imported"),
+        "RT @carol: as imported"
+    );
     let exact = "y".repeat(140 - "RT @bob: ".len());
     assert_eq!(repost_of(&exact, ""), format!("RT @bob: {exact}"));
     let cut = repost_of(&format!("{exact}é"), "");
@@ -96,19 +120,44 @@ fn edits_are_told_by_the_first_version() {
     edited.edits_remaining = 4;
     let until = post_id(30).created_at().plus_ms(3_600_000).to_string();
     let wanted = value!({"edits_remaining": 4, "is_edit_eligible": true, "editable_until": until});
-    assert_eq!(shown(edited.clone(), "edit_controls")["edit_controls"], wanted);
+    assert_eq!(
+        shown(edited.clone(), "edit_controls")["edit_controls"],
+        wanted
+    );
     edited.in_reply_to_user_id = Some(UserId::new(2));
-    assert_eq!(shown(edited, "edit_controls")["edit_controls"]["is_edit_eligible"], false);
+    assert_eq!(
+        shown(edited, "edit_controls")["edit_controls"]["is_edit_eligible"],
+        false
+    );
 }
 
-const PRIVATE: &[&str] =
-    &["impression_count", "url_link_clicks", "user_profile_clicks", "engagements"];
+const PRIVATE: &[&str] = &[
+    "impression_count",
+    "url_link_clicks",
+    "user_profile_clicks",
+    "engagements",
+];
 
 fn private_figures(viewer: Viewer, minutes: i64) -> Answer {
     let wants = wants(Object::Post, &[(Object::Post, "non_public_metrics")], "");
     let id = post_id(minutes);
-    let world = world(viewer, &wants, 1, vec![post(id, 1, "x")], vec![user(1, "ana")], Vec::new());
-    asked_posts(&world, &wants, POSTS, Asked { parameter: "ids", values: &[id] })
+    let world = world(
+        viewer,
+        &wants,
+        1,
+        vec![post(id, 1, "x")],
+        vec![user(1, "ana")],
+        Vec::new(),
+    );
+    asked_posts(
+        &world,
+        &wants,
+        POSTS,
+        Asked {
+            parameter: "ids",
+            values: &[id],
+        },
+    )
 }
 
 #[test]
@@ -117,9 +166,11 @@ fn private_figures_are_for_the_author_for_thirty_days() {
     let month = 30 * 24 * 60;
     let answer = private_figures(own, month);
     assert_eq!(data(&answer)[0]["non_public_metrics"]["engagements"], 15);
-    for (viewer, minutes) in
-        [(own, month + 1), (Viewer::user(UserId::new(2)), 5), (ANYONE, 5)]
-    {
+    for (viewer, minutes) in [
+        (own, month + 1),
+        (Viewer::user(UserId::new(2)), 5),
+        (ANYONE, 5),
+    ] {
         let answer = private_figures(viewer, minutes);
         assert_eq!((answer.data.as_str(), answer.count), ("", 0));
         let wanted = PRIVATE.iter().map(|name| Refusal::FieldNotVisible {
@@ -140,7 +191,12 @@ fn mixed(wants: &Wants) -> World {
         post(post_id(4), 3, "hidden"),
         post(post_id(5), 4, "suspended"),
     ];
-    let users = vec![user(1, "ana"), user(2, "bob"), user(3, "carol"), user(4, "dave")];
+    let users = vec![
+        user(1, "ana"),
+        user(2, "bob"),
+        user(3, "carol"),
+        user(4, "dave"),
+    ];
     let mut world = world(ANYONE, wants, 5, posts, users, Vec::new());
     world.hidden.insert(post_id(3), Sight::Missing);
     world.hidden.insert(post_id(4), Sight::Forbidden);
@@ -153,10 +209,26 @@ fn what_was_asked_for_comes_in_order_or_is_refused_once() {
     let wants = Wants::defaults(Object::Post);
     let world = mixed(&wants);
     let ids = [6, 2, 1, 3, 4, 5, 2, 3].map(post_id);
-    let answer = asked_posts(&world, &wants, POSTS, Asked { parameter: "ids", values: &ids });
-    let texts: Vec<_> = data(&answer).as_array().unwrap().iter().map(|post| post["text"].clone()).collect();
+    let answer = asked_posts(
+        &world,
+        &wants,
+        POSTS,
+        Asked {
+            parameter: "ids",
+            values: &ids,
+        },
+    );
+    let texts: Vec<_> = data(&answer)
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|post| post["text"].clone())
+        .collect();
     assert_eq!(texts, ["two", "one"]);
-    assert_eq!((answer.count, answer.newest, answer.oldest), (2, Some(post_id(1)), Some(post_id(2))));
+    assert_eq!(
+        (answer.count, answer.newest, answer.oldest),
+        (2, Some(post_id(1)), Some(post_id(2)))
+    );
     let subject = |minutes| Subject::new("tweet", "ids", post_id(minutes));
     assert_eq!(
         answer.errors,
@@ -183,11 +255,23 @@ fn a_page_leaves_out_what_may_not_be_seen() {
 fn one_thing_is_an_object() {
     let wants = Wants::defaults(Object::Post);
     let values = [post_id(1)];
-    let asked = Asked { parameter: "id", values: &values };
+    let asked = Asked {
+        parameter: "id",
+        values: &values,
+    };
     let single = asked_posts(&mixed(&wants), &wants, POSTS, asked).single();
     assert_eq!(data(&single)["text"], "one");
     let values = [post_id(3)];
-    let none = asked_posts(&mixed(&wants), &wants, POSTS, Asked { values: &values, ..asked }).single();
+    let none = asked_posts(
+        &mixed(&wants),
+        &wants,
+        POSTS,
+        Asked {
+            values: &values,
+            ..asked
+        },
+    )
+    .single();
     assert_eq!((none.data.as_str(), none.errors.len()), ("", 1));
 }
 
@@ -206,9 +290,15 @@ fn expansions_lead_to_each_thing_once_and_tell_what_is_missing_once() {
     first.media_keys = "3_70,3_99".to_owned();
     let mut second = first.clone();
     second.id = post_id(2);
-    second.entities = r#"{"mentions":[{"start":0,"end":1,"username":"x","id":"5"},{"username":"y"}]}"#.to_owned();
+    second.entities =
+        r#"{"mentions":[{"start":0,"end":1,"username":"x","id":"5"},{"username":"y"}]}"#.to_owned();
     second.quoted_post_id = Some(post_id(7));
-    let posts = vec![first, second, post(post_id(8), 3, "eight"), post(post_id(7), 2, "seven")];
+    let posts = vec![
+        first,
+        second,
+        post(post_id(8), 3, "eight"),
+        post(post_id(7), 2, "seven"),
+    ];
     let users = vec![user(1, "ana"), user(2, "bob"), user(3, "carol")];
     let mut world = world(ANYONE, &wants, 2, posts, users, vec![media(70, "photo", 1)]);
     world.hidden.insert(post_id(7), Sight::Forbidden);
@@ -216,7 +306,8 @@ fn expansions_lead_to_each_thing_once_and_tell_what_is_missing_once() {
     let includes = json(&answer.includes);
     let ids = |list: &str, key: &str| {
         let list = includes[list].as_array().unwrap().iter();
-        list.map(|thing| thing[key].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        list.map(|thing| thing[key].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     assert_eq!(ids("users", "username"), ["ana", "bob", "carol"]);
     assert_eq!(ids("tweets", "text"), ["eight"]);
@@ -227,21 +318,44 @@ fn expansions_lead_to_each_thing_once_and_tell_what_is_missing_once() {
     assert_eq!(
         answer.errors,
         [
-            Refusal::NotFound(included("tweet", "referenced_tweets.id", post_id(9).to_string())),
-            Refusal::NotVisible(included("tweet", "referenced_tweets.id", post_id(7).to_string())),
-            Refusal::NotFound(included("user", "entities.mentions.username", "5".to_owned())),
-            Refusal::NotFound(included("media", "attachments.media_keys", "3_99".to_owned())),
+            Refusal::NotFound(included(
+                "tweet",
+                "referenced_tweets.id",
+                post_id(9).to_string()
+            )),
+            Refusal::NotVisible(included(
+                "tweet",
+                "referenced_tweets.id",
+                post_id(7).to_string()
+            )),
+            Refusal::NotFound(included(
+                "user",
+                "entities.mentions.username",
+                "5".to_owned()
+            )),
+            Refusal::NotFound(included(
+                "media",
+                "attachments.media_keys",
+                "3_99".to_owned()
+            )),
         ]
     );
-    assert_eq!(data(&answer)[0]["attachments"]["media_keys"], value!(["3_70", "3_99"]));
+    assert_eq!(
+        data(&answer)[0]["attachments"]["media_keys"],
+        value!(["3_70", "3_99"])
+    );
 }
 
 #[test]
 fn a_withheld_notice_names_the_post_in_the_answers_words() {
     let mut subject = post(post_id(1), 1, "x");
     for (scope, wanted) in [("post", "tweet"), ("tweet", "tweet"), ("user", "user")] {
-        subject.withheld = format!(r#"{{"copyright":true,"country_codes":["XY"],"scope":"{scope}"}}"#);
-        assert_eq!(shown(subject.clone(), "withheld")["withheld"]["scope"], wanted);
+        subject.withheld =
+            format!(r#"{{"copyright":true,"country_codes":["XY"],"scope":"{scope}"}}"#);
+        assert_eq!(
+            shown(subject.clone(), "withheld")["withheld"]["scope"],
+            wanted
+        );
     }
     subject.withheld = "{".to_owned();
     assert!(shown(subject, "withheld").get("withheld").is_none());

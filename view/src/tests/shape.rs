@@ -55,15 +55,25 @@ fn full_world(wants: &Wants) -> World {
     let other = post(post_id(8), 2, "a & b");
     let mut video = media(70, "video", 1);
     video.alt_text = "a \"cat\"".to_owned();
-    video.variants = r#"[{"bit_rate":1,"content_type":"video/mp4","url":"https://x/v"}]"#.to_owned();
+    video.variants =
+        r#"[{"bit_rate":1,"content_type":"video/mp4","url":"https://x/v"}]"#.to_owned();
     (video.width, video.height, video.duration_ms) = (1, 2, 3);
     video.preview_image_url = "https://x/p".to_owned();
     let mut photo = media(71, "photo", 1);
     photo.url = "https://x/i".to_owned();
     let users = vec![full_user(1, "ana"), full_user(2, "bob")];
     let viewer = Viewer::user(base::UserId::new(1));
-    let mut world = world(viewer, wants, 2, vec![first, repost, other], users, vec![video, photo]);
-    world.versions.insert(post_id(3), vec![post_id(3), post_id(1)]);
+    let mut world = world(
+        viewer,
+        wants,
+        2,
+        vec![first, repost, other],
+        users,
+        vec![video, photo],
+    );
+    world
+        .versions
+        .insert(post_id(3), vec![post_id(3), post_id(1)]);
     world.kin.following.insert(base::UserId::new(2));
     world
 }
@@ -71,12 +81,17 @@ fn full_world(wants: &Wants) -> World {
 fn full_answers(spoken: Spoken) -> [Answer; 2] {
     let wants = everything(Object::Post);
     let mut posts = full_world(&wants);
-    posts.posts.fill(vec![post(post_id(3), 1, "before")], |post| post.id);
+    posts
+        .posts
+        .fill(vec![post(post_id(3), 1, "before")], |post| post.id);
     let users = everything(Object::User);
     let mut world = full_world(&users);
     world.roots = 2;
     // Private figures of posts by others would take them out of `includes`.
-    [page_of_posts(&posts, &wants, spoken), page_of_users(&world, &users, spoken)]
+    [
+        page_of_posts(&posts, &wants, spoken),
+        page_of_users(&world, &users, spoken),
+    ]
 }
 
 fn members(json: &Json, words: &mut Vec<Word>) {
@@ -110,7 +125,10 @@ fn translated(value: Value, words: &[Word]) -> Value {
                 (word.post.to_owned(), translated(value, words))
             })
             .collect(),
-        Value::Array(items) => items.into_iter().map(|item| translated(item, words)).collect(),
+        Value::Array(items) => items
+            .into_iter()
+            .map(|item| translated(item, words))
+            .collect(),
         Value::String(text) if text == "tweet" => Value::String("post".to_owned()),
         other => other,
     }
@@ -122,20 +140,33 @@ fn the_vocabularies_are_images_of_each_other() {
     for (post, tweet) in full_answers(POSTS).iter().zip(&full_answers(TWEETS)) {
         assert_ne!(post.data, tweet.data);
         assert_eq!(data(post), translated(data(tweet), &words));
-        assert_eq!(json(&post.includes), translated(json(&tweet.includes), &words));
+        assert_eq!(
+            json(&post.includes),
+            translated(json(&tweet.includes), &words)
+        );
         for (text, other) in [(&post.data, "tweet"), (&post.includes, "tweet")] {
-            let text = text.replace("media_source_tweet", "").replace("retweeted", "");
+            let text = text
+                .replace("media_source_tweet", "")
+                .replace("retweeted", "");
             assert!(!text.contains(&format!("{other}_")), "{text}");
         }
-        assert!(!tweet.data.contains("post_") && !tweet.data.contains("_post"), "{}", tweet.data);
+        assert!(
+            !tweet.data.contains("post_") && !tweet.data.contains("_post"),
+            "{}",
+            tweet.data
+        );
     }
 }
 
 fn matches_schema(value: &Value, json: &Json, speech: Speech, path: &str) {
     let fits = match json {
         Json::Text => value.is_string(),
-        Json::Id => value.as_str().is_some_and(|id| id.bytes().all(|byte| byte.is_ascii_digit())),
-        Json::Time => value.as_str().is_some_and(|time| base::Time::parse(time).is_some() && time.len() == 24),
+        Json::Id => value
+            .as_str()
+            .is_some_and(|id| id.bytes().all(|byte| byte.is_ascii_digit())),
+        Json::Time => value
+            .as_str()
+            .is_some_and(|time| base::Time::parse(time).is_some() && time.len() == 24),
         Json::Int => value.is_i64(),
         Json::Real => value.is_number(),
         Json::Bool => value.is_boolean(),
@@ -143,7 +174,9 @@ fn matches_schema(value: &Value, json: &Json, speech: Speech, path: &str) {
         Json::Any => value.is_object(),
         Json::List(inside) => {
             let items = value.as_array().unwrap_or_else(|| panic!("{path}"));
-            items.iter().for_each(|item| matches_schema(item, inside, speech, path));
+            items
+                .iter()
+                .for_each(|item| matches_schema(item, inside, speech, path));
             !items.is_empty()
         }
         Json::Object(inside) => {
@@ -157,8 +190,15 @@ fn matches_schema(value: &Value, json: &Json, speech: Speech, path: &str) {
 fn has_members(value: &Value, members: &[Member], speech: Speech, path: &str) {
     for (key, value) in value.as_object().unwrap_or_else(|| panic!("{path}")) {
         let path = format!("{path}.{key}");
-        let member = members.iter().find(|member| member.name.in_speech(speech) == key);
-        matches_schema(value, &member.unwrap_or_else(|| panic!("{path}")).json, speech, &path);
+        let member = members
+            .iter()
+            .find(|member| member.name.in_speech(speech) == key);
+        matches_schema(
+            value,
+            &member.unwrap_or_else(|| panic!("{path}")).json,
+            speech,
+            &path,
+        );
     }
 }
 
@@ -167,7 +207,11 @@ fn check_records(list: &Value, object: Object, speech: Speech) -> Vec<&'static s
     for record in list.as_array().unwrap() {
         for (key, value) in record.as_object().unwrap() {
             let is = |field: &&Shown| field.name.in_speech(speech) == key;
-            let field = object.fields().iter().find(is).unwrap_or_else(|| panic!("{key}"));
+            let field = object
+                .fields()
+                .iter()
+                .find(is)
+                .unwrap_or_else(|| panic!("{key}"));
             matches_schema(value, &field.json, speech, key);
             seen.push(field.name.post);
         }
@@ -184,13 +228,30 @@ fn everything_written_is_declared_and_everything_declared_is_written() {
         let mut user = check_records(&data(&users), Object::User, speech);
         let (included, more) = (json(&posts.includes), json(&users.includes));
         let key = |object: Object| object.include_key().unwrap().in_speech(speech);
-        post.extend(check_records(&included[key(Object::Post)], Object::Post, speech));
-        post.extend(check_records(&more[key(Object::Post)], Object::Post, speech));
+        post.extend(check_records(
+            &included[key(Object::Post)],
+            Object::Post,
+            speech,
+        ));
+        post.extend(check_records(
+            &more[key(Object::Post)],
+            Object::Post,
+            speech,
+        ));
         user.extend(check_records(&included["users"], Object::User, speech));
         user.extend(check_records(&more["users"], Object::User, speech));
         let media = check_records(&included["media"], Object::Media, speech);
-        let never = ["source", "promoted_metrics", "context_annotations", "verified_followers_count"];
-        for (object, seen) in [(Object::Post, post), (Object::User, user), (Object::Media, media)] {
+        let never = [
+            "source",
+            "promoted_metrics",
+            "context_annotations",
+            "verified_followers_count",
+        ];
+        for (object, seen) in [
+            (Object::Post, post),
+            (Object::User, user),
+            (Object::Media, media),
+        ] {
             for field in object.fields() {
                 let name = field.name.post;
                 let known = seen.contains(&name);
@@ -212,7 +273,9 @@ fn what_is_not_there_is_left_out() {
             }
             Value::Object(inside) => {
                 assert!(!inside.is_empty(), "{path}");
-                inside.iter().for_each(|(key, value)| no_blanks(value, &format!("{path}.{key}")));
+                inside
+                    .iter()
+                    .for_each(|(key, value)| no_blanks(value, &format!("{path}.{key}")));
             }
             Value::String(text) => assert!(!text.is_empty(), "{path}"),
             Value::Bool(_) | Value::Number(_) => {}
@@ -223,7 +286,14 @@ fn what_is_not_there_is_left_out() {
         let mut bare = post(post_id(1), 1, "x");
         bare.lang = String::new();
         let viewer = Viewer::user(base::UserId::new(1));
-        let world = world(viewer, &wants, 1, vec![bare], vec![user(1, "ana")], vec![media(3, "photo", 1)]);
+        let world = world(
+            viewer,
+            &wants,
+            1,
+            vec![bare],
+            vec![user(1, "ana")],
+            vec![media(3, "photo", 1)],
+        );
         let answer = page_of_posts(&world, &wants, spoken);
         no_blanks(&data(&answer), "");
         no_blanks(&json(&answer.includes), "");
@@ -237,10 +307,16 @@ fn what_is_not_there_is_left_out() {
 #[test]
 fn figures_come_under_both_names_when_the_request_did_not_tell() {
     for spoken in [POSTS, TWEETS] {
-        let [posts, users] = full_answers(Spoken { both_metrics: true, ..spoken });
+        let [posts, users] = full_answers(Spoken {
+            both_metrics: true,
+            ..spoken
+        });
         for name in ["public_metrics", "organic_metrics"] {
             let figures = &data(&posts)[0][name];
-            assert_eq!((&figures["repost_count"], &figures["retweet_count"]), (&3.into(), &3.into()));
+            assert_eq!(
+                (&figures["repost_count"], &figures["retweet_count"]),
+                (&3.into(), &3.into())
+            );
         }
         let figures = &data(&users)[0]["public_metrics"];
         assert!(figures["post_count"].is_i64() && figures["tweet_count"].is_i64());

@@ -30,7 +30,10 @@ fn seen_by(viewer: Viewer, wants: &Wants, prepare: impl Fn(&mut World)) -> Value
 fn what_comes_unasked() {
     let wants = Wants::defaults(Object::User);
     let answer = seen_by(Viewer::anyone(), &wants, |_| {});
-    assert_eq!(answer, value!({"id": "1", "name": "ana", "username": "ana"}));
+    assert_eq!(
+        answer,
+        value!({"id": "1", "name": "ana", "username": "ana"})
+    );
 }
 
 #[test]
@@ -52,7 +55,13 @@ fn ties_are_for_users_and_email_for_oneself() {
     assert_eq!(other["subscription"]["subscribes_to_you"], false);
 
     let app = seen_by(Viewer::anyone(), &wants, |_| {});
-    for name in ["confirmed_email", "connection_status", "receives_your_dm", "subscription", "subscribes_to_you"] {
+    for name in [
+        "confirmed_email",
+        "connection_status",
+        "receives_your_dm",
+        "subscription",
+        "subscribes_to_you",
+    ] {
         assert!(app.get(name).is_none(), "{name}");
     }
     let scopeless = self::wants(Object::User, &[(Object::User, "confirmed_email")], "");
@@ -70,8 +79,18 @@ fn messages_are_taken_from_those_one_follows_and_never_from_the_blocked() {
         (false, true, false, true),
         (true, true, true, false),
     ] {
-        let subject = User { receives_dm: open, ..ana() };
-        let mut world = world(Viewer::user(UserId::new(2)), &wants, 1, Vec::new(), vec![subject], Vec::new());
+        let subject = User {
+            receives_dm: open,
+            ..ana()
+        };
+        let mut world = world(
+            Viewer::user(UserId::new(2)),
+            &wants,
+            1,
+            Vec::new(),
+            vec![subject],
+            Vec::new(),
+        );
         world.kin.followed_by.extend(follows.then_some(id));
         world.kin.blocked_by.extend(blocks.then_some(id));
         let answer = page_of_users(&world, &wants, POSTS);
@@ -89,9 +108,20 @@ fn users_come_in_the_order_of_asking() {
     let users = vec![user(1, "ana"), user(2, "Bob"), suspended, deleted];
     let world = world(Viewer::anyone(), &wants, 4, Vec::new(), users, Vec::new());
     let names = ["bob", "nobody", "ANA", "carol", "dave", "Bob"].map(str::to_owned);
-    let answer = asked_users(&world, &wants, POSTS, Asked { parameter: "usernames", values: &names });
+    let answer = asked_users(
+        &world,
+        &wants,
+        POSTS,
+        Asked {
+            parameter: "usernames",
+            values: &names,
+        },
+    );
     assert_eq!(data(&answer)[0]["username"], "Bob");
-    assert_eq!((&data(&answer)[1]["username"], answer.count), (&value!("ana"), 2));
+    assert_eq!(
+        (&data(&answer)[1]["username"], answer.count),
+        (&value!("ana"), 2)
+    );
     let subject = |name: &str| Subject::new("user", "usernames", name);
     assert_eq!(
         answer.errors,
@@ -102,7 +132,15 @@ fn users_come_in_the_order_of_asking() {
         ]
     );
     let ids = [UserId::new(2), UserId::new(9)];
-    let answer = asked_users(&world, &wants, POSTS, Asked { parameter: "ids", values: &ids });
+    let answer = asked_users(
+        &world,
+        &wants,
+        POSTS,
+        Asked {
+            parameter: "ids",
+            values: &ids,
+        },
+    );
     assert_eq!((answer.count, answer.errors.len()), (1, 1));
     assert_eq!(page_of_users(&world, &wants, POSTS).count, 2);
 }
@@ -113,7 +151,14 @@ fn a_pinned_post_comes_along() {
     let mut subject = ana();
     subject.pinned_post_id = Some(post_id(1));
     subject.most_recent_post_id = Some(post_id(9));
-    let world = world(Viewer::anyone(), &wants, 1, vec![post(post_id(1), 1, "pinned")], vec![subject], Vec::new());
+    let world = world(
+        Viewer::anyone(),
+        &wants,
+        1,
+        vec![post(post_id(1), 1, "pinned")],
+        vec![subject],
+        Vec::new(),
+    );
     let answer = page_of_users(&world, &wants, TWEETS);
     assert_eq!(data(&answer)[0]["pinned_tweet_id"], post_id(1).to_string());
     assert_eq!(json(&answer.includes)["tweets"][0]["text"], "pinned");

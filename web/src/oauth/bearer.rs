@@ -62,7 +62,7 @@ pub(crate) fn invalidate(call: Call) -> Pending {
 }
 
 async fn signed_owner(call: &Call) -> Result<(App, Option<base::UserId>), Stop> {
-    let signed = call.home.authenticator.signed(&call.auth_request()).await?;
+    let signed = call.home.authenticator.signed(call.auth_request()).await?;
     let caller = signed
         .and_then(|signed| signed.caller)
         .ok_or(Refusal::BearerRefused)?;

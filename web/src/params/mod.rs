@@ -1,15 +1,15 @@
 //! Path and query parameters, read as an operation declares them.
 
-use std::borrow::Cow;
+mod wrong;
 
 use base::refusal::Wrong;
 use base::{Refusal, Speech, Time};
 use view::{Object, Wants};
 
-use crate::endpoint::{Endpoint, Kind, Param, Pattern, Place};
+pub(crate) use wrong::shown;
+use wrong::{empty, garbled, invalid, no_text, not_one_of, repeated, unknown, wrong};
 
-/// Longer values are cut before a refusal repeats them.
-const ECHOED: usize = 256;
+use crate::endpoint::{Endpoint, Kind, Param, Pattern, Place};
 
 /// A parameter's value.
 #[derive(Clone, Debug, PartialEq)]
@@ -367,86 +367,6 @@ fn text(name: &'static str, raw: &str, least: usize, most: usize) -> Result<Valu
          {most}"
     );
     Err(vec![wrong(name, raw, message)])
-}
-
-fn unknown(endpoint: &Endpoint, name: &str, raw: &str) -> Wrong {
-    let params = endpoint.params.iter().copied().flatten();
-    let known = params
-        .filter(|param| param.place == Place::Query)
-        .map(|param| param.name);
-    let known = known.collect::<Vec<_>>().join(",");
-    let name = shown(name).into_owned();
-    let message = format!("The query parameter [{name}] is not one of [{known}]");
-    Wrong {
-        parameter: name.into(),
-        values: vec![shown(raw).into_owned()],
-        message,
-    }
-}
-
-fn repeated(name: &'static str, raw: &str) -> Wrong {
-    let message = format!("Duplicate parameters are not allowed: the `{name}` query parameter");
-    wrong(name, raw, message)
-}
-
-fn garbled(name: Option<&str>) -> Wrong {
-    let name = name.unwrap_or_default().to_owned();
-    let message = format!("The `{name}` query parameter value is not percent-encoded UTF-8");
-    Wrong {
-        parameter: name.into(),
-        values: Vec::new(),
-        message,
-    }
-}
-
-fn empty(name: &'static str, values: &[&str]) -> Wrong {
-    let message = format!("The `{name}` query parameter can not be empty");
-    let values = values.iter().map(ToString::to_string).collect();
-    Wrong {
-        parameter: name.into(),
-        values,
-        message,
-    }
-}
-
-fn no_text(name: &'static str) -> Wrong {
-    let message = format!("Invalid '{name}':''. '{name}' must be a non-empty string");
-    wrong(name, "", message)
-}
-
-fn invalid(name: &'static str, raw: &str) -> Wrong {
-    let shown = shown(raw);
-    wrong(
-        name,
-        raw,
-        format!("The `{name}` query parameter value [{shown}] is not valid"),
-    )
-}
-
-fn not_one_of(name: &'static str, raw: &str, words: &[&str]) -> Wrong {
-    let (shown, words) = (shown(raw), words.join(","));
-    let message = format!("The `{name}` query parameter value [{shown}] is not one of [{words}]");
-    wrong(name, raw, message)
-}
-
-fn wrong(name: &'static str, raw: &str, message: String) -> Wrong {
-    Wrong {
-        parameter: name.into(),
-        values: vec![shown(raw).into_owned()],
-        message,
-    }
-}
-
-/// A value as a refusal repeats it: not longer than a line.
-pub(crate) fn shown(raw: &str) -> Cow<'_, str> {
-    match raw
-        .char_indices()
-        .nth(ECHOED)
-        .and_then(|(end, _)| raw.get(..end))
-    {
-        Some(start) => Cow::Owned(format!("{start}…")),
-        None => Cow::Borrowed(raw),
-    }
 }
 
 #[cfg(test)]

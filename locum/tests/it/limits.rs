@@ -1,0 +1,108 @@
+//! Rate limits: exactly as many calls as the table says.
+
+use std::sync::OnceLock;
+
+use serde_json::json;
+
+use crate::harness::{Answer, Ask, Server};
+
+/// One server with the published limits.
+fn server() -> &'static Server {
+    static LIMITED: OnceLock<Server> = OnceLock::new();
+    LIMITED.get_or_init(|| Server::start(&["--rate-limits", "table"]))
+}
+
+#[track_caller]
+fn figures(answer: &Answer) -> (i64, i64, i64) {
+    let number = |name: &str| answer.number(&format!("x-rate-limit-{name}"));
+    (number("limit"), number("remaining"), number("reset"))
+}
+
+#[test]
+fn exactly_the_calls_of_the_table_are_served() {
+    let person = server().person("counter");
+    let now = base::clock::wall().ms() / 1000;
+    let mut resets = Vec::new();
+    for left in (0..75).rev() {
+        let answer = person.get("/2/users/me");
+        answer.is(200);
+        let (limit, remaining, reset) = figures(&answer);
+        assert_eq!((limit, remaining), (75, left));
+        assert!((now + 890..=now + 960).contains(&reset), "{reset} at {now}");
+        resets.push(reset);
+    }
+    resets.dedup();
+    assert_eq!(resets.len(), 1, "the window is fixed: {resets:?}");
+    for _ in 0..3 {
+        let refused = person.get("/2/users/me");
+        let body = refused.is(429);
+        assert_eq!(figures(&refused), (75, 0, resets[0]));
+        assert_eq!((&body["title"], &body["status"]), (&json!("Too Many Requests"), &json!(429)));
+        assert_eq!(body["errors"][0]["code"], 88);
+    }
+    person.get(format!("/2/users/{}", person.id)).is(200);
+    let other = server().person("counter");
+    assert_eq!(figures(&other.get("/2/users/me")).1, 74, "another's calls are their own");
+}
+
+#[test]
+fn a_race_lets_exactly_the_limit_through() {
+    let person = server().person("racer");
+    let path = "/2/users/me";
+    let served: usize = std::thread::scope(|scope| {
+        let some = || (0..15).filter(|_| person.get(path).status == 200).count();
+        let all: Vec<_> = (0..8).map(|_| scope.spawn(some)).collect();
+        all.into_iter().map(|one| one.join().unwrap()).sum()
+    });
+    assert_eq!(served, 75);
+}
+
+#[test]
+fn both_vocabularies_and_both_signatures_share_one_pool() {
+    let person = server().person("both");
+    let id = person.says("Count me");
+    let left = |answer: &Answer| figures(answer).1;
+    let first = left(&person.get(format!("/2/tweets/{id}")));
+    assert_eq!(left(&person.get(format!("/2/posts/{id}"))), first - 1);
+    assert_eq!(left(&person.signed(Ask::get(format!("/2/tweets/{id}")))), first - 2);
+    let app = server().send(Ask::get(format!("/2/tweets/{id}")).bearer(&person.app.bearer));
+    assert_eq!(figures(&app).0, 450, "the app has a pool of its own");
+    assert_eq!(left(&person.get(format!("/2/tweets/{id}"))), first - 3);
+}
+
+#[test]
+fn a_refused_request_counts_and_shows_where_it_stands() {
+    let person = server().person("failing");
+    let wrong = person.get("/2/users/me?user.fields=nonsense");
+    wrong.is_problem(400, "invalid-request");
+    assert_eq!(figures(&wrong).1, 74);
+    assert_eq!(figures(&person.get("/2/users/me")).1, 73);
+    let nobody = server().send(Ask::get("/2/users/me"));
+    nobody.is(401);
+    assert_eq!(figures(&nobody).0, 75, "figures stand on every answer");
+}
+
+#[test]
+fn a_write_shows_its_quarter_of_an_hour_and_its_day() {
+    let person = server().person("writer");
+    let answer = person.publish(&json!({ "text": "Counted" }));
+    answer.is(201);
+    assert_eq!(figures(&answer).0, 100);
+    assert_eq!(figures(&answer).1, 99);
+}
+
+#[test]
+fn limits_are_scaled_and_switched_off() {
+    let scaled = Server::start(&["--rate-limits", "scale=2"]);
+    assert_eq!(figures(&scaled.person("counter").get("/2/users/me")), {
+        let answer = scaled.person("other").get("/2/users/me");
+        (150, 149, figures(&answer).2)
+    });
+    let off = Server::start(&["--rate-limits", "off"]);
+    let person = off.person("free");
+    for _ in 0..80 {
+        let answer = person.get("/2/users/me");
+        answer.is(200);
+        assert_eq!((figures(&answer).0, figures(&answer).1), (75, 75));
+    }
+}

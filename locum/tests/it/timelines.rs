@@ -1,0 +1,327 @@
+//! Timelines: walked while others write, bounded, and their tokens.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Ask, Person, encode, shared};
+
+fn person(name: &str) -> Person<'static> {
+    shared().person(name)
+}
+
+/// The ids of a page.
+fn ids(page: &Value) -> Vec<String> {
+    let posts = page["data"].as_array().cloned().unwrap_or_default();
+    posts.iter().map(|post| post["id"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Pages from the newest on, by the token that each gives.
+fn walk(person: &Person<'_>, path: &str) -> Vec<Value> {
+    let mut pages: Vec<Value> = Vec::new();
+    let join = if path.contains('?') { '&' } else { '?' };
+    loop {
+        let token = pages.last().and_then(|page| page["meta"]["next_token"].as_str());
+        let path = match token {
+            Some(token) => format!("{path}{join}pagination_token={token}"),
+            None if pages.is_empty() => path.to_owned(),
+            None => return pages,
+        };
+        pages.push(person.get(path).is(200));
+        assert!(pages.len() < 100, "it does not end");
+    }
+}
+
+fn number(id: &str) -> u64 {
+    id.parse().unwrap()
+}
+
+/// Five pages and more of a timeline, walked while `write` adds to it: each of the posts that
+/// were there comes once, newest first.
+fn is_walked_whole(reader: &Person<'_>, path: &str, there: &[String], write: impl Fn(u32) + Sync) {
+    let (done, began) = (AtomicBool::new(false), AtomicBool::new(false));
+    let pages = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0.. {
+                write(number);
+                began.store(true, Ordering::SeqCst);
+                if done.load(Ordering::SeqCst) {
+                    break;
+                }
+            }
+        });
+        while !began.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        let pages = walk(reader, path);
+        done.store(true, Ordering::SeqCst);
+        pages
+    });
+    assert!(pages.len() >= 5, "{} pages", pages.len());
+    let walked: Vec<String> = pages.iter().flat_map(ids).collect();
+    let once: HashSet<&String> = walked.iter().collect();
+    assert_eq!(once.len(), walked.len(), "something came twice");
+    assert!(walked.iter().map(|id| number(id)).is_sorted_by(|one, next| one > next), "out of order");
+    let lost: Vec<_> = there.iter().filter(|id| !once.contains(id)).collect();
+    assert!(lost.is_empty(), "lost: {lost:?}");
+    for (place, page) in pages.iter().enumerate() {
+        let meta = &page["meta"];
+        assert_eq!(meta["result_count"], ids(page).len());
+        assert_eq!(meta["newest_id"].as_str(), ids(page).first().map(String::as_str));
+        assert_eq!(meta["oldest_id"].as_str(), ids(page).last().map(String::as_str));
+        assert_eq!(meta.get("previous_token").is_some(), place > 0, "page {place}");
+        assert_eq!(meta.get("next_token").is_some(), place + 1 < pages.len(), "page {place}");
+    }
+}
+
+fn says_many(author: &Person<'_>, count: usize, text: &str) -> Vec<String> {
+    (0..count).map(|number| author.says(&format!("{text} {number}"))).collect()
+}
+
+#[test]
+fn a_users_posts_are_walked_without_repeat_or_gap_while_they_write() {
+    let (author, reader) = (person("author"), person("reader"));
+    let there = says_many(&author, 27, "Post");
+    let path = format!("/2/users/{}/posts?max_results=5", author.id);
+    is_walked_whole(&reader, &path, &there, |number| {
+        author.says(&format!("Meanwhile {number}"));
+    });
+    let path = format!("/2/users/by/username/{}/posts?max_results=100", author.username);
+    assert!(ids(&reader.get(path).is(200)).len() >= 28);
+}
+
+#[test]
+fn mentions_are_walked_without_repeat_or_gap_while_others_write() {
+    let (star, fan) = (person("star"), person("fan"));
+    let there = says_many(&fan, 26, &format!("@{} hello", star.username));
+    let path = format!("/2/users/{}/mentions?max_results=5", star.id);
+    is_walked_whole(&star, &path, &there, |number| {
+        fan.says(&format!("@{} meanwhile {number}", star.username));
+    });
+}
+
+#[test]
+fn a_home_timeline_is_walked_without_repeat_or_gap_while_others_write() {
+    let (reader, one, two) = (person("reader"), person("one"), person("two"));
+    reader.follows(&[&one, &two]);
+    let mut there = says_many(&reader, 3, "Mine");
+    for number in 0..12 {
+        there.push(one.says(&format!("One {number}")));
+        there.push(two.says(&format!("Two {number}")));
+    }
+    let path = format!("/2/users/{}/timelines/reverse_chronological?max_results=5", reader.id);
+    is_walked_whole(&reader, &path, &there, |number| {
+        one.says(&format!("Meanwhile {number}"));
+    });
+    let misspelt = format!("/2/users/{}/timelines/reverse_cronological?max_results=1", reader.id);
+    assert_eq!(ids(&reader.get(misspelt).is(200)).len(), 1);
+}
+
+#[test]
+fn a_walk_goes_back_the_way_it_came() {
+    let author = person("author");
+    says_many(&author, 23, "Post");
+    let path = format!("/2/users/{}/posts?max_results=5", author.id);
+    let pages = walk(&author, &path);
+    assert_eq!(pages.len(), 5);
+    let mut token = pages[4]["meta"]["previous_token"].as_str().unwrap().to_owned();
+    for page in pages[..4].iter().rev() {
+        let back = author.get(format!("{path}&pagination_token={token}")).is(200);
+        assert_eq!(ids(&back), ids(page));
+        let next = back["meta"]["next_token"].as_str().expect("one came from there");
+        let on = author.get(format!("{path}&pagination_token={next}")).is(200);
+        let after = pages.iter().position(|other| ids(other) == ids(page)).unwrap() + 1;
+        assert_eq!(ids(&on), ids(&pages[after]));
+        token = back["meta"]["previous_token"].as_str().unwrap_or_default().to_owned();
+    }
+}
+
+#[test]
+fn a_walk_goes_on_over_deleted_posts() {
+    let author = person("author");
+    let there = says_many(&author, 12, "Post");
+    let path = format!("/2/users/{}/posts?max_results=5", author.id);
+    let first = author.get(path.as_str()).is(200);
+    // The last of the page and the first of the next are gone before the walk goes on.
+    for id in &there[5..9] {
+        author.delete(format!("/2/posts/{id}")).is(200);
+    }
+    let token = first["meta"]["next_token"].as_str().unwrap();
+    let second = author.get(format!("{path}&pagination_token={token}")).is(200);
+    let rest: Vec<&String> = there[..5].iter().rev().collect();
+    assert_eq!(ids(&second).iter().collect::<Vec<_>>(), rest);
+}
+
+#[test]
+fn a_timeline_is_bounded_by_ids_and_times() {
+    let author = person("author");
+    let mut times = Vec::new();
+    let mut there = Vec::new();
+    for number in 0..4 {
+        there.push(author.says(&format!("Post {number}")));
+        times.push(author.sees(&there[number], "created_at")["created_at"].as_str().unwrap().to_owned());
+        std::thread::sleep(std::time::Duration::from_millis(1_050));
+    }
+    let path = format!("/2/users/{}/posts?max_results=10", author.id);
+    let get = |more: &str| {
+        let mut found = ids(&author.get(format!("{path}&{more}")).is(200));
+        found.reverse();
+        found
+    };
+    assert_eq!(get(&format!("since_id={}", there[1])), there[2..]);
+    assert_eq!(get(&format!("until_id={}", there[1])), there[..1]);
+    assert_eq!(get(&format!("since_id={}&until_id={}", there[0], there[3])), there[1..3]);
+    let second = |place: usize| format!("{}Z", &times[place][..19]);
+    assert_eq!(get(&format!("start_time={}", second(2))), there[2..]);
+    assert_eq!(get(&format!("end_time={}", second(2))), there[..2]);
+    assert_eq!(get(&format!("start_time={}&end_time={}", second(1), second(3))), there[1..3]);
+    let none = author.get(format!("{path}&since_id={}", there[3])).is(200);
+    assert_eq!(none, json!({ "meta": { "result_count": 0 } }));
+    let wrong = [
+        format!("start_time={}&end_time={}", second(3), second(1)),
+        format!("since_id={}&until_id={}", there[3], there[0]),
+        "start_time=yesterday".to_owned(),
+        "start_time=2026-13-01T00:00:00Z".to_owned(),
+        "end_time=2026-02-30T00:00:00Z".to_owned(),
+        "since_id=-1".to_owned(),
+        "until_id=99999999999999999999".to_owned(),
+    ];
+    for more in wrong {
+        author.get(format!("{path}&{more}")).is_problem(400, "invalid-request");
+    }
+}
+
+#[test]
+fn replies_are_left_out_where_asked() {
+    let author = person("author");
+    let root = author.says("A root");
+    let reply = json!({ "text": "My own reply", "reply": { "in_reply_to_post_id": root } });
+    author.publish(&reply).is(201);
+    for timeline in ["posts", "timelines/reverse_chronological"] {
+        let path = format!("/2/users/{}/{timeline}", author.id);
+        assert_eq!(ids(&author.get(path.as_str()).is(200)).len(), 2);
+        assert_eq!(ids(&author.get(format!("{path}?exclude=replies")).is(200)), [root.as_str()]);
+        assert_eq!(ids(&author.get(format!("{path}?exclude=replies,retweets")).is(200)), [root.as_str()]);
+        author.get(format!("{path}?exclude=everything")).is_problem(400, "invalid-request");
+    }
+    author.get(format!("/2/users/{}/mentions?exclude=replies", author.id)).is_problem(400, "invalid-request");
+}
+
+#[test]
+fn a_home_timeline_follows_who_is_followed() {
+    let (reader, author) = (person("reader"), person("author"));
+    let early = author.says("Before you came");
+    let path = format!("/2/users/{}/timelines/reverse_chronological", reader.id);
+    let home = || ids(&reader.get(path.as_str()).is(200));
+    assert!(home().is_empty());
+    reader.follows(&[&author]);
+    assert_eq!(home(), [early.as_str()]);
+    let late = author.says("After you came");
+    assert_eq!(home(), [late.as_str(), &early]);
+    author.delete(format!("/2/posts/{late}")).is(200);
+    assert_eq!(home(), [early.as_str()]);
+    shared().cli(&["user", "suspend", &author.id]).well();
+    assert!(home().is_empty());
+}
+
+#[test]
+fn mentions_show_what_the_reader_may_see() {
+    let (star, fan) = (person("star"), person("fan"));
+    let shy = shared().person_with("shy", &["--protected"]);
+    let open = fan.says(&format!("Hello @{}", star.username.to_uppercase()));
+    let hidden = shy.says(&format!("@{} but quietly", star.username));
+    let path = format!("/2/users/{}/mentions", star.id);
+    assert_eq!(ids(&star.get(path.as_str()).is(200)), [open.as_str()]);
+    assert_eq!(ids(&shy.get(path.as_str()).is(200)), [hidden.as_str(), &open]);
+    star.says(&format!("I am @{}", star.username));
+    assert_eq!(ids(&star.get(path.as_str()).is(200)), [open.as_str()], "not one's own");
+    let reply = json!({ "text": "No name in it", "reply": { "in_reply_to_post_id": star.says("A root") } });
+    let reply = fan.publish(&reply).is(201)["data"]["id"].as_str().unwrap().to_owned();
+    assert_eq!(ids(&star.get(path).is(200)), [reply.as_str(), &open]);
+}
+
+#[test]
+fn expansions_of_a_page_stand_in_it_once() {
+    let (author, reader) = (person("author"), person("reader"));
+    says_many(&author, 6, "Post");
+    let fields = "expansions=author_id&user.fields=created_at&post.fields=created_at";
+    let page = reader.get(format!("/2/users/{}/posts?{fields}", author.id)).is(200);
+    let users = page["includes"]["users"].as_array().unwrap();
+    assert_eq!(users.len(), 1);
+    assert_eq!(users[0]["username"], author.username);
+    assert!(users[0]["created_at"].is_string());
+    let posts = page["data"].as_array().unwrap();
+    assert!(posts.iter().all(|post| post["author_id"] == author.id && post["created_at"].is_string()));
+}
+
+#[test]
+fn a_token_that_was_tampered_with_is_refused() {
+    let author = person("author");
+    says_many(&author, 12, "Post");
+    let path = format!("/2/users/{}/posts?max_results=5", author.id);
+    let token = walk(&author, &path)[0]["meta"]["next_token"].as_str().unwrap().to_owned();
+    assert!(token.len() >= 16, "{token}");
+    let mut forged: Vec<String> = (0..token.len()).map(|end| token[..end].to_owned()).skip(1).collect();
+    for place in 0..token.len() {
+        let letter = if &token[place..=place] == "0" { "1" } else { "0" };
+        let mut other = token.clone();
+        other.replace_range(place..=place, letter);
+        forged.push(other);
+    }
+    forged.extend([token.to_uppercase(), format!("{token}0"), "x".repeat(5_000), "!".to_owned(), "💥".to_owned()]);
+    for token in forged {
+        let shown: String = token.chars().take(256).collect();
+        let answer = author.get(format!("{path}&pagination_token={}", encode(&token)));
+        let problem = answer.is_problem(400, "invalid-request");
+        if token.len() < 256 {
+            let sentence = format!("The `pagination_token` query parameter value [{shown}] is not valid");
+            answer.says(400, &sentence);
+        }
+        assert!(problem["errors"][0]["parameters"].get("pagination_token").is_some(), "{problem}");
+    }
+}
+
+#[test]
+fn a_token_serves_only_the_walk_that_gave_it() {
+    let (author, other) = (person("author"), person("other"));
+    says_many(&author, 12, "Post");
+    says_many(&other, 12, &format!("@{} post", author.username));
+    let path = format!("/2/users/{}/posts?max_results=5", author.id);
+    let token = walk(&author, &path)[0]["meta"]["next_token"].as_str().unwrap().to_owned();
+    let foreign = [
+        format!("/2/users/{}/posts?max_results=5", other.id),
+        format!("/2/users/{}/mentions?max_results=5", author.id),
+        format!("/2/users/{}/timelines/reverse_chronological?max_results=5", author.id),
+        format!("/2/users/{}/posts?max_results=5&exclude=replies", author.id),
+        format!("/2/users/{}/posts?max_results=5&since_id=1", author.id),
+    ];
+    for path in foreign {
+        let answer = author.get(format!("{path}&pagination_token={token}"));
+        answer.says(400, &format!("The `pagination_token` query parameter value [{token}] is not valid"));
+    }
+    let whole = format!("{path}&pagination_token={token}");
+    other.get(whole.as_str()).is_problem(400, "invalid-request");
+    shared().send(Ask::get(whole.as_str()).bearer(&author.app.bearer)).is_problem(400, "invalid-request");
+    author.get(format!("/2/users/{}/posts?max_results=7&pagination_token={token}", author.id)).is(200);
+    author.get(format!("{whole}&post.fields=created_at")).is(200);
+    author.signed(Ask::get(whole)).is(200);
+}
+
+#[test]
+fn a_token_outlives_the_process() {
+    let mut server = crate::harness::Server::start(&[]);
+    let (path, token, bearer, first) = {
+        let author = server.person("author");
+        says_many(&author, 12, "Post");
+        let path = format!("/2/users/{}/posts?max_results=5", author.id);
+        let first = author.get(path.as_str()).is(200);
+        let token = first["meta"]["next_token"].as_str().unwrap().to_owned();
+        (path, token, author.token, ids(&first))
+    };
+    server.crash();
+    let ask = Ask::get(format!("{path}&pagination_token={token}")).bearer(&bearer);
+    let second = ids(&server.send(ask).is(200));
+    assert_eq!(second.len(), 5);
+    assert!(number(&second[0]) < number(&first[4]));
+}

@@ -1,0 +1,193 @@
+//! Answers out of a store: what a viewer's ties, edits and reposts do to them.
+
+use base::seal::{Keyring, MasterKey};
+use base::{Chance, Clock, PostId, UserId};
+use network::visibility::Viewer;
+use store::posts::{Beside, State};
+use store::{Location, Options, Store, Tx, follows, graph, users};
+use tempfile::TempDir;
+
+use super::{NOW, POSTS, data, json, post, post_id, user, wants};
+use crate::{Answer, Asked, Object, Wants};
+
+pub(super) async fn store() -> (Store, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let key = MasterKey::new(&Chance::seeded(1)).unwrap();
+    let store = Store::open(Options {
+        location: Location::File(folder.path().join("locum.db")),
+        data_dir: folder.path().to_owned(),
+        connections: 1,
+        node: 0,
+        migrate: true,
+        clock: Clock::frozen(NOW),
+        chance: Chance::seeded(2),
+        keyring: Keyring::new(key, Vec::new()),
+    });
+    (store.await.unwrap(), folder)
+}
+
+/// Ana follows protected Bob, is blocked by Carol; Dave is suspended, Erin protected.
+fn people(tx: &mut Tx<'_>) {
+    for (number, name) in (1..).zip(["ana", "bob", "carol", "dave", "erin"]) {
+        let mut one = user(number, name);
+        one.protected = matches!(name, "bob" | "erin");
+        if name == "dave" {
+            one.state = users::State::Suspended;
+        }
+        users::insert(tx, &one, "").unwrap();
+    }
+    let [ana, bob, carol] = [1, 2, 3].map(UserId::new);
+    follows::insert(tx, ana, bob, 1).unwrap();
+    follows::insert(tx, bob, ana, 2).unwrap();
+    graph::block(tx, carol, ana, 3).unwrap();
+    graph::mute(tx, ana, bob, 4).unwrap();
+}
+
+fn put(tx: &mut Tx<'_>, post: &store::posts::Post) {
+    assert!(store::posts::insert(tx, post, &Beside::default()).unwrap());
+}
+
+fn texts(answer: &Answer) -> Vec<String> {
+    if answer.data.is_empty() {
+        return Vec::new();
+    }
+    let data = data(answer);
+    let posts = data.as_array().unwrap().iter();
+    posts
+        .map(|post| post["text"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn look(tx: &mut Tx<'_>, viewer: Viewer, ids: &[PostId], wants: &Wants) -> Answer {
+    let found = store::posts::by_ids(tx, ids).unwrap();
+    let asked = Asked {
+        parameter: "ids",
+        values: ids,
+    };
+    crate::posts_asked(tx, viewer, found, wants, POSTS, asked).unwrap()
+}
+
+#[tokio::test]
+async fn a_viewers_ties_decide_what_is_seen() {
+    let (store, _folder) = store().await;
+    let work = |tx: &mut Tx<'_>| {
+        people(tx);
+        for author in 1..=5 {
+            put(tx, &post(post_id(author), author, &format!("by {author}")));
+        }
+        let ids = [1, 2, 3, 4, 5].map(post_id);
+        let wants = Wants::defaults(Object::Post);
+        let ana = Viewer::user(UserId::new(1));
+        assert_eq!(texts(&look(tx, ana, &ids, &wants)), ["by 1", "by 2"]);
+        assert_eq!(
+            texts(&look(tx, Viewer::anyone(), &ids, &wants)),
+            ["by 1", "by 3"]
+        );
+        let own = look(tx, Viewer::user(UserId::new(5)), &ids, &wants);
+        assert_eq!(texts(&own), ["by 1", "by 3", "by 5"]);
+        assert_eq!(own.errors.len(), 2);
+        let page = store::posts::by_ids(tx, &ids).unwrap();
+        let page = crate::posts(tx, ana, page, &wants, POSTS).unwrap();
+        assert_eq!((page.count, page.errors.len()), (2, 0));
+        Ok(())
+    };
+    store.write(work).await.unwrap();
+    store.close();
+}
+
+#[tokio::test]
+async fn a_repost_is_seen_by_those_who_see_what_it_reposts() {
+    let (store, _folder) = store().await;
+    let work = |tx: &mut Tx<'_>| {
+        people(tx);
+        put(tx, &post(post_id(9), 2, "protected"));
+        put(tx, &post(post_id(8), 3, "open"));
+        let mut known_by_id = post(post_id(7), 3, "");
+        known_by_id.state = State::Placeholder;
+        put(tx, &known_by_id);
+        for (minutes, of, text) in [
+            (1, 9, ""),
+            (2, 8, ""),
+            (3, 7, ""),
+            (4, 7, "RT @carol: imported"),
+            (5, 6, ""),
+        ] {
+            let mut repost = post(post_id(minutes), 1, text);
+            repost.repost_of_id = Some(post_id(of));
+            repost.author_id = UserId::new(if minutes == 4 { 2 } else { 1 });
+            if minutes == 4 {
+                repost.author_id = UserId::new(3);
+            }
+            put(tx, &repost);
+        }
+        let ids = [1, 2, 3, 4, 5, 7].map(post_id);
+        let wants = Wants::defaults(Object::Post);
+        let anyone = look(tx, Viewer::anyone(), &ids, &wants);
+        assert_eq!(texts(&anyone), ["RT @carol: open", "RT @carol: imported"]);
+        let ana = look(tx, Viewer::user(UserId::new(1)), &ids, &wants);
+        assert_eq!(texts(&ana), ["RT @bob: protected"]);
+        Ok(())
+    };
+    store.write(work).await.unwrap();
+    store.close();
+}
+
+#[tokio::test]
+async fn versions_references_and_ties_come_along() {
+    let (store, _folder) = store().await;
+    let work = |tx: &mut Tx<'_>| {
+        people(tx);
+        let mut first = post(post_id(30), 2, "before");
+        put(tx, &first);
+        first.id = post_id(29);
+        first.text = "after".to_owned();
+        first.edit_root_id = Some(post_id(30));
+        let beside = Beside {
+            replaces: Some(post_id(30)),
+            ..Beside::default()
+        };
+        store::posts::insert(tx, &first, &beside).unwrap();
+        let mut quote = post(post_id(1), 1, "quote");
+        quote.quoted_post_id = Some(post_id(29));
+        put(tx, &quote);
+
+        let asked = [(Object::User, "connection_status,receives_your_dm")];
+        let wants = wants(
+            Object::Post,
+            &asked,
+            "referenced_tweets.id,referenced_tweets.id.author_id",
+        );
+        let ana = Viewer::user(UserId::new(1));
+        let answer = look(tx, ana, &[post_id(1)], &wants);
+        assert_eq!(answer.errors, []);
+        let includes = json(&answer.includes);
+        let versions = serde_json::json!([post_id(30).to_string(), post_id(29).to_string()]);
+        assert_eq!(includes["posts"][0]["edit_history_post_ids"], versions);
+        let ties = serde_json::json!(["followed_by", "following", "muting"]);
+        assert_eq!(includes["users"][0]["connection_status"], ties);
+        let stranger = look(tx, Viewer::anyone(), &[post_id(1)], &wants);
+        assert_eq!(
+            (stranger.errors.len(), stranger.includes.is_empty()),
+            (1, false)
+        );
+        let users = json(&stranger.includes)["users"].clone();
+        assert_eq!(users, serde_json::Value::Null);
+
+        let wants = self::wants(Object::User, &[], "most_recent_post_id");
+        let bob = users::by_id(tx, UserId::new(2)).unwrap();
+        let names = ["BOB".to_owned()];
+        let asked = Asked {
+            parameter: "username",
+            values: &names,
+        };
+        let answer = crate::user(tx, ana, bob, &wants, POSTS, asked).unwrap();
+        assert_eq!(
+            data(&answer)["most_recent_post_id"],
+            post_id(29).to_string()
+        );
+        assert_eq!(json(&answer.includes)["posts"][0]["text"], "after");
+        Ok(())
+    };
+    store.write(work).await.unwrap();
+    store.close();
+}

@@ -1,0 +1,34 @@
+//! How an answer tells its caller about the limits.
+
+use http::header::{HeaderMap, HeaderName, HeaderValue};
+
+use super::{Figures, Standing};
+
+const LIMIT: HeaderName = HeaderName::from_static("x-rate-limit-limit");
+const REMAINING: HeaderName = HeaderName::from_static("x-rate-limit-remaining");
+const RESET: HeaderName = HeaderName::from_static("x-rate-limit-reset");
+const USER_LIMIT: HeaderName = HeaderName::from_static("x-user-limit-24hour-limit");
+const USER_REMAINING: HeaderName = HeaderName::from_static("x-user-limit-24hour-remaining");
+const USER_RESET: HeaderName = HeaderName::from_static("x-user-limit-24hour-reset");
+const APP_LIMIT: HeaderName = HeaderName::from_static("x-app-limit-24hour-limit");
+const APP_REMAINING: HeaderName = HeaderName::from_static("x-app-limit-24hour-remaining");
+const APP_RESET: HeaderName = HeaderName::from_static("x-app-limit-24hour-reset");
+
+impl Standing {
+    /// Writes the figures into an answer's headers.
+    pub fn write(&self, headers: &mut HeaderMap) {
+        let mut put = |[limit, remaining, reset]: [HeaderName; 3], figures: Figures| {
+            headers.insert(limit, HeaderValue::from(figures.limit));
+            headers.insert(remaining, HeaderValue::from(figures.remaining));
+            headers.insert(reset, HeaderValue::from(figures.reset));
+        };
+        if let Some(figures) = self.shown {
+            put([LIMIT, REMAINING, RESET], figures);
+        }
+        match self.day {
+            Some(figures) if self.of_user => put([USER_LIMIT, USER_REMAINING, USER_RESET], figures),
+            Some(figures) => put([APP_LIMIT, APP_REMAINING, APP_RESET], figures),
+            None => {}
+        }
+    }
+}
