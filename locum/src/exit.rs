@@ -32,10 +32,9 @@ impl Exit {
     /// What is told to the person.
     pub(crate) fn message(&self) -> &str {
         match self {
-            Self::Failed(text)
-            | Self::Usage(text)
-            | Self::Unreachable(text)
-            | Self::Mode(text) => text,
+            Self::Failed(text) | Self::Usage(text) | Self::Unreachable(text) | Self::Mode(text) => {
+                text
+            }
         }
     }
 

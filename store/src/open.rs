@@ -11,7 +11,7 @@ use base::{Chance, Clock, Fault, Stop};
 use tokio::sync::{oneshot, watch};
 
 use crate::context::Context;
-use crate::db::{Applied, Db, Location, Migration, Work};
+use crate::db::{Applied, Db, Location, Migration, Work, lite};
 use crate::meta;
 
 /// How a store is opened.
@@ -38,6 +38,7 @@ pub struct Options {
 pub struct Store {
     db: Db,
     context: Arc<Context>,
+    location: Location,
     /// Migrations that were applied when it was opened.
     pub applied: Vec<Applied>,
     lock: File,
@@ -86,6 +87,7 @@ impl Store {
         Ok(Self {
             db,
             context,
+            location: options.location,
             applied,
             lock,
         })
@@ -127,6 +129,29 @@ impl Store {
         self.db.server
     }
 
+    /// Copies a SQLite file, as of one moment and while it is being written to, into a new file;
+    /// answers its size in bytes.
+    pub async fn backup(&self, to: PathBuf) -> Result<u64, Fault> {
+        let location = self.location.clone();
+        on_a_thread(move || match location {
+            Location::File(from) => lite::copy(&from, &to),
+            Location::Server(_) => {
+                Err(Fault::new("a database server is copied with its own tools"))
+            }
+        })
+        .await
+    }
+
+    /// What is wrong with a SQLite file, page by page; nothing for a server, which checks its own.
+    pub async fn damage(&self) -> Result<Vec<String>, Fault> {
+        let location = self.location.clone();
+        on_a_thread(move || match location {
+            Location::File(path) => lite::damage(&path),
+            Location::Server(_) => Ok(Vec::new()),
+        })
+        .await
+    }
+
     /// Waits for what is under way and closes every connection.
     pub fn close(self) {
         self.db.close();
@@ -140,9 +165,13 @@ async fn on_a_thread<T: Send + 'static>(
 ) -> Result<T, Fault> {
     let (reply, answer) = oneshot::channel();
     let run = move || drop(reply.send(work()));
-    let thread = std::thread::Builder::new().name("store-open".to_owned()).spawn(run);
+    let thread = std::thread::Builder::new()
+        .name("store-open".to_owned())
+        .spawn(run);
     thread.map_err(Fault::when("starting a thread"))?;
-    answer.await.unwrap_or_else(|_| Err(Fault::new("opening the store panicked")))
+    answer
+        .await
+        .unwrap_or_else(|_| Err(Fault::new("opening the store panicked")))
 }
 
 /// The data folder's lock: shared where a database server keeps order, exclusive otherwise.

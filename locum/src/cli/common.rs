@@ -21,13 +21,24 @@ pub(crate) struct Common {
     #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
     pub(crate) data_dir: Option<PathBuf>,
     /// The configuration file [default: locum.toml, if it is there]
-    #[arg(long, global = true, value_name = "FILE", env = "LOCUM_CONFIG", help_heading = "Everywhere")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "LOCUM_CONFIG",
+        help_heading = "Everywhere"
+    )]
     pub(crate) config: Option<PathBuf>,
     /// The database: `sqlite`, a path, or `postgres://…`
     #[arg(long, global = true, value_name = "URL", help_heading = "Everywhere")]
     pub(crate) db: Option<String>,
     /// Sets any key of the configuration
-    #[arg(long = "set", global = true, value_name = "KEY=VALUE", help_heading = "Everywhere")]
+    #[arg(
+        long = "set",
+        global = true,
+        value_name = "KEY=VALUE",
+        help_heading = "Everywhere"
+    )]
     pub(crate) sets: Vec<String>,
     /// The control address of a running server, instead of the socket in the data folder
     #[arg(long, global = true, value_name = "URL", help_heading = "Everywhere")]
@@ -82,7 +93,10 @@ impl Common {
                 flags.push((key, value, name.to_owned()));
             }
         };
-        let folder = self.data_dir.as_ref().map(|path| path.display().to_string());
+        let folder = self
+            .data_dir
+            .as_ref()
+            .map(|path| path.display().to_string());
         set("core.data_dir", folder, "--data-dir");
         set("db.url", self.db.clone(), "--db");
         let variables = std::env::vars_os().filter_map(|(name, value)| {

@@ -4,9 +4,8 @@ use crate::config::{KEYS, Key, Mode, Preset};
 
 /// `docs/configuration.md`'s table.
 pub(crate) fn keys() -> String {
-    let mut text = String::from(
-        "| Key | Takes | dev | serve | What it is for |\n|---|---|---|---|---|\n",
-    );
+    let mut text =
+        String::from("| Key | Takes | dev | serve | What it is for |\n|---|---|---|---|---|\n");
     for key in KEYS {
         let row = format!(
             "| `{}` | {} | {} | {} | {} |\n",
@@ -38,11 +37,16 @@ pub(crate) fn commands(root: &clap::Command) -> String {
 }
 
 fn list(path: &str, command: &clap::Command, text: &mut String) {
-    let seen = command.get_subcommands().filter(|inner| !inner.is_hide_set());
+    let seen = command
+        .get_subcommands()
+        .filter(|inner| !inner.is_hide_set());
     for inner in seen.filter(|inner| inner.get_name() != "help") {
         let path = format!("{path} {}", inner.get_name());
         if inner.get_subcommands().next().is_none() {
-            let about = inner.get_about().map(ToString::to_string).unwrap_or_default();
+            let about = inner
+                .get_about()
+                .map(ToString::to_string)
+                .unwrap_or_default();
             text.push_str(&format!("| `{path}{}` | {about} |\n", arguments(inner)));
         }
         list(&path, inner, text);
@@ -58,7 +62,10 @@ fn arguments(command: &clap::Command) -> String {
         let value = argument
             .get_value_names()
             .and_then(|names| names.first())
-            .map_or_else(|| argument.get_id().as_str().to_uppercase(), ToString::to_string);
+            .map_or_else(
+                || argument.get_id().as_str().to_uppercase(),
+                ToString::to_string,
+            );
         let takes = argument.get_action().takes_values();
         let word = match argument.get_long() {
             Some(long) if takes => format!("--{long} {value}"),

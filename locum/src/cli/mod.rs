@@ -10,8 +10,8 @@ pub(crate) use common::{Common, Flag};
 pub(crate) use output::{Output, print};
 pub(crate) use progress::Bar;
 pub(crate) use verbs::{
-    ConfVerb, DevArgs, EnvArgs, InitArgs, HealthArgs, ListenArgs, MigrateVerb, RestoreArgs, RoutesArgs, ServeArgs, Shell,
-    Verb,
+    ConfVerb, DevArgs, EnvArgs, HealthArgs, InitArgs, ListenArgs, MigrateVerb, RestoreArgs,
+    RoutesArgs, ServeArgs, Shell, Verb,
 };
 
 use std::process::ExitCode;
@@ -23,7 +23,12 @@ use crate::{command, config, dev, run, tools};
 
 /// A social platform server in one binary.
 #[derive(Debug, Parser)]
-#[command(name = "locum", version, max_term_width = 100, propagate_version = true)]
+#[command(
+    name = "locum",
+    version,
+    max_term_width = 100,
+    propagate_version = true
+)]
 pub(crate) struct Cli {
     #[command(flatten)]
     common: Common,

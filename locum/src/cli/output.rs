@@ -76,17 +76,37 @@ pub(crate) fn render(value: &Value) -> String {
     }
 }
 
+/// What a thing is known by comes first; the rest by name.
+const FIRST: [&str; 12] = [
+    "id", "username", "name", "key", "method", "path", "status", "state", "version", "file",
+    "value", "says",
+];
+
+fn ordered(map: &Map<String, Value>) -> Vec<(&String, &Value)> {
+    let mut pairs: Vec<_> = map.iter().collect();
+    let place = |name: &str| FIRST.iter().position(|first| *first == name);
+    pairs.sort_by_key(|(name, _)| place(name).unwrap_or(FIRST.len()));
+    pairs
+}
+
 fn objects(items: &[Value]) -> Option<Vec<&Map<String, Value>>> {
     items.iter().map(Value::as_object).collect()
 }
 
 fn column(map: &Map<String, Value>) -> String {
-    let width = map.keys().map(|name| name.chars().count()).max().unwrap_or(0);
+    let width = map
+        .keys()
+        .map(|name| name.chars().count())
+        .max()
+        .unwrap_or(0);
     let mut text = String::new();
-    for (name, value) in map {
+    for (name, value) in ordered(map) {
         match value {
             Value::Array(items) if objects(items).is_some_and(|rows| !rows.is_empty()) => {
                 text.push_str(&format!("\n{name}\n{}\n", render(value)));
+            }
+            Value::Array(items) if items.is_empty() => {
+                text.push_str(&format!("{name:width$}  none\n"));
             }
             _ => text.push_str(&format!("{name:width$}  {}\n", cell(value))),
         }
@@ -95,11 +115,18 @@ fn column(map: &Map<String, Value>) -> String {
 }
 
 fn table(rows: &[&Map<String, Value>]) -> String {
-    let names: Vec<&String> = rows.first().map(|row| row.keys().collect()).unwrap_or_default();
-    let heads = names.iter().map(|name| name.to_uppercase().replace('_', " "));
+    let names: Vec<&String> = rows
+        .first()
+        .map(|row| ordered(row).into_iter().map(|(name, _)| name).collect())
+        .unwrap_or_default();
+    let heads = names
+        .iter()
+        .map(|name| name.to_uppercase().replace('_', " "));
     let mut lines: Vec<Vec<String>> = vec![heads.collect()];
     for row in rows {
-        let cells = names.iter().map(|name| row.get(*name).map_or_else(String::new, cell));
+        let cells = names
+            .iter()
+            .map(|name| row.get(*name).map_or_else(String::new, cell));
         lines.push(cells.collect());
     }
     aligned(&lines)
@@ -115,7 +142,9 @@ pub(crate) fn aligned(lines: &[Vec<String>]) -> String {
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let lines = lines.iter().map(|line| {
         let cells = line.iter().zip(&widths);
-        let padded: Vec<String> = cells.map(|(cell, width)| format!("{cell:width$}")).collect();
+        let padded: Vec<String> = cells
+            .map(|(cell, width)| format!("{cell:width$}"))
+            .collect();
         padded.join("  ").trim_end().to_owned()
     });
     lines.collect::<Vec<_>>().join("\n")
@@ -130,7 +159,9 @@ fn cell(value: &Value) -> String {
         Value::Number(number) => number.to_string(),
         Value::Array(items) => items.iter().map(cell).collect::<Vec<_>>().join(", "),
         Value::Object(map) => {
-            let pairs = map.iter().map(|(name, value)| format!("{name} {}", cell(value)));
+            let pairs = map
+                .iter()
+                .map(|(name, value)| format!("{name} {}", cell(value)));
             pairs.collect::<Vec<_>>().join(", ")
         }
     }

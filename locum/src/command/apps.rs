@@ -101,9 +101,7 @@ pub(super) async fn execute(world: &World, command: AppCommand) -> Result<Value,
             let found = store.read(move |tx| find::app(tx, &app)).await;
             found.map(|app| speak(&app))
         }
-        AppCommand::Rotate { app, which } => {
-            store.write(move |tx| rotate(tx, &app, &which)).await
-        }
+        AppCommand::Rotate { app, which } => store.write(move |tx| rotate(tx, &app, &which)).await,
         AppCommand::Callbacks { app, urls } => {
             let changed = store.write(move |tx| {
                 let id = find::app(tx, &app)?.id;
@@ -203,7 +201,11 @@ fn secrets(keys: &Keys, which: Option<Which>) -> serde_json::Map<String, Value> 
     if wanted(Which::Bearer) {
         show("bearer_token", keys.bearer.reveal());
     }
-    if let Some(secret) = keys.client_secret.as_ref().filter(|_| wanted(Which::Client)) {
+    if let Some(secret) = keys
+        .client_secret
+        .as_ref()
+        .filter(|_| wanted(Which::Client))
+    {
         show("client_id", &keys.client_id);
         show("client_secret", secret.reveal());
     }

@@ -44,7 +44,12 @@ fn settle(common: &Common, command: &Command, bar: &Bar) -> Result<Value, Exit> 
             return send(&control, command);
         }
         let progress = Arc::new(bar.clone());
-        match crate::world::open(Arc::clone(&settings), Creating::Refused, COMMANDS_NODE, progress) {
+        match crate::world::open(
+            Arc::clone(&settings),
+            Creating::Refused,
+            COMMANDS_NODE,
+            progress,
+        ) {
             Ok(world) => {
                 let value = crate::world::wait(execute(&world, command.clone()));
                 world.close();
@@ -68,7 +73,9 @@ fn send(control: &Where, command: &Command) -> Result<Value, Exit> {
     let (status, body) = client::post(control, "/_control/command", body)?;
     if status != 200 {
         let text = String::from_utf8_lossy(&body);
-        return Err(Exit::Failed(format!("the server answered {status}: {text}")));
+        return Err(Exit::Failed(format!(
+            "the server answered {status}: {text}"
+        )));
     }
     serde_json::from_slice::<Answer>(&body)
         .map_err(|error| Exit::Failed(format!("the server's answer cannot be read: {error}")))?

@@ -50,9 +50,9 @@ impl Where {
     /// The control address that `--url` names.
     pub(super) fn remote(common: &Common) -> Result<Self, Exit> {
         let url = common.url.as_deref().unwrap_or_default();
-        let authority = url
-            .strip_prefix("http://")
-            .ok_or_else(|| Exit::Usage(format!("--url {url}: write it as http://127.0.0.1:PORT")))?;
+        let authority = url.strip_prefix("http://").ok_or_else(|| {
+            Exit::Usage(format!("--url {url}: write it as http://127.0.0.1:PORT"))
+        })?;
         Ok(Self::Address {
             authority: authority.trim_end_matches('/').to_owned(),
             token: common.token_file.clone(),
@@ -110,7 +110,9 @@ fn call(to: &Where, method: Method, path: &str, body: Vec<u8>) -> Result<Reply, 
     let request = request
         .body(Full::new(Bytes::from(body)))
         .map_err(|error| Exit::Usage(format!("that is no address to ask: {error}")))?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
     let runtime = runtime.map_err(|error| Exit::Failed(format!("starting: {error}")))?;
     runtime.block_on(async {
         match to {

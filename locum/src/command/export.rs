@@ -62,7 +62,9 @@ pub(super) async fn to_file(world: &World, path: &Path) -> Result<Value, Stop> {
     let mut counts = Counts::default();
     let mut after = UserId::new(0);
     loop {
-        let found = world.store.read(move |tx| Ok(users::list(tx, after, PAGE)?));
+        let found = world
+            .store
+            .read(move |tx| Ok(users::list(tx, after, PAGE)?));
         let found = found.await?;
         let Some(last) = found.last() else { break };
         after = last.id;

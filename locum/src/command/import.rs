@@ -35,7 +35,10 @@ impl ImportCommand {
 }
 
 /// Does it.
-#[expect(clippy::unused_async, reason = "waits for the verb that takes records in")]
+#[expect(
+    clippy::unused_async,
+    reason = "waits for the verb that takes records in"
+)]
 pub(super) async fn execute(_world: &World, command: ImportCommand) -> Result<Value, Stop> {
     let path = match command {
         ImportCommand::Archive { path } | ImportCommand::Jsonl { path } => path,

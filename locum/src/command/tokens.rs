@@ -103,7 +103,11 @@ fn lifetime(mint: &Mint, usual: Duration) -> Result<Option<i64>, Stop> {
         None => usual,
         Some("never") => return Ok(None),
         Some(text) => crate::config::span(text).ok_or_else(|| {
-            Refusal::invalid("ttl", text, format!("[{text}] is no time such as 2h, 30d or never"))
+            Refusal::invalid(
+                "ttl",
+                text,
+                format!("[{text}] is no time such as 2h, 30d or never"),
+            )
         })?,
     };
     Ok(Some(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
@@ -112,7 +116,8 @@ fn lifetime(mint: &Mint, usual: Duration) -> Result<Option<i64>, Stop> {
 fn make(tx: &mut Tx<'_>, mint: &Mint, ttl: Option<i64>) -> Result<Value, Stop> {
     let app = find::app(tx, &mint.app)?;
     let user = find::user(tx, &mint.user)?;
-    let mut value = json!({"app": app.name, "user_id": user.id.to_string(), "username": user.username});
+    let mut value =
+        json!({"app": app.name, "user_id": user.id.to_string(), "username": user.username});
     let shown = if mint.oauth1 {
         let permission = mint.permission.as_ref().unwrap_or(&app.permission);
         let level = word("permission", permission)?;
@@ -133,7 +138,9 @@ fn make(tx: &mut Tx<'_>, mint: &Mint, ttl: Option<i64>) -> Result<Value, Stop> {
         ]
     };
     if let Some(map) = value.as_object_mut() {
-        let shown = shown.into_iter().map(|(name, text)| (name.to_owned(), Value::String(text)));
+        let shown = shown
+            .into_iter()
+            .map(|(name, text)| (name.to_owned(), Value::String(text)));
         map.extend(shown);
     }
     Ok(value)

@@ -171,7 +171,10 @@ pub(super) async fn execute(world: &World, command: UserCommand) -> Result<Value
             change(world, user, |tx, id| users::restore(tx, id).map(drop)).await
         }
         UserCommand::Verify { user, kind } => {
-            change(world, user, move |tx, id| users::verify(tx, id, &kind).map(drop)).await
+            change(world, user, move |tx, id| {
+                users::verify(tx, id, &kind).map(drop)
+            })
+            .await
         }
         UserCommand::Delete { user } => delete(world, user).await,
     }
@@ -202,14 +205,18 @@ async fn list(world: &World, after: Option<String>, limit: i64) -> Result<Value,
         Some(text) => Some(UserId::parse(&text).ok_or_else(|| find::unknown("user", &text))?),
         None => None,
     };
-    let read = world.store.read(move |tx| Ok(users::list(tx, after, limit)?));
+    let read = world
+        .store
+        .read(move |tx| Ok(users::list(tx, after, limit)?));
     Ok(read.await?.iter().map(summary).collect())
 }
 
 async fn set_password(world: &World, user: String, password: &Password) -> Result<Value, Stop> {
     let settled = settle(world, password).await?;
     let (hash, shown) = (settled.hash, settled.shown);
-    let done = change(world, user, move |tx, id| users::set_password(tx, id, &hash));
+    let done = change(world, user, move |tx, id| {
+        users::set_password(tx, id, &hash)
+    });
     Ok(with_password(done.await?, shown))
 }
 

@@ -136,7 +136,10 @@ impl Key {
 
     /// The name of its variable: `LOCUM_AREA__NAME`.
     pub(crate) fn variable(&self) -> String {
-        format!("LOCUM_{}", self.name.to_ascii_uppercase().replace('.', "__"))
+        format!(
+            "LOCUM_{}",
+            self.name.to_ascii_uppercase().replace('.', "__")
+        )
     }
 
     /// Whether it opens something that stays shut unless asked for.

@@ -232,7 +232,9 @@ fn nearest(name: &str) -> Option<&'static Key> {
         let whole = strsim::normalized_damerau_levenshtein(name, key.name);
         whole.max(strsim::normalized_damerau_levenshtein(written, last) * 0.95)
     };
-    let best = KEYS.iter().max_by(|one, other| likeness(one).total_cmp(&likeness(other)))?;
+    let best = KEYS
+        .iter()
+        .max_by(|one, other| likeness(one).total_cmp(&likeness(other)))?;
     (likeness(&best) > 0.6).then_some(best)
 }
 
@@ -256,7 +258,9 @@ mod tests {
     fn wrong(file: &str, mode: Mode) -> String {
         let (folder, sources) = sources(file);
         let exit = load(&sources, mode).unwrap_err();
-        let text = exit.message().replace(&folder.path().display().to_string(), "");
+        let text = exit
+            .message()
+            .replace(&folder.path().display().to_string(), "");
         format!("{} {text}", exit.number())
     }
 
@@ -269,7 +273,10 @@ mod tests {
         let (folder, mut sources) = sources("[listen]\naddr = '127.0.0.1:1'\nidle_timeout = 5\n");
         let values = load(&sources, Mode::Dev).unwrap();
         assert_eq!(values.text("listen.addr"), Some("127.0.0.1:1"));
-        assert_eq!(origin(&values, "listen.addr"), format!("{}/locum.toml:2", folder.path().display()));
+        assert_eq!(
+            origin(&values, "listen.addr"),
+            format!("{}/locum.toml:2", folder.path().display())
+        );
         assert_eq!(values.text("listen.idle_timeout"), Some("5"));
         assert_eq!(origin(&values, "listen.body_timeout"), "default of dev");
 
@@ -277,7 +284,11 @@ mod tests {
         let values = load(&sources, Mode::Dev).unwrap();
         assert_eq!(origin(&values, "listen.addr"), "env LOCUM_LISTEN__ADDR");
 
-        sources.flags = vec![("listen.addr", "127.0.0.1:3".to_owned(), "--listen".to_owned())];
+        sources.flags = vec![(
+            "listen.addr",
+            "127.0.0.1:3".to_owned(),
+            "--listen".to_owned(),
+        )];
         let values = load(&sources, Mode::Dev).unwrap();
         assert_eq!(values.text("listen.addr"), Some("127.0.0.1:3"));
         assert_eq!(origin(&values, "listen.addr"), "flag --listen");
@@ -298,8 +309,10 @@ mod tests {
             "2 /locum.toml:2: core.node [first] is not what it takes: 0–1022"
         );
         assert!(wrong("[limits\n", Mode::Dev).starts_with("2 /locum.toml:1: "));
-        assert!(wrong("[db]\nurl_file = '/nowhere'\n", Mode::Dev)
-            .starts_with("2 /locum.toml:2: db.url_file [/nowhere]: "));
+        assert!(
+            wrong("[db]\nurl_file = '/nowhere'\n", Mode::Dev)
+                .starts_with("2 /locum.toml:2: db.url_file [/nowhere]: ")
+        );
     }
 
     #[test]
@@ -320,7 +333,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let secret = folder.path().join("url");
         std::fs::write(&secret, "postgres://ada:hush@db/locum\n").unwrap();
-        let variables = vec![("LOCUM_DB__URL_FILE".to_owned(), secret.display().to_string())];
+        let variables = vec![(
+            "LOCUM_DB__URL_FILE".to_owned(),
+            secret.display().to_string(),
+        )];
         let mut sources = Sources {
             variables,
             ..Sources::default()
@@ -337,7 +353,9 @@ mod tests {
     fn what_clients_read_is_not_configuration() {
         let variables = ["LOCUM_BASE_URL", "LOCUM_USER_ID_2", "LOCUM_CONFIG", "PATH"];
         let sources = Sources {
-            variables: variables.map(|name| (name.to_owned(), "x".to_owned())).to_vec(),
+            variables: variables
+                .map(|name| (name.to_owned(), "x".to_owned()))
+                .to_vec(),
             ..Sources::default()
         };
         assert!(load(&sources, Mode::Dev).is_ok());

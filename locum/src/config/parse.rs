@@ -143,7 +143,13 @@ mod tests {
     fn kinds_refuse_what_they_are_not() {
         let origin = |text| check(Kind::Origin, text).is_ok();
         assert!(origin("https://social.example") && origin("http://127.0.0.1:8080"));
-        for text in ["social.example", "https://a/b", "https://u@a", "ftp://a", "https://"] {
+        for text in [
+            "social.example",
+            "https://a/b",
+            "https://u@a",
+            "ftp://a",
+            "https://",
+        ] {
             assert!(!origin(text), "{text}");
         }
         let hosts = |text| check(Kind::Hosts, text).is_ok();

@@ -101,14 +101,19 @@ impl Settings {
             world: reader.text("core.world").unwrap_or("empty").to_owned(),
             seed: reader.number("core.seed").unwrap_or_default(),
             addr: reader.number("listen.addr")?,
-            control_addr: reader.text("listen.control_addr").and_then(|text| text.parse().ok()),
+            control_addr: reader
+                .text("listen.control_addr")
+                .and_then(|text| text.parse().ok()),
             control_may_move: !values.is_set("listen.control_addr"),
             trusted_proxies: reader
                 .list("listen.trusted_proxies")
                 .iter()
                 .filter_map(|host| host.parse().ok())
                 .collect(),
-            problem_base: reader.text("core.problem_base").unwrap_or_default().to_owned(),
+            problem_base: reader
+                .text("core.problem_base")
+                .unwrap_or_default()
+                .to_owned(),
             cors_origins: reader.list("core.cors_origins"),
             edge: reader.edge()?,
             location: location(reader.text("db.url").unwrap_or_default(), &data_dir),
@@ -122,9 +127,15 @@ impl Settings {
                 .text("limits.rate_limits")
                 .and_then(parse::rate_limits)
                 .unwrap_or(RateLimits::Table),
-            body_max: reader.text("limits.body_max").and_then(parse::size).unwrap_or(1024 * 1024),
+            body_max: reader
+                .text("limits.body_max")
+                .and_then(parse::size)
+                .unwrap_or(1024 * 1024),
             log_json: reader.text("observe.log_format") == Some("json"),
-            log_level: reader.text("observe.log_level").unwrap_or("info").to_owned(),
+            log_level: reader
+                .text("observe.log_level")
+                .unwrap_or("info")
+                .to_owned(),
             dangers: reader.dangers(),
             data_dir,
         };
@@ -158,7 +169,8 @@ impl Settings {
             .control_addr
             .is_some_and(|addr| !addr.ip().is_loopback());
         if control_open {
-            let text = "listen.control_addr: administration stays on this machine (127.0.0.1 or ::1)";
+            let text =
+                "listen.control_addr: administration stays on this machine (127.0.0.1 or ::1)";
             return Err(Exit::Usage(text.to_owned()));
         }
         match self.mode {
@@ -303,13 +315,26 @@ mod tests {
     #[test]
     fn a_real_network_asks_before_it_opens_a_door() {
         let serve = |sets: &[&str]| settings(Mode::Serve, sets);
-        let (plain, tls) = ("core.base_url=http://s.example", "core.base_url=https://s.example");
+        let (plain, tls) = (
+            "core.base_url=http://s.example",
+            "core.base_url=https://s.example",
+        );
         assert!(matches!(serve(&[plain]), Err(Exit::Mode(_))));
         assert!(serve(&[plain, "listen.trusted_proxies=10.0.0.1"]).is_ok());
         let open = serve(&[plain, "core.danger_plain_http=true"]).unwrap();
         assert_eq!(open.dangers, ["core.danger_plain_http"]);
-        assert!(matches!(serve(&[tls, "limits.rate_limits=off"]), Err(Exit::Mode(_))));
-        assert!(serve(&[tls, "limits.rate_limits=off", "limits.danger_rate_limits=true"]).is_ok());
+        assert!(matches!(
+            serve(&[tls, "limits.rate_limits=off"]),
+            Err(Exit::Mode(_))
+        ));
+        assert!(
+            serve(&[
+                tls,
+                "limits.rate_limits=off",
+                "limits.danger_rate_limits=true"
+            ])
+            .is_ok()
+        );
         assert!(serve(&[tls]).unwrap().dangers.is_empty());
     }
 }

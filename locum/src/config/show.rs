@@ -79,7 +79,10 @@ mod tests {
 
     #[test]
     fn no_secret_is_shown() {
-        let set = ["secrets.master_key=locum-key-1 00000000 hush", "db.url=postgres://a:hush@h/d?password=hush&x=1"];
+        let set = [
+            "secrets.master_key=locum-key-1 00000000 hush",
+            "db.url=postgres://a:hush@h/d?password=hush&x=1",
+        ];
         let sources = Sources {
             sets: set.map(str::to_owned).to_vec(),
             ..Sources::default()
@@ -87,12 +90,20 @@ mod tests {
         let values = load(&sources, Mode::Dev).unwrap();
         let shown = format!("{:?}", rows(&values));
         assert!(!shown.contains("hush"), "{shown}");
-        assert!(shown.contains("postgres://a:••••••@h/d?password=••••••&x=1"), "{shown}");
+        assert!(
+            shown.contains("postgres://a:••••••@h/d?password=••••••&x=1"),
+            "{shown}"
+        );
     }
 
     #[test]
     fn an_address_without_a_password_is_shown_whole() {
-        for text in ["sqlite", "/var/lib/x.db", "postgres://ada@h/d", "postgres:///d?host=/run"] {
+        for text in [
+            "sqlite",
+            "/var/lib/x.db",
+            "postgres://ada@h/d",
+            "postgres:///d?host=/run",
+        ] {
             assert_eq!(masked_url(text), text);
         }
     }

@@ -64,7 +64,9 @@ pub(super) fn text(facts: &Facts<'_>) -> String {
         facts.counts.apps,
     );
     if let Some(control) = facts.control {
-        text.push_str(&format!("  Control   http://{control}  (token in {data_dir}/control.token)\n"));
+        text.push_str(&format!(
+            "  Control   http://{control}  (token in {data_dir}/control.token)\n"
+        ));
     }
     if lines.get("USER_TOKEN").is_some() {
         text.push_str(&credentials(data_dir, lines));
@@ -115,7 +117,12 @@ mod tests {
             data_dir: "./.locum".to_owned(),
             is_new: true,
             took: Duration::from_millis(312),
-            counts: Counts { users: 12, posts: 340, apps: 2, more: false },
+            counts: Counts {
+                users: 12,
+                posts: 340,
+                apps: 2,
+                more: false,
+            },
             base_url: "http://127.0.0.1:8080",
             control: None,
             lines,
@@ -126,9 +133,14 @@ mod tests {
     fn the_box_says_what_there_is_and_no_whole_secret() {
         let lines = Lines::parse("LOCUM_USER_TOKEN=0123456789abcdef\nLOCUM_USERNAME=ada\n");
         let text = text(&facts(&lines));
-        assert!(text.contains("dev world \"demo\" · seed 7 · clock live · data ./.locum (created)"));
+        assert!(
+            text.contains("dev world \"demo\" · seed 7 · clock live · data ./.locum (created)")
+        );
         assert!(text.contains("ready in 0.31 s   12 users  340 posts  2 apps"));
-        assert!(text.contains("OAuth 2.0 01234567…") && !text.contains("89abcdef"), "{text}");
+        assert!(
+            text.contains("OAuth 2.0 01234567…") && !text.contains("89abcdef"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -68,14 +68,20 @@ impl Lines {
         lines.set("ADS_URL", base_url);
         lines.set("ADS_SANDBOX_URL", &sandbox(base_url));
         let addresses = ["BASE_URL", "ADS_URL", "ADS_SANDBOX_URL"];
-        let rest = self.0.iter().filter(|(name, _)| !addresses.contains(&name.as_str()));
+        let rest = self
+            .0
+            .iter()
+            .filter(|(name, _)| !addresses.contains(&name.as_str()));
         lines.0.extend(rest.cloned());
         lines
     }
 
     /// The file's text.
     pub(super) fn text(&self) -> String {
-        let lines = self.0.iter().map(|(name, value)| format!("{PREFIX}{name}={value}\n"));
+        let lines = self
+            .0
+            .iter()
+            .map(|(name, value)| format!("{PREFIX}{name}={value}\n"));
         lines.collect()
     }
 

@@ -62,23 +62,39 @@ pub(super) static PEOPLE: &[Person] = &[
     Person {
         location: "London",
         url: "https://example.com/ada",
-        ..person("ada", "Ada", "The account that your tokens belong to. Password: dev", PLAIN)
+        ..person(
+            "ada",
+            "Ada",
+            "The account that your tokens belong to. Password: dev",
+            PLAIN,
+        )
     },
     Person {
         location: "Here & there",
-        ..person("bob", "Bob", "The second account: its tokens end in _2. Replies a lot to @ada", PLAIN)
+        ..person(
+            "bob",
+            "Bob",
+            "The second account: its tokens end in _2. Replies a lot to @ada",
+            PLAIN,
+        )
     },
     person(
         "carol",
         "Carol (protected)",
         "Protected: only approved followers see these posts. @ada is one, @bob is not",
-        Traits { protected: true, ..PLAIN },
+        Traits {
+            protected: true,
+            ..PLAIN
+        },
     ),
     person(
         "dan",
         "Dan (suspended)",
         "Suspended by an operator: lookups say so",
-        Traits { suspended: true, ..PLAIN },
+        Traits {
+            suspended: true,
+            ..PLAIN
+        },
     ),
     Person {
         location: "Everywhere",
@@ -87,25 +103,53 @@ pub(super) static PEOPLE: &[Person] = &[
             "acme",
             "Acme",
             "A verified business. Try $ACME and #acme",
-            Traits { verified: "business", ..PLAIN },
+            Traits {
+                verified: "business",
+                ..PLAIN
+            },
         )
     },
-    person("grace", "Grace (premium)", "Premium: writes long posts and edits them", PREMIUM),
-    person("parody_ada", "Not Ada (parody)", "A parody of @ada, and says so", PLAIN),
+    person(
+        "grace",
+        "Grace (premium)",
+        "Premium: writes long posts and edits them",
+        PREMIUM,
+    ),
+    person(
+        "parody_ada",
+        "Not Ada (parody)",
+        "A parody of @ada, and says so",
+        PLAIN,
+    ),
     Person {
         location: "A place whose name is just long enough",
         url: "https://example.com/a/path?with=a&query=too#part",
         ..person(
             "longbio",
             "Long Bio",
-            "A biography with everything: a mention of @bob, a #hashtag, a $CASH tag, an address \
-             https://example.com/bio and, at the end, signs such as & < > \" that get escaped",
+            "Everything at once: a mention of @bob, a #hashtag, a $CASH tag, an address \
+             https://example.com/bio and signs such as & < > \" that get escaped",
             PLAIN,
         )
     },
-    person("zoe", "Zoë 🦀🌍", "A name with an accent and emoji 👩🏽‍🚀", PLAIN),
-    person("yuki", "雪", "日本語で書きます。Every sign counts twice", PLAIN),
-    person("noor", "نور", "أكتب من اليمين إلى اليسار — from right to left", PLAIN),
+    person(
+        "zoe",
+        "Zoë 🦀🌍",
+        "A name with an accent and emoji 👩🏽‍🚀",
+        PLAIN,
+    ),
+    person(
+        "yuki",
+        "雪",
+        "日本語で書きます。Every sign counts twice",
+        PLAIN,
+    ),
+    person(
+        "noor",
+        "نور",
+        "أكتب من اليمين إلى اليسار — from right to left",
+        PLAIN,
+    ),
     person("lurker", "Lurker", "Never posts; follows everyone", PLAIN),
 ];
 
@@ -132,3 +176,26 @@ pub(super) static FOLLOWS: &[(&str, &str)] = &[
     ("longbio", "bob"),
     ("parody_ada", "acme"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::{FOLLOWS, PEOPLE};
+
+    #[test]
+    fn biographies_fit_and_follows_name_people() {
+        assert_eq!(PEOPLE.len(), 12);
+        for person in PEOPLE {
+            assert!(
+                person.description.chars().count() <= 160,
+                "{}",
+                person.username
+            );
+        }
+        let known = |name: &str| PEOPLE.iter().any(|person| person.username == name);
+        assert!(
+            FOLLOWS
+                .iter()
+                .all(|(source, target)| known(source) && known(target))
+        );
+    }
+}

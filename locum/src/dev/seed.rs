@@ -5,8 +5,8 @@ use base::{Chance, PostId, Stop, Time, UserId};
 use network::apps::{self, AccessLevel, App, Keys, Kind as AppKind, NewApp, Permission};
 use network::follows::follow;
 use network::posts::{self, Author, NewPost};
-use network::users::{self, NewUser};
 use network::tokens;
+use network::users::{self, NewUser};
 use store::Tx;
 
 use super::people::{FOLLOWS, PEOPLE, Person};
@@ -268,7 +268,10 @@ fn new_user(
     password_hash: &str,
 ) -> Result<NewUser, Stop> {
     let id = moment_id::<base::id::kind::User>(tx.chance(), joined)?;
-    let picture = format!("https://example.com/pictures/{}_normal.png", person.username);
+    let picture = format!(
+        "https://example.com/pictures/{}_normal.png",
+        person.username
+    );
     Ok(NewUser {
         username: person.username.to_owned(),
         name: person.name.to_owned(),

@@ -72,13 +72,23 @@ impl Doors {
     /// Answers clients.
     pub(super) fn serve(&self, listener: Listener, shutdown: &Shutdown) -> Serving {
         let limits = self.limits.clone();
-        Box::pin(edge::serve(listener, limits, self.server.clone(), shutdown.clone()))
+        Box::pin(edge::serve(
+            listener,
+            limits,
+            self.server.clone(),
+            shutdown.clone(),
+        ))
     }
 
     /// Answers administrators.
     pub(super) fn administer(&self, listener: Listener, shutdown: &Shutdown) -> Serving {
         let limits = self.limits.clone();
-        Box::pin(edge::serve(listener, limits, self.control.clone(), shutdown.clone()))
+        Box::pin(edge::serve(
+            listener,
+            limits,
+            self.control.clone(),
+            shutdown.clone(),
+        ))
     }
 }
 
@@ -117,9 +127,7 @@ fn commands(world: &World) -> Command {
         path: "/_control/command",
         act: Arc::new(move |body: Bytes| {
             let world = world.clone();
-            Box::pin(async move {
-                Reply::json(200, &command::answer(world, &body).await)
-            })
+            Box::pin(async move { Reply::json(200, &command::answer(world, &body).await) })
         }),
     }
 }

@@ -10,9 +10,14 @@ use crate::exit::Exit;
 /// Starts the log. A second call in one process changes nothing.
 pub(super) fn start(settings: &Settings) -> Result<(), Exit> {
     let filter = EnvFilter::try_new(&settings.log_level).map_err(|error| {
-        Exit::Usage(format!("observe.log_level [{}]: {error}", settings.log_level))
+        Exit::Usage(format!(
+            "observe.log_level [{}]: {error}",
+            settings.log_level
+        ))
     })?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr);
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(stderr);
     let started = if settings.log_json {
         log.json()
             .flatten_event(true)
@@ -20,7 +25,9 @@ pub(super) fn start(settings: &Settings) -> Result<(), Exit> {
             .with_span_list(false)
             .try_init()
     } else {
-        log.with_ansi(stderr().is_terminal()).with_target(false).try_init()
+        log.with_ansi(stderr().is_terminal())
+            .with_target(false)
+            .try_init()
     };
     drop(started);
     Ok(())

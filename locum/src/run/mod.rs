@@ -25,7 +25,11 @@ pub(crate) fn serve(common: &Common, args: &ServeArgs) -> Result<(), Exit> {
     let world = world::open(settings, Creating::Allowed, node, Arc::new(Silent))?;
     let output = Output::of(common);
     run(world, args.listen.ready_fd, |ready| {
-        let line = format!("locum {} serves {}", env!("CARGO_PKG_VERSION"), ready.base_url);
+        let line = format!(
+            "locum {} serves {}",
+            env!("CARGO_PKG_VERSION"),
+            ready.base_url
+        );
         output.text(&line);
         Ok(())
     })

@@ -7,9 +7,9 @@ use base::{Fault, clock};
 use edge::Shutdown;
 use futures_util::future::OptionFuture;
 
-use super::sockets::{self, Listening, Sockets};
 use super::doors::{self, Doors};
 use super::signals::Signals;
+use super::sockets::{self, Listening, Sockets};
 use super::{background, notify};
 use crate::exit::Exit;
 use crate::world::World;

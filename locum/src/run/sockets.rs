@@ -71,7 +71,10 @@ pub(super) fn bind(settings: &Settings) -> Result<Sockets, Exit> {
     let local = edge::bind_unix(&short(&path))
         .map_err(|error| Exit::Failed(format!("{}: {error}", path.display())))?;
     let token = Chance::Os.token(43)?;
-    write_private(&settings.data_dir.join("control.token"), &format!("{token}\n"))?;
+    write_private(
+        &settings.data_dir.join("control.token"),
+        &format!("{token}\n"),
+    )?;
     let listening = Listening {
         pid: std::process::id(),
         addr,

@@ -23,7 +23,10 @@ pub(crate) fn conf(common: &Common, verb: &ConfVerb, output: &Output) -> Result<
             .collect();
         output.value(&rows);
     } else {
-        let set = rows(&values).iter().filter(|row| values.is_set(row.name)).count();
+        let set = rows(&values)
+            .iter()
+            .filter(|row| values.is_set(row.name))
+            .count();
         let mode = settings.mode.name();
         output.value(&json!({"valid": true, "mode": mode, "set": set}));
     }

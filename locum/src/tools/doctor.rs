@@ -41,7 +41,9 @@ pub(crate) fn doctor(common: &Common, output: &Output) -> Result<ExitCode, Exit>
         ("dangers", dangers),
     ];
     let found = looks.map(|(name, look)| (name, look(&settings)));
-    let bad = found.iter().any(|(_, finding)| matches!(finding, Finding::Bad(_)));
+    let bad = found
+        .iter()
+        .any(|(_, finding)| matches!(finding, Finding::Bad(_)));
     let row = |(name, finding): (&str, Finding)| {
         let (state, says) = match finding {
             Finding::Good(says) => ("good", says),
@@ -51,13 +53,20 @@ pub(crate) fn doctor(common: &Common, output: &Output) -> Result<ExitCode, Exit>
         json!({"name": name, "state": state, "says": says})
     };
     output.value(&found.into_iter().map(row).collect::<Value>());
-    Ok(if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if bad {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 fn folder(settings: &Settings) -> Finding {
     let path = &settings.data_dir;
     if !path.exists() {
-        return Finding::Doubtful(format!("{} is not there yet; the first start makes it", path.display()));
+        return Finding::Doubtful(format!(
+            "{} is not there yet; the first start makes it",
+            path.display()
+        ));
     }
     if let Err(fault) = world::writable(path) {
         return Finding::Bad(fault.to_string());
@@ -104,14 +113,19 @@ fn key(settings: &Settings) -> Finding {
     }
     match std::fs::metadata(&file).map(|data| data.permissions().mode() & 0o077) {
         Ok(0) | Err(_) => Finding::Good("can be read".to_owned()),
-        Ok(_) => Finding::Doubtful(format!("{}: others may read it; chmod 0600", file.display())),
+        Ok(_) => Finding::Doubtful(format!(
+            "{}: others may read it; chmod 0600",
+            file.display()
+        )),
     }
 }
 
 fn database(settings: &Settings) -> Finding {
     match world::wait(Store::migration_status(settings.location.clone())) {
         Ok(_) => Finding::Good(match &settings.location {
-            store::Location::File(path) if !path.exists() => "SQLite; the first start makes the file".to_owned(),
+            store::Location::File(path) if !path.exists() => {
+                "SQLite; the first start makes the file".to_owned()
+            }
             store::Location::File(path) => format!("SQLite, {}", path.display()),
             store::Location::Server(_) => "PostgreSQL answers".to_owned(),
         }),
@@ -149,7 +163,9 @@ fn port(settings: &Settings) -> Finding {
 fn time(_settings: &Settings) -> Finding {
     let now = clock::wall();
     if now.seconds() < EARLIEST {
-        Finding::Bad(format!("{now} is in the past: signatures and ids need the right time"))
+        Finding::Bad(format!(
+            "{now} is in the past: signatures and ids need the right time"
+        ))
     } else {
         Finding::Good(now.to_string())
     }

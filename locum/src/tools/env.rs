@@ -9,7 +9,10 @@ pub(crate) fn env(common: &Common, args: &EnvArgs) -> Result<(), Exit> {
     let settings = common.settings()?;
     let path = Lines::path(&settings.data_dir);
     let text = std::fs::read_to_string(&path).map_err(|error| {
-        Exit::Failed(format!("{}: {error}; `locum dev` writes it", path.display()))
+        Exit::Failed(format!(
+            "{}: {error}; `locum dev` writes it",
+            path.display()
+        ))
     })?;
     let lines = Lines::parse(&text);
     let shell = if common.json { Shell::Json } else { args.shell };
@@ -19,7 +22,10 @@ pub(crate) fn env(common: &Common, args: &EnvArgs) -> Result<(), Exit> {
 
 fn said(lines: &Lines, shell: Shell) -> String {
     if shell == Shell::Json {
-        let pairs = lines.0.iter().map(|(name, value)| (format!("LOCUM_{name}"), value.clone().into()));
+        let pairs = lines
+            .0
+            .iter()
+            .map(|(name, value)| (format!("LOCUM_{name}"), value.clone().into()));
         let map: serde_json::Map<String, serde_json::Value> = pairs.collect();
         return serde_json::to_string_pretty(&map).unwrap_or_default();
     }

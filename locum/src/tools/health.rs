@@ -28,9 +28,8 @@ pub(crate) fn health(common: &Common, args: &HealthArgs, output: &Output) -> Res
 
 fn found(common: &Common) -> Result<Where, Exit> {
     let folder = common.settings()?.data_dir;
-    let listening = Listening::read(&folder).ok_or_else(|| {
-        Exit::Unreachable(format!("no server runs on {}", folder.display()))
-    })?;
+    let listening = Listening::read(&folder)
+        .ok_or_else(|| Exit::Unreachable(format!("no server runs on {}", folder.display())))?;
     let mut addr = listening.addr;
     if addr.ip().is_unspecified() {
         addr.set_ip(std::net::Ipv4Addr::LOCALHOST.into());

@@ -13,12 +13,18 @@ pub(crate) fn init(args: &InitArgs, db: Option<&str>) -> Result<(), Exit> {
         .map_err(|takes| Exit::Usage(format!("--base-url [{}] is not {takes}", args.base_url)))?;
     let db = db.unwrap_or("sqlite");
     check(Kind::Database, db).map_err(|takes| Exit::Usage(format!("--db is not {takes}")))?;
-    let key = args.master_key.clone().unwrap_or_else(|| "/etc/locum/master.key".into());
+    let key = args
+        .master_key
+        .clone()
+        .unwrap_or_else(|| "/etc/locum/master.key".into());
     let key = std::path::absolute(&key)
         .map_err(|error| Exit::Usage(format!("{}: {error}", key.display())))?;
     if args.master_key.is_some() && !key.exists() {
         world::new_key_file(&key, &Chance::Os)?;
-        eprintln!("made {} (mode 0600); keep a copy apart from the backups", key.display());
+        eprintln!(
+            "made {} (mode 0600); keep a copy apart from the backups",
+            key.display()
+        );
     }
     print(&text(&args.base_url, db, &key.display().to_string()));
     Ok(())
@@ -61,7 +67,11 @@ mod tests {
         let key = folder.path().join("master.key");
         crate::world::new_key_file(&key, &base::Chance::Os).unwrap();
         let file = folder.path().join("locum.toml");
-        let text = text("https://social.example", "postgres://a:b@c/d", &key.display().to_string());
+        let text = text(
+            "https://social.example",
+            "postgres://a:b@c/d",
+            &key.display().to_string(),
+        );
         std::fs::write(&file, text).unwrap();
         let sources = Sources {
             file: Some(file),

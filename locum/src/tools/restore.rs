@@ -48,7 +48,8 @@ pub(crate) fn restore(
             return Err(exit);
         }
     };
-    let sound = checked.is_none() || fsck::code(&checked.clone().unwrap_or_default()) == ExitCode::SUCCESS;
+    let sound =
+        checked.is_none() || fsck::code(&checked.clone().unwrap_or_default()) == ExitCode::SUCCESS;
     let mut answer = json!({"file": args.file, "restored": false, "check": checked});
     if sound && !args.dry_run {
         let aside = put_in_place(&settings, &found, &room, &target)?;
@@ -56,7 +57,11 @@ pub(crate) fn restore(
     }
     let _left = fs::remove_dir_all(&room);
     output.value(&answer);
-    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if sound {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 /// Opens the copy as a database of its own: its schema and key are checked, and on demand its counts.

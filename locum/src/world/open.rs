@@ -177,7 +177,10 @@ mod tests {
         let again = find(&dev, Creating::Refused).unwrap();
         assert_eq!((again.is_new, again.record.starts), (false, 2));
         let serve = settings(Mode::Serve, &data, &[]);
-        assert!(matches!(find(&serve, Creating::Allowed), Err(Exit::Mode(_))));
+        assert!(matches!(
+            find(&serve, Creating::Allowed),
+            Err(Exit::Mode(_))
+        ));
     }
 
     #[test]
@@ -185,7 +188,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
         let bare = settings(Mode::Serve, &data, &[]);
-        assert!(matches!(find(&bare, Creating::Allowed), Err(Exit::Usage(_))));
+        assert!(matches!(
+            find(&bare, Creating::Allowed),
+            Err(Exit::Usage(_))
+        ));
         assert!(!data.exists(), "nothing was touched");
 
         let key = folder.path().join("master.key");
@@ -196,10 +202,19 @@ mod tests {
         let inside = data.join("master.key");
         std::fs::copy(&key, &inside).unwrap();
         let inside = format!("secrets.master_key_file={}", inside.display());
-        let refused = find(&settings(Mode::Serve, &data, &[inside.clone()]), Creating::Allowed);
+        let refused = find(
+            &settings(Mode::Serve, &data, &[inside.clone()]),
+            Creating::Allowed,
+        );
         assert!(matches!(refused, Err(Exit::Mode(_))));
         let danger = "secrets.danger_key_in_data_dir=true".to_owned();
-        assert!(find(&settings(Mode::Serve, &data, &[inside, danger]), Creating::Allowed).is_ok());
+        assert!(
+            find(
+                &settings(Mode::Serve, &data, &[inside, danger]),
+                Creating::Allowed
+            )
+            .is_ok()
+        );
     }
 
     #[test]

@@ -246,6 +246,29 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<(
         .map_err(Fault::when("starting a thread"))
 }
 
+/// Copies a database as of one moment into a file that must not be there yet.
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<u64, Fault> {
+    if to.exists() {
+        return Err(Fault::new(format!("{} is there already", to.display())));
+    }
+    let name = to
+        .to_str()
+        .ok_or_else(|| Fault::new("the path is not UTF-8"))?;
+    exec(&connect(from)?, "VACUUM INTO $1", &[name.into()])?;
+    Ok(size_of(to))
+}
+
+/// What a check of every page finds.
+pub(crate) fn damage(path: &Path) -> Result<Vec<String>, Fault> {
+    let mut found = Vec::new();
+    each(&connect(path)?, "PRAGMA integrity_check", &[], |row| {
+        found.push(row.text(0)?);
+        Ok(true)
+    })?;
+    found.retain(|line| line != "ok");
+    Ok(found)
+}
+
 /// A connection for migrations.
 pub(crate) struct Setup(Connection);
 

@@ -6,7 +6,7 @@
 
 mod dialect;
 mod job;
-mod lite;
+pub(crate) mod lite;
 mod migrate;
 mod postgres;
 mod tx;

@@ -71,31 +71,45 @@ async fn signed_owner(call: &Call) -> Result<(App, Option<base::UserId>), Stop> 
 
 /// The app whose key and secret came as Basic credentials; none when others came, or none.
 async fn basic_app(call: &Call) -> Result<Option<App>, Stop> {
-    let Some(basic) = basic(&call.head().headers) else {
-        return Ok(None);
+    let (key, secret) = match basic(&call.head().headers) {
+        Basic::Absent => return Ok(None),
+        Basic::Garbled => return Err(Refusal::BearerRefused.into()),
+        Basic::Pair(key, secret) => (key, secret),
     };
-    let (key, secret) = basic.ok_or(Refusal::BearerRefused)?;
     call.read(move |tx| bearer::app_with_secret(tx, &key, &secret))
         .await
         .map(Some)
 }
 
-/// The two halves of Basic credentials, each percent-encoded; the inner none: garbled.
-fn basic(headers: &HeaderMap) -> Option<Option<(String, String)>> {
-    let header = headers.get(AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, coded) = header.split_once(' ')?;
-    if !scheme.eq_ignore_ascii_case("basic") {
-        return None;
-    }
-    let halves = || {
+/// What of Basic credentials came.
+#[derive(Debug, PartialEq, Eq)]
+enum Basic {
+    /// None at all.
+    Absent,
+    /// Something that is none.
+    Garbled,
+    /// Key and secret.
+    Pair(String, String),
+}
+
+/// Basic credentials, whose halves are each percent-encoded.
+fn basic(headers: &HeaderMap) -> Basic {
+    let header = headers
+        .get(AUTHORIZATION)
+        .and_then(|header| header.to_str().ok());
+    let parts = header.and_then(|header| header.split_once(' '));
+    let Some((_, coded)) = parts.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("basic")) else {
+        return Basic::Absent;
+    };
+    let pair = || {
         let plain = String::from_utf8(STANDARD.decode(coded.trim()).ok()?).ok()?;
         let (key, secret) = plain.split_once(':')?;
-        Some((
+        Some(Basic::Pair(
             decode(key).ok()?.into_owned(),
             decode(secret).ok()?.into_owned(),
         ))
     };
-    Some(halves())
+    pair().unwrap_or(Basic::Garbled)
 }
 
 #[cfg(test)]
@@ -104,9 +118,9 @@ mod tests {
     use base64::engine::general_purpose::STANDARD;
     use http::{HeaderMap, HeaderValue};
 
-    use super::basic;
+    use super::{Basic, basic};
 
-    fn read(header: &str) -> Option<Option<(String, String)>> {
+    fn read(header: &str) -> Basic {
         let mut headers = HeaderMap::new();
         headers.insert("authorization", HeaderValue::from_str(header).unwrap());
         basic(&headers)
@@ -117,9 +131,9 @@ mod tests {
         let coded = format!("basic {}", STANDARD.encode("a%2Bb:c:d"));
         assert_eq!(
             read(&coded),
-            Some(Some(("a+b".to_owned(), "c:d".to_owned())))
+            Basic::Pair("a+b".to_owned(), "c:d".to_owned())
         );
-        assert_eq!(read("Basic ???"), Some(None));
-        assert_eq!(read("Bearer abc"), None);
+        assert_eq!(read("Basic ???"), Basic::Garbled);
+        assert_eq!(read("Bearer abc"), Basic::Absent);
     }
 }

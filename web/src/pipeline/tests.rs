@@ -6,7 +6,9 @@ use base::seal::{Keyring, MasterKey};
 use base::{Chance, Clock, Scope, Scopes, Secret, UserId, Word};
 use edge::{Body, Handler, Peer, Shutdown};
 use http::{HeaderMap, Method, Request, Response};
-use network::apps::{AccessLevel, AuthConfig, Authenticator, Keys, Kind as AppKind, NewApp, Permission};
+use network::apps::{
+    AccessLevel, AuthConfig, Authenticator, Keys, Kind as AppKind, NewApp, Permission,
+};
 use network::users::NewUser;
 use serde_json::{Value, json};
 use store::{Location, Options, Store};
@@ -25,7 +27,14 @@ const READ: Scopes = Scopes::of(&[Scope::TweetRead, Scope::UsersRead]);
 const POST_ID: Word = Word::new("post_id", "tweet_id");
 
 const fn param(name: &'static str, place: Place, kind: Kind) -> Param {
-    Param { name, aliases: &[], place, required: matches!(place, Place::Path), kind, about: "" }
+    Param {
+        name,
+        aliases: &[],
+        place,
+        required: matches!(place, Place::Path),
+        kind,
+        about: "",
+    }
 }
 
 const ID: Param = param("id", Place::Path, Kind::Id);
@@ -37,28 +46,50 @@ static TABLE: &[&[Endpoint]] = &[&[
         .act(echo),
     Endpoint::new("like", "POST", "/2/users/{id}/likes")
         .permit("12", READ.with(Scope::LikeWrite))
-        .limits(&[], &[quarter(50), Window { calls: 1_000, seconds: 86_400 }])
+        .limits(
+            &[],
+            &[
+                quarter(50),
+                Window {
+                    calls: 1_000,
+                    seconds: 86_400,
+                },
+            ],
+        )
         .params(&[&[ID]])
-        .body(Shape::Json(&[Member { name: POST_ID, required: true, shape: Held::Id }]))
+        .body(Shape::Json(&[Member {
+            name: POST_ID,
+            required: true,
+            shape: Held::Id,
+        }]))
         .act(like),
     Endpoint::new("message", "POST", "/2/dm")
         .permit("12", Scopes::of(&[Scope::DmWrite]))
         .act(panics),
-    Endpoint::new("fails", "GET", "/2/fails").permit("A", Scopes::NONE).act(fails),
-    Endpoint::new("panics", "GET", "/2/panics").permit("A", Scopes::NONE).act(panics),
+    Endpoint::new("fails", "GET", "/2/fails")
+        .permit("A", Scopes::NONE)
+        .act(fails),
+    Endpoint::new("panics", "GET", "/2/panics")
+        .permit("A", Scopes::NONE)
+        .act(panics),
     Endpoint::new("unbuilt", "GET", "/2/unbuilt").permit("A", Scopes::NONE),
-    Endpoint { permit: base::Permit::OPEN, ..Endpoint::new("open", "GET", "/1.1/open") }
-        .accent(Accent::Legacy)
-        .limits(&[quarter(2)], &[])
-        .act(echo),
+    Endpoint {
+        permit: base::Permit::OPEN,
+        ..Endpoint::new("open", "GET", "/1.1/open")
+    }
+    .accent(Accent::Legacy)
+    .limits(&[quarter(2)], &[])
+    .act(echo),
 ]];
 
 fn echo(call: Call) -> Pending {
     Box::pin(async move {
         let spoken = call.spoken();
         let name = format!("{:?} {}", spoken.speech, spoken.both_metrics);
-        call.say(json!({ "id": call.path_id::<()>("id").ok().map(base::Id::get), "speech": name,
-            "user": call.viewer().user.map(UserId::get), "more": "x".repeat(2_000) }))
+        call.say(
+            json!({ "id": call.path_id::<()>("id").ok().map(base::Id::get), "speech": name,
+            "user": call.viewer().user.map(UserId::get), "more": "x".repeat(2_000) }),
+        )
     })
 }
 
@@ -66,9 +97,13 @@ fn like(call: Call) -> Pending {
     Box::pin(async move {
         let user = call.own("id")?;
         let post = call.body().id::<()>(POST_ID)?.get();
-        let name = call.write(move |tx| Ok(store::users::by_id(tx, user)?)).await?;
+        let name = call
+            .write(move |tx| Ok(store::users::by_id(tx, user)?))
+            .await?;
         let name = name.map(|user| user.username);
-        call.say(json!({ "liked": post, "by": name, "speech": format!("{:?}", call.spoken().speech) }))
+        call.say(
+            json!({ "liked": post, "by": name, "speech": format!("{:?}", call.spoken().speech) }),
+        )
     })
 }
 
@@ -104,8 +139,15 @@ impl World {
             keyring: Keyring::new(MasterKey::new(&Chance::seeded(1)).unwrap(), Vec::new()),
         };
         let store = Arc::new(Store::open(options).await.unwrap());
-        let new = NewUser { username: "ada".to_owned(), ..NewUser::default() };
-        let user = store.write(move |tx| network::users::create(tx, &new)).await.unwrap().id;
+        let new = NewUser {
+            username: "ada".to_owned(),
+            ..NewUser::default()
+        };
+        let user = store
+            .write(move |tx| network::users::create(tx, &new))
+            .await
+            .unwrap()
+            .id;
         let work = move |tx: &mut store::Tx<'_>| network::apps::create(tx, &new_app(user));
         let (app, keys) = store.write(work).await.unwrap();
         let auth = AuthConfig {
@@ -126,7 +168,15 @@ impl World {
             config,
         );
         let server = server.unwrap();
-        Self { server, metrics, keys, user, store, app: app.id, _folder: folder }
+        Self {
+            server,
+            metrics,
+            keys,
+            user,
+            store,
+            app: app.id,
+            _folder: folder,
+        }
     }
 
     async fn token(&self, scopes: Scopes) -> Secret {
@@ -137,7 +187,14 @@ impl World {
         self.store.write(work).await.unwrap()
     }
 
-    async fn send(&self, method: &str, path: &str, token: &str, more: &[(&str, &str)], body: &str) -> Got {
+    async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        token: &str,
+        more: &[(&str, &str)],
+        body: &str,
+    ) -> Got {
         let mut request = Request::new(Body::full(body.to_owned()));
         *request.method_mut() = Method::from_bytes(method.as_bytes()).unwrap();
         *request.uri_mut() = path.parse().unwrap();
@@ -149,12 +206,15 @@ impl World {
             let name: http::HeaderName = name.parse().unwrap();
             request.headers_mut().append(name, value.parse().unwrap());
         }
-        request.extensions_mut().insert(Peer { addr: Some(([127, 0, 0, 1], 9).into()) });
+        request.extensions_mut().insert(Peer {
+            addr: Some(([127, 0, 0, 1], 9).into()),
+        });
         Got::of(self.server.call(request).await)
     }
 
     async fn get(&self, path: &str) -> Got {
-        self.send("GET", path, self.keys.bearer.reveal(), &[], "").await
+        self.send("GET", path, self.keys.bearer.reveal(), &[], "")
+            .await
     }
 
     async fn post(&self, path: &str, token: &Secret, body: &str) -> Got {
@@ -188,11 +248,17 @@ struct Got {
 impl Got {
     fn of(response: Response<Body>) -> Self {
         let bytes = response.body().at_hand().unwrap().to_vec();
-        Self { status: response.status().as_u16(), headers: response.headers().clone(), bytes }
+        Self {
+            status: response.status().as_u16(),
+            headers: response.headers().clone(),
+            bytes,
+        }
     }
 
     fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap())
     }
 
     fn json(&self) -> Value {
@@ -202,13 +268,20 @@ impl Got {
     fn detail(&self) -> (u16, String) {
         let json = self.json();
         let first = &json["errors"][0];
-        let text = first["message"].as_str().or(json["detail"].as_str()).unwrap_or_default();
+        let text = first["message"]
+            .as_str()
+            .or(json["detail"].as_str())
+            .unwrap_or_default();
         (self.status, text.to_owned())
     }
 }
 
 fn runs<F: Future<Output = ()>>(story: F) {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(story);
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(story);
 }
 
 #[test]
@@ -217,7 +290,10 @@ fn an_answer_has_its_headers() {
         let world = World::open(|_| {}).await;
         let got = world.get("/2/tweets/20").await;
         assert_eq!(got.status, 200, "{got:?}");
-        assert_eq!(got.header("content-type"), "application/json; charset=utf-8");
+        assert_eq!(
+            got.header("content-type"),
+            "application/json; charset=utf-8"
+        );
         assert_eq!(got.header("cache-control"), "no-cache, no-store, max-age=0");
         assert_eq!(got.header("api-version"), "2.167");
         assert_eq!(got.header("x-transaction-id").len(), 16);
@@ -251,20 +327,35 @@ fn a_call_goes_through_its_checks_in_order() {
         let say = |status: u16, text: &str| (status, text.to_owned());
         assert_eq!(refused(&none, &path, "{").await, say(401, "Unauthorized"));
         let dead = Secret::new("dead");
-        assert_eq!(refused(&dead, &path, "{").await, say(401, "Invalid or expired token."));
+        assert_eq!(
+            refused(&dead, &path, "{").await,
+            say(401, "Invalid or expired token.")
+        );
         let (status, text) = refused(&world.keys.bearer, &path, "{").await;
         assert_eq!(status, 403);
-        assert!(text.contains("endpoint.  Supported authentication types are [OAuth 1.0a"), "{text}");
+        assert!(
+            text.contains("endpoint.  Supported authentication types are [OAuth 1.0a"),
+            "{text}"
+        );
         assert_eq!(refused(&narrow, &path, "{").await, say(403, "Forbidden"));
         let (status, text) = refused(&full, &path, "{").await;
-        assert!(status == 400 && text.starts_with("Request body is not valid JSON"), "{text}");
+        assert!(
+            status == 400 && text.starts_with("Request body is not valid JSON"),
+            "{text}"
+        );
         let body = r#"{"post_id":"7"}"#;
         let other = format!(
             "The `id` query parameter value [1] must be the same as the authenticating user [{user}]"
         );
-        assert_eq!(refused(&full, "/2/users/1/likes", body).await, say(400, &other));
+        assert_eq!(
+            refused(&full, "/2/users/1/likes", body).await,
+            say(400, &other)
+        );
         let got = world.post(&path, &full, body).await;
-        assert_eq!(got.json()["data"], json!({ "liked": 7, "by": "ada", "speech": "Post" }));
+        assert_eq!(
+            got.json()["data"],
+            json!({ "liked": 7, "by": "ada", "speech": "Post" })
+        );
         assert_eq!(got.header("x-user-limit-24hour-limit"), "1000");
         // The two calls that reached the counter and failed later were counted.
         assert_eq!(got.header("x-user-limit-24hour-remaining"), "997");
@@ -285,15 +376,23 @@ fn the_limit_holds_and_says_when_it_ends() {
         assert_eq!(got.json()["errors"][0]["code"], 88);
         assert_eq!(got.json()["title"], "Too Many Requests");
         let full = world.token(READ).await;
-        let got = world.send("GET", "/2/posts/20", full.reveal(), &[], "").await;
+        let got = world
+            .send("GET", "/2/posts/20", full.reveal(), &[], "")
+            .await;
         assert_eq!((got.status, got.header("x-rate-limit-limit")), (200, "900"));
         for status in [200, 200, 429] {
-            assert_eq!(world.send("GET", "/1.1/open", "", &[], "").await.status, status);
+            assert_eq!(
+                world.send("GET", "/1.1/open", "", &[], "").await.status,
+                status
+            );
         }
         let free = World::open(|config| config.rate_limits = Mode::Off).await;
         for _ in 0..5 {
             let got = free.get("/2/posts/20").await;
-            assert_eq!((got.status, got.header("x-rate-limit-remaining")), (200, "2"));
+            assert_eq!(
+                (got.status, got.header("x-rate-limit-remaining")),
+                (200, "2")
+            );
         }
     });
 }
@@ -303,17 +402,43 @@ fn what_is_not_there_and_what_is_not_built() {
     runs(async {
         let world = World::open(|_| {}).await;
         let got = world.get("/2/nothing").await;
-        assert_eq!((got.status, got.json()["type"].as_str()), (404, Some("about:blank")));
-        assert_eq!(got.header("content-type"), "application/problem+json; charset=utf-8");
+        assert_eq!(
+            (got.status, got.json()["type"].as_str()),
+            (404, Some("about:blank"))
+        );
+        assert_eq!(
+            got.header("content-type"),
+            "application/problem+json; charset=utf-8"
+        );
         let got = world.get("/1.1/nothing").await;
-        assert_eq!(got.json(), json!({ "errors": [
-            { "code": 34, "message": "Sorry, that page does not exist." }] }));
-        let got = world.send("OPTIONS", "/2/posts/20", "", &[("origin", "https://a.example")], "").await;
+        assert_eq!(
+            got.json(),
+            json!({ "errors": [
+            { "code": 34, "message": "Sorry, that page does not exist." }] })
+        );
+        let got = world
+            .send(
+                "OPTIONS",
+                "/2/posts/20",
+                "",
+                &[("origin", "https://a.example")],
+                "",
+            )
+            .await;
         assert_eq!((got.status, got.header("allow")), (405, "GET, HEAD"));
         let got = world.get("/2/unbuilt").await;
-        assert_eq!((got.status, got.json()["title"].as_str()), (501, Some("Not Implemented")));
-        assert_eq!(got.json()["detail"], "GET /2/unbuilt is declared, but not built yet.");
-        assert_eq!(world.send("GET", "/livez", "", &[], "").await.bytes, b"ok\n");
+        assert_eq!(
+            (got.status, got.json()["title"].as_str()),
+            (501, Some("Not Implemented"))
+        );
+        assert_eq!(
+            got.json()["detail"],
+            "GET /2/unbuilt is declared, but not built yet."
+        );
+        assert_eq!(
+            world.send("GET", "/livez", "", &[], "").await.bytes,
+            b"ok\n"
+        );
         assert_eq!(world.send("GET", "/readyz", "", &[], "").await.status, 200);
     });
 }
@@ -324,7 +449,10 @@ fn failures_of_ours_tell_nothing_and_are_counted() {
         let world = World::open(|_| {}).await;
         for path in ["/2/fails", "/2/panics"] {
             let got = world.get(path).await;
-            assert_eq!((got.status, got.detail().1.as_str()), (500, "Internal Server Error"));
+            assert_eq!(
+                (got.status, got.detail().1.as_str()),
+                (500, "Internal Server Error")
+            );
             assert_eq!(got.header("x-transaction-id").len(), 16);
             let text = String::from_utf8(got.bytes).unwrap();
             assert!(!text.contains("fire") && !text.contains("secret"), "{text}");
@@ -332,7 +460,11 @@ fn failures_of_ours_tell_nothing_and_are_counted() {
         let text = world.metrics.text().unwrap();
         assert!(text.contains("locum_panics_total 1") && text.contains("locum_faults_total 2"));
         assert!(text.contains("locum_requests_in_flight 0"));
-        assert_eq!(world.get("/2/posts/20").await.status, 200, "the process lives");
+        assert_eq!(
+            world.get("/2/posts/20").await.status,
+            200,
+            "the process lives"
+        );
     });
 }
 
@@ -340,11 +472,17 @@ fn failures_of_ours_tell_nothing_and_are_counted() {
 fn bodies_are_bounded_and_plain() {
     runs(async {
         let world = World::open(|config| config.body_limit = 100).await;
-        let (path, full) = (format!("/2/users/{}/likes", world.user), READ.with(Scope::LikeWrite));
+        let (path, full) = (
+            format!("/2/users/{}/likes", world.user),
+            READ.with(Scope::LikeWrite),
+        );
         let full = world.token(full).await;
         assert_eq!(world.post(&path, &full, &" ".repeat(101)).await.status, 413);
         let send = async |more: &[(&str, &str)]| {
-            world.send("POST", &path, full.reveal(), more, r#"{"post_id":"1"}"#).await.status
+            world
+                .send("POST", &path, full.reveal(), more, r#"{"post_id":"1"}"#)
+                .await
+                .status
         };
         let json = ("content-type", "Application/JSON; charset=utf-8");
         assert_eq!(send(&[json]).await, 200);
@@ -360,8 +498,13 @@ fn named_origins_may_ask_first() {
     runs(async {
         let origin = "https://a.example";
         let world = World::open(|config| config.cors_origins = vec![origin.to_owned()]).await;
-        let got = world.send("OPTIONS", "/2/posts/20", "", &[("origin", origin)], "").await;
-        assert_eq!((got.status, got.header("access-control-allow-origin")), (204, origin));
+        let got = world
+            .send("OPTIONS", "/2/posts/20", "", &[("origin", origin)], "")
+            .await;
+        assert_eq!(
+            (got.status, got.header("access-control-allow-origin")),
+            (204, origin)
+        );
         assert_eq!(got.header("access-control-allow-methods"), "GET, HEAD");
     });
 }
