@@ -47,7 +47,8 @@ fn list(path: &str, command: &clap::Command, text: &mut String) {
                 .get_about()
                 .map(ToString::to_string)
                 .unwrap_or_default();
-            text.push_str(&format!("| `{path}{}` | {about} |\n", arguments(inner)));
+            let row = format!("| `{path}{}` | {about} |\n", arguments(inner));
+            text.push_str(&row);
         }
         list(&path, inner, text);
     }
@@ -72,11 +73,12 @@ fn arguments(command: &clap::Command) -> String {
             Some(long) => format!("--{long}"),
             None => value,
         };
-        if argument.is_required_set() {
-            text.push_str(&format!(" {word}"));
+        let shown = if argument.is_required_set() {
+            format!(" {word}")
         } else {
-            text.push_str(&format!(" [{word}]"));
-        }
+            format!(" [{word}]")
+        };
+        text.push_str(&shown);
     }
     text
 }

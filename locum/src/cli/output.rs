@@ -103,12 +103,19 @@ fn column(map: &Map<String, Value>) -> String {
     for (name, value) in ordered(map) {
         match value {
             Value::Array(items) if objects(items).is_some_and(|rows| !rows.is_empty()) => {
-                text.push_str(&format!("\n{name}\n{}\n", render(value)));
+                text.extend(["\n", name, "\n", &render(value), "\n"]);
             }
             Value::Array(items) if items.is_empty() => {
-                text.push_str(&format!("{name:width$}  none\n"));
+                let line = format!(
+                    "{name:width$}  none
+"
+                );
+                text.push_str(&line);
             }
-            _ => text.push_str(&format!("{name:width$}  {}\n", cell(value))),
+            _ => {
+                let line = format!("{name:width$}  {}\n", cell(value));
+                text.push_str(&line);
+            }
         }
     }
     text

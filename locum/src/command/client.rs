@@ -69,12 +69,10 @@ impl Where {
 
     fn token(&self) -> Result<Option<String>, Exit> {
         let path = match self {
-            Self::Socket { token, .. } => token,
-            Self::Address {
-                token: Some(token), ..
-            } => token,
-            Self::Address { token: None, .. } => return Ok(None),
+            Self::Socket { token, .. } => Some(token),
+            Self::Address { token, .. } => token.as_ref(),
         };
+        let Some(path) = path else { return Ok(None) };
         let text = std::fs::read_to_string(path)
             .map_err(|error| Exit::Failed(format!("{}: {error}", path.display())))?;
         Ok(Some(text.trim().to_owned()))

@@ -92,7 +92,7 @@ pub(crate) struct NewUser {
     /// blue, business, government or none
     #[arg(long, default_value = "none")]
     verified_type: String,
-    /// None, Basic, Premium or PremiumPlus
+    /// None, Basic, Premium or `PremiumPlus`
     #[arg(long, default_value = "None")]
     subscription_type: String,
 }
@@ -100,6 +100,7 @@ pub(crate) struct NewUser {
 /// A password, given or to be read.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
+#[group(id = "password-given")]
 pub(crate) struct Password {
     /// The password (it shows in the list of processes: --password-stdin does not)
     #[arg(long, conflicts_with = "password_stdin")]

@@ -1,6 +1,7 @@
 //! Variables of the environment: `LOCUM_AREA__NAME`.
 
 use super::load::Found;
+use super::table::KEYS;
 use super::values::Origin;
 
 const PREFIX: &str = "LOCUM_";
@@ -48,7 +49,14 @@ fn is_configuration(name: &str) -> bool {
         return false;
     };
     let first = rest.strip_suffix("_2").unwrap_or(rest);
-    name != CONFIG && !CLIENT_NAMES.contains(&first)
+    // Every key has an area. What has none is ours only when it looks like a key that lost it.
+    name != CONFIG && !CLIENT_NAMES.contains(&first) && (rest.contains("__") || is_bare(rest))
+}
+
+fn is_bare(rest: &str) -> bool {
+    let name = rest.to_ascii_lowercase();
+    let mut keys = KEYS.iter().filter_map(|key| key.name.split_once('.'));
+    keys.any(|(_, bare)| bare == name)
 }
 
 fn key_name(variable: &str) -> String {

@@ -351,7 +351,13 @@ mod tests {
 
     #[test]
     fn what_clients_read_is_not_configuration() {
-        let variables = ["LOCUM_BASE_URL", "LOCUM_USER_ID_2", "LOCUM_CONFIG", "PATH"];
+        let variables = [
+            "LOCUM_BASE_URL",
+            "LOCUM_USER_ID_2",
+            "LOCUM_CONFIG",
+            "LOCUM_X",
+            "PATH",
+        ];
         let sources = Sources {
             variables: variables
                 .map(|name| (name.to_owned(), "x".to_owned()))
@@ -359,5 +365,16 @@ mod tests {
             ..Sources::default()
         };
         assert!(load(&sources, Mode::Dev).is_ok());
+
+        let sources = Sources {
+            variables: vec![("LOCUM_DATA_DIR".to_owned(), "x".to_owned())],
+            ..Sources::default()
+        };
+        let told = load(&sources, Mode::Dev).unwrap_err();
+        assert!(
+            told.message()
+                .ends_with("did you mean LOCUM_CORE__DATA_DIR?"),
+            "{told:?}"
+        );
     }
 }

@@ -64,9 +64,8 @@ pub(super) fn text(facts: &Facts<'_>) -> String {
         facts.counts.apps,
     );
     if let Some(control) = facts.control {
-        text.push_str(&format!(
-            "  Control   http://{control}  (token in {data_dir}/control.token)\n"
-        ));
+        let line = format!("  Control   http://{control}  (token in {data_dir}/control.token)\n");
+        text.push_str(&line);
     }
     if lines.get("USER_TOKEN").is_some() {
         text.push_str(&credentials(data_dir, lines));

@@ -50,176 +50,185 @@ fn line(by: &'static str, tag: &'static str, kind: Kind, text: impl Into<String>
     }
 }
 
+use Kind::{Deleted, MadeWithAi, Nullcast, PaidPartnership, Plain, Quote, Replies, Reply};
+
+/// Author, name, kind and text of the posts that each show one thing.
+type Row = (&'static str, &'static str, Kind, &'static str);
+static SHOWCASE: &[Row] = &[
+    (
+        "ada",
+        "hello",
+        Plain,
+        "Hello from the demo world. This is a plain post.",
+    ),
+    ("bob", "reply", Reply("hello"), "@ada This is a reply."),
+    (
+        "ada",
+        "deeper",
+        Reply("reply"),
+        "@bob This is a reply to a reply: one conversation, three posts.",
+    ),
+    (
+        "zoe",
+        "",
+        Reply("deeper"),
+        "@ada @bob Fourth in the same conversation, with emoji 🦀👩🏽‍🚀",
+    ),
+    (
+        "ada",
+        "",
+        Reply("hello"),
+        "A thread goes on when its author replies to the first post.",
+    ),
+    ("grace", "", Quote("hello"), "This quotes the first post."),
+    (
+        "bob",
+        "",
+        Quote("hello"),
+        "So does this. A quote is not a reply.",
+    ),
+    (
+        "acme",
+        "tags",
+        Plain,
+        "Hashtags #acme #Über #日本, cashtag $ACME, mentions @ada and @nobody_here, an address https://example.com/a?b=c&d=e",
+    ),
+    (
+        "ada",
+        "",
+        Plain,
+        "Signs that get escaped: & < > — and &amp; as it was typed",
+    ),
+    ("ada", "", Plain, "Two lines,\nand a tab\there."),
+    (
+        "ada",
+        "",
+        Plain,
+        "An address with a path https://example.com/2026/10/01/story?id=1#top and one without a scheme example.org",
+    ),
+    (
+        "acme",
+        "",
+        Nullcast,
+        "For promotion only: in no timeline, but there by its id.",
+    ),
+    (
+        "ada",
+        "following",
+        Replies("following"),
+        "Only accounts that @ada follows may reply.",
+    ),
+    ("bob", "", Reply("following"), "@ada Which I may."),
+    (
+        "ada",
+        "",
+        Replies("mentionedUsers"),
+        "Only accounts mentioned here may reply, such as @grace.",
+    ),
+    (
+        "grace",
+        "",
+        Replies("verified"),
+        "Only verified accounts may reply.",
+    ),
+    (
+        "grace",
+        "",
+        Replies("subscribers"),
+        "Only subscribers may reply.",
+    ),
+    (
+        "acme",
+        "",
+        PaidPartnership,
+        "A paid partnership, marked as one.",
+    ),
+    ("zoe", "", MadeWithAi, "Made with AI, marked as such."),
+    (
+        "bob",
+        "",
+        Deleted,
+        "Deleted a moment later: lookups say so.",
+    ),
+    (
+        "dan",
+        "",
+        Plain,
+        "Written before the suspension; out of sight since.",
+    ),
+    ("dan", "", Reply("hello"), "@ada So is this reply."),
+    (
+        "parody_ada",
+        "",
+        Plain,
+        "I am not @ada. Ada is not me. #parody",
+    ),
+    (
+        "longbio",
+        "",
+        Plain,
+        "My biography is longer than my posts.",
+    ),
+    ("yuki", "", Plain, "初雪が降りました。東京は静かです。#雪"),
+    ("noor", "", Plain, "صباح الخير من المدينة القديمة. #صباح"),
+    (
+        "zoe",
+        "",
+        Plain,
+        "Bonjour tout le monde, il fait très beau aujourd'hui à Lyon.",
+    ),
+    (
+        "zoe",
+        "",
+        Plain,
+        "Guten Morgen, die Sonne scheint und der Kaffee ist fertig.",
+    ),
+    (
+        "bob",
+        "",
+        Plain,
+        "Buenos días a todos, hoy vamos a la playa con los amigos.",
+    ),
+    (
+        "grace",
+        "",
+        Plain,
+        "Сегодня хорошая погода, и мы гуляем в парке.",
+    ),
+    ("yuki", "", Plain, "안녕하세요, 오늘은 날씨가 좋습니다."),
+    ("zoe", "", Plain, "🦀🦀🦀"),
+    ("ada", "", Plain, "42"),
+    (
+        "carol",
+        "secret",
+        Plain,
+        "Only approved followers read this.",
+    ),
+    ("carol", "", Plain, "And this. @ada can, @bob cannot."),
+    ("ada", "", Reply("secret"), "@carol I can read it."),
+    (
+        "carol",
+        "",
+        Plain,
+        "A protected post with a #hashtag is found by nobody else either.",
+    ),
+];
+
 /// Posts that each show one thing.
 pub(super) fn showcase() -> Vec<Line> {
-    use Kind::{Deleted, MadeWithAi, Nullcast, PaidPartnership, Plain, Quote, Replies, Reply};
-    let exact = format!("Exactly 280: {}", "x".repeat(267));
-    vec![
-        line(
-            "ada",
-            "hello",
-            Plain,
-            "Hello from the demo world. This is a plain post.",
-        ),
-        line("bob", "reply", Reply("hello"), "@ada This is a reply."),
-        line(
-            "ada",
-            "deeper",
-            Reply("reply"),
-            "@bob This is a reply to a reply: one conversation, three posts.",
-        ),
-        line(
-            "zoe",
-            "",
-            Reply("deeper"),
-            "@ada @bob Fourth in the same conversation, with emoji 🦀👩🏽‍🚀",
-        ),
-        line(
-            "ada",
-            "",
-            Reply("hello"),
-            "A thread goes on when its author replies to the first post.",
-        ),
-        line("grace", "", Quote("hello"), "This quotes the first post."),
-        line(
-            "bob",
-            "",
-            Quote("hello"),
-            "So does this. A quote is not a reply.",
-        ),
-        line(
-            "acme",
-            "tags",
-            Plain,
-            "Hashtags #acme #Über #日本, cashtag $ACME, mentions @ada and @nobody_here, an address https://example.com/a?b=c&d=e",
-        ),
-        line("ada", "", Plain, exact),
-        line(
-            "ada",
-            "",
-            Plain,
-            "Signs that get escaped: & < > — and &amp; as it was typed",
-        ),
-        line("ada", "", Plain, "Two lines,\nand a tab\there."),
-        line(
-            "ada",
-            "",
-            Plain,
-            "An address with a path https://example.com/2026/10/01/story?id=1#top and one without a scheme example.org",
-        ),
-        line(
-            "acme",
-            "",
-            Nullcast,
-            "For promotion only: in no timeline, but there by its id.",
-        ),
-        line(
-            "ada",
-            "following",
-            Replies("following"),
-            "Only accounts that @ada follows may reply.",
-        ),
-        line("bob", "", Reply("following"), "@ada Which I may."),
-        line(
-            "ada",
-            "",
-            Replies("mentionedUsers"),
-            "Only accounts mentioned here may reply, such as @grace.",
-        ),
-        line(
-            "grace",
-            "",
-            Replies("verified"),
-            "Only verified accounts may reply.",
-        ),
-        line(
-            "grace",
-            "",
-            Replies("subscribers"),
-            "Only subscribers may reply.",
-        ),
-        line(
-            "acme",
-            "",
-            PaidPartnership,
-            "A paid partnership, marked as one.",
-        ),
-        line("zoe", "", MadeWithAi, "Made with AI, marked as such."),
-        line("grace", "long", Plain, long_text()),
-        line(
-            "bob",
-            "",
-            Deleted,
-            "Deleted a moment later: lookups say so.",
-        ),
-        line(
-            "dan",
-            "",
-            Plain,
-            "Written before the suspension; out of sight since.",
-        ),
-        line("dan", "", Reply("hello"), "@ada So is this reply."),
-        line(
-            "parody_ada",
-            "",
-            Plain,
-            "I am not @ada. Ada is not me. #parody",
-        ),
-        line(
-            "longbio",
-            "",
-            Plain,
-            "My biography is longer than my posts.",
-        ),
-        line("yuki", "", Plain, "初雪が降りました。東京は静かです。#雪"),
-        line("noor", "", Plain, "صباح الخير من المدينة القديمة. #صباح"),
-        line(
-            "zoe",
-            "",
-            Plain,
-            "Bonjour tout le monde, il fait très beau aujourd'hui à Lyon.",
-        ),
-        line(
-            "zoe",
-            "",
-            Plain,
-            "Guten Morgen, die Sonne scheint und der Kaffee ist fertig.",
-        ),
-        line(
-            "bob",
-            "",
-            Plain,
-            "Buenos días a todos, hoy vamos a la playa con los amigos.",
-        ),
-        line(
-            "grace",
-            "",
-            Plain,
-            "Сегодня хорошая погода, и мы гуляем в парке.",
-        ),
-        line("yuki", "", Plain, "안녕하세요, 오늘은 날씨가 좋습니다."),
-        line("zoe", "", Plain, "🦀🦀🦀"),
-        line("ada", "", Plain, "42"),
-        line(
-            "carol",
-            "secret",
-            Plain,
-            "Only approved followers read this.",
-        ),
-        line("carol", "", Plain, "And this. @ada can, @bob cannot."),
-        line("ada", "", Reply("secret"), "@carol I can read it."),
-        line(
-            "carol",
-            "",
-            Plain,
-            "A protected post with a #hashtag is found by nobody else either.",
-        ),
-    ]
+    let rows = SHOWCASE.iter();
+    let lines = rows.map(|(by, tag, kind, text)| line(by, tag, kind.clone(), *text));
+    let full = format!("Exactly 280: {}", "x".repeat(267));
+    let made = [
+        line("ada", "", Plain, full),
+        line("grace", "", Plain, long_text()),
+    ];
+    lines.chain(made).collect()
 }
 
 /// Posts whose later versions still may be written when the world is made: the last of all.
 pub(super) fn edits() -> Vec<Line> {
-    use Kind::{Edit, Plain};
+    use Kind::Edit;
     vec![
         line("grace", "draft", Plain, "This post has a typpo."),
         line("grace", "second", Edit("draft"), "This post had a typo."),
@@ -266,8 +275,9 @@ const MIDDLES: [&str; 11] = [
     "the train was on time",
     "nobody needs that many tabs",
 ];
-const ENDINGS: [&str; 5] = [
+const ENDINGS: [&str; 6] = [
     "",
+    " $ACME",
     " #daily",
     " #notes",
     " (more tomorrow)",
@@ -282,14 +292,14 @@ pub(super) fn everyday(number: usize) -> Line {
     };
     let by = pick(&AUTHORS, 1);
     let opening = pick(&OPENINGS, 3);
-    let (middle, ending) = (pick(&MIDDLES, 5), pick(&ENDINGS, 2));
+    let (middle, ending) = (pick(&MIDDLES, 5), pick(&ENDINGS, 5));
     let (kind, text) = match number % 10 {
         4 if number > 4 => (
             Kind::ReplyBack(1),
             format!("Reply {number}: {middle}{ending}"),
         ),
         7 if number > 7 => (Kind::QuoteBack(3), format!("Quote {number}: {middle}")),
-        _ => (Kind::Plain, format!("{opening} {number}: {middle}{ending}")),
+        _ => (Plain, format!("{opening} {number}: {middle}{ending}")),
     };
     line(by, "", kind, text)
 }

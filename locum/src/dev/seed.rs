@@ -243,7 +243,7 @@ impl Planting {
                 }
             }
             Kind::QuoteBack(back) => new.quote = self.back(back).map(|(_, post)| post),
-            Kind::Replies(who) => new.reply_settings = who.to_owned(),
+            Kind::Replies(who) => who.clone_into(&mut new.reply_settings),
             Kind::Nullcast => new.nullcast = true,
             Kind::MadeWithAi => new.made_with_ai = true,
             Kind::PaidPartnership => new.paid_partnership = true,

@@ -8,7 +8,7 @@ use store::{log, nonces};
 
 use crate::world::World;
 
-const EACH: Duration = Duration::from_secs(60);
+const EACH: Duration = Duration::from_mins(1);
 /// Rows in one transaction, so that a long sweep never holds others up.
 const BATCH: i64 = 5_000;
 

@@ -7,14 +7,14 @@ use crate::config::{Settings, rows};
 use crate::exit::Exit;
 
 /// Checks or shows the configuration.
-pub(crate) fn conf(common: &Common, verb: &ConfVerb, output: &Output) -> Result<(), Exit> {
+pub(crate) fn conf(common: &Common, verb: ConfVerb, output: Output) -> Result<(), Exit> {
     let values = common.found_values()?;
     let settings = Settings::read(&values)?;
     if let ConfVerb::Show { origin } = verb {
         let rows: Value = rows(&values)
             .into_iter()
             .map(|row| {
-                if *origin {
+                if origin {
                     json!({"key": row.name, "value": row.value, "origin": row.origin})
                 } else {
                     json!({"key": row.name, "value": row.value})

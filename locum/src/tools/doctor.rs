@@ -27,10 +27,12 @@ enum Finding {
     Bad(String),
 }
 
+type Look = fn(&Settings) -> Finding;
+
 /// Looks at everything; a red line is a failure.
-pub(crate) fn doctor(common: &Common, output: &Output) -> Result<ExitCode, Exit> {
+pub(crate) fn doctor(common: &Common, output: Output) -> Result<ExitCode, Exit> {
     let settings = common.settings()?;
-    let looks: [(&str, fn(&Settings) -> Finding); 8] = [
+    let looks: [(&str, Look); 8] = [
         ("data folder", folder),
         ("disk", disk),
         ("master key", key),
@@ -71,14 +73,14 @@ fn folder(settings: &Settings) -> Finding {
     if let Err(fault) = world::writable(path) {
         return Finding::Bad(fault.to_string());
     }
-    let mode = std::fs::metadata(path).map_or(0, |data| data.permissions().mode() & 0o777);
+    let rights = std::fs::metadata(path).map_or(0, |data| data.permissions().mode() & 0o777);
     let made = match Record::read(path) {
         Ok(Some(record)) => format!("made by `locum {}`", record.mode),
         Ok(None) => "empty".to_owned(),
         Err(fault) => return Finding::Bad(fault.to_string()),
     };
-    let says = format!("{}, mode {mode:o}, {made}", path.display());
-    if mode & 0o007 == 0 {
+    let says = format!("{}, mode {rights:o}, {made}", path.display());
+    if rights.is_multiple_of(0o10) {
         Finding::Good(says)
     } else {
         Finding::Doubtful(format!("{says}: others may look inside; chmod 0700"))

@@ -9,8 +9,8 @@ use crate::command::{Command, done};
 use crate::exit::Exit;
 
 /// Counts everything again; differences are a failure.
-pub(crate) fn fsck(common: &Common, output: &Output) -> Result<ExitCode, Exit> {
-    let value = done(common, Command::Fsck, *output)?;
+pub(crate) fn fsck(common: &Common, output: Output) -> Result<ExitCode, Exit> {
+    let value = done(common, Command::Fsck, output)?;
     output.value(&value);
     Ok(code(&value))
 }

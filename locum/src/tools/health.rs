@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::run::Listening;
 
 /// Asks the running server whether it lives, or whether it can serve.
-pub(crate) fn health(common: &Common, args: &HealthArgs, output: &Output) -> Result<(), Exit> {
+pub(crate) fn health(common: &Common, args: HealthArgs, output: Output) -> Result<(), Exit> {
     let path = if args.ready { "/readyz" } else { "/livez" };
     let place = match &common.url {
         Some(url) => {

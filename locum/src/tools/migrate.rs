@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::world::{self, COMMANDS_NODE, Creating};
 
 /// Shows or applies migrations.
-pub(crate) fn migrate(common: &Common, verb: &MigrateVerb, output: &Output) -> Result<(), Exit> {
+pub(crate) fn migrate(common: &Common, verb: MigrateVerb, output: Output) -> Result<(), Exit> {
     let settings = common.settings()?;
     if matches!(verb, MigrateVerb::Up) {
         let found = world::find(&settings, Creating::Refused)?;

@@ -20,7 +20,7 @@ use crate::world::{self, Creating, Silent, World};
 pub(crate) fn restore(
     common: &Common,
     args: &RestoreArgs,
-    output: &Output,
+    output: Output,
 ) -> Result<ExitCode, Exit> {
     let settings = Arc::new(common.settings()?);
     let Location::File(target) = settings.location.clone() else {
@@ -37,7 +37,7 @@ pub(crate) fn restore(
         )));
     }
     let found = world::find(&settings, Creating::Allowed)?;
-    let bar = Bar::new(*output, "restoring");
+    let bar = Bar::new(output, "restoring");
     let room = settings.data_dir.join("restoring");
     let proved = prove(&settings, &found, args, &room);
     bar.clear();

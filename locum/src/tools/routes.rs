@@ -8,7 +8,7 @@ use web::router::spell;
 use crate::cli::{Output, RoutesArgs, print};
 
 /// Every operation, or every line of the contract with what became of it.
-pub(crate) fn routes(args: RoutesArgs, output: &Output) {
+pub(crate) fn routes(args: RoutesArgs, output: Output) {
     let rows: Value = if args.coverage {
         let row = |row: coverage::Row| {
             json!({

@@ -8,7 +8,7 @@ use crate::cli::Output;
 const COMPAT: &str = "2026-11";
 
 /// Shows both versions.
-pub(crate) fn version(output: &Output) {
+pub(crate) fn version(output: Output) {
     let version = env!("CARGO_PKG_VERSION");
     if output.json {
         output.value(&json!({"version": version, "compat": COMPAT}));

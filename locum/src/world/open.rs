@@ -154,12 +154,12 @@ mod tests {
     use crate::exit::Exit;
     use std::path::Path;
 
-    fn settings(mode: Mode, folder: &Path, more: &[String]) -> Settings {
+    fn settings(mode: Mode, folder: &Path, further: &[String]) -> Settings {
         let mut sets = vec![format!("core.data_dir={}", folder.display())];
         if mode == Mode::Serve {
             sets.push("core.base_url=https://social.example".to_owned());
         }
-        sets.extend_from_slice(more);
+        sets.extend_from_slice(further);
         let sources = Sources {
             sets,
             ..Sources::default()

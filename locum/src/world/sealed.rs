@@ -42,7 +42,10 @@ pub(crate) fn shared_key(store: &Store, key: &'static str) -> Result<[u8; 32], S
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits
+        .filter_map(|digit| char::from_digit(u32::from(digit), 16))
+        .collect()
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {

@@ -102,7 +102,8 @@ impl Server {
         self.env = self.read_env();
     }
 
-    fn launch(&mut self) {
+    /// Starts the process, and does not wait for it.
+    pub(crate) fn launch(&mut self) {
         let file = |name| File::create(self.beside(name)).unwrap();
         let child = locum(self.folder.path())
             .args(["dev", "--port", "0", "--control-port", "0"])

@@ -1,0 +1,213 @@
+//! What was acknowledged is there after the process was killed at any moment.
+//!
+//! `LOCUM_KILL_ROUNDS` sets how often it is killed (5), `LOCUM_KILL_SEED` when.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::harness::{Ask, Server, fresh};
+
+/// Someone who writes, by what a request of theirs needs.
+struct Writer {
+    id: String,
+    token: String,
+}
+
+/// What the clients know.
+#[derive(Default)]
+struct Ledger {
+    /// Acknowledged posts and their texts.
+    posts: BTreeMap<u64, String>,
+    /// Acknowledged deletions.
+    deleted: HashSet<u64>,
+    /// Deletions without an answer: the post may be there or not.
+    doubtful: HashSet<u64>,
+    /// Acknowledged follows.
+    follows: HashSet<(String, String)>,
+}
+
+/// Numbers that look random, the same for the same seed.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % sides
+    }
+}
+
+fn setting(name: &str, usual: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
+    let rounds = setting("LOCUM_KILL_ROUNDS", 5);
+    let seed = setting("LOCUM_KILL_SEED", u64::try_from(base::clock::wall().ms()).unwrap());
+    let mut server = Server::start(&["--world", "empty"]);
+    let writers: Vec<Writer> = (0..4)
+        .map(|_| {
+            let person = server.person_with("writer", &["--subscription-type", "Premium"]);
+            Writer { id: person.id.clone(), token: person.token }
+        })
+        .collect();
+    let (mut dice, mut all) = (Dice(seed), Ledger::default());
+    for round in 0..rounds {
+        let instant = Duration::from_millis(60 + dice.roll(500));
+        let ledger = write_until_killed(&server, &writers, instant, dice.roll(u64::MAX >> 34));
+        server.crash();
+        let told = format!("round {round}, seed {seed}, killed after {instant:?}");
+        println!("{told}: {} posts, {} deletions", ledger.posts.len(), ledger.deleted.len());
+        check(&server, &writers, &ledger, &told);
+        all.take(ledger, &told);
+    }
+    check(&server, &writers, &all, &format!("after all, seed {seed}"));
+    assert!(all.posts.len() > 10 * usize::try_from(rounds).unwrap(), "{} posts", all.posts.len());
+    is_sound(&server);
+    let next: u64 = post(&server, &writers[0], &json!({ "text": "The last" })).unwrap();
+    assert!(all.posts.last_key_value().is_none_or(|(last, _)| *last < next), "ids went back");
+}
+
+impl Ledger {
+    fn take(&mut self, other: Self, told: &str) {
+        for (id, text) in other.posts {
+            assert!(self.posts.insert(id, text).is_none(), "{told}: {id} was given out twice");
+        }
+        self.deleted.extend(other.deleted);
+        self.doubtful.extend(other.doubtful);
+        self.follows.extend(other.follows);
+    }
+}
+
+/// Everyone writes until the process is gone; what was acknowledged until then.
+fn write_until_killed(server: &Server, writers: &[Writer], instant: Duration, seed: u64) -> Ledger {
+    let (ledger, gone) = (Mutex::new(Ledger::default()), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        for (number, writer) in (0..).zip(writers) {
+            for lane in 0..2 {
+                let dice = Dice(seed ^ (number * 2 + lane + 1));
+                let (ledger, gone) = (&ledger, &gone);
+                scope.spawn(move || write(server, writer, dice, ledger, gone));
+            }
+        }
+        scope.spawn(|| follow(server, writers, &ledger, &gone));
+        std::thread::sleep(instant);
+        server.signal(Signal::KILL);
+        gone.store(true, Ordering::SeqCst);
+    });
+    ledger.into_inner().unwrap()
+}
+
+/// One lane of a writer: posts, replies, edits and deletions.
+fn write(server: &Server, writer: &Writer, mut dice: Dice, ledger: &Mutex<Ledger>, gone: &AtomicBool) {
+    let mut mine: Vec<u64> = Vec::new();
+    while !gone.load(Ordering::SeqCst) {
+        let text = format!("Entry {}", fresh());
+        let some = mine.get(usize::try_from(dice.roll(64)).unwrap()).copied();
+        match (dice.roll(6), some) {
+            (0, Some(id)) => {
+                mine.retain(|other| *other != id);
+                ledger.lock().unwrap().doubtful.insert(id);
+                let ask = Ask::delete(format!("/2/posts/{id}")).bearer(&writer.token);
+                if server.try_send(ask).is_some_and(|answer| answer.status == 200) {
+                    ledger.lock().unwrap().deleted.insert(id);
+                }
+            }
+            (1, Some(id)) => {
+                let reply = json!({ "text": text, "reply": { "in_reply_to_post_id": id.to_string() } });
+                note(server, writer, &reply, text, ledger);
+            }
+            (2, Some(id)) => {
+                // An edited post stands and falls with its versions: it is edited once.
+                mine.retain(|other| *other != id);
+                let edit = json!({ "text": text, "edit_options": { "previous_post_id": id.to_string() } });
+                note(server, writer, &edit, text, ledger);
+            }
+            _ => mine.extend(note(server, writer, &json!({ "text": text }), text.clone(), ledger)),
+        }
+    }
+}
+
+fn note(server: &Server, writer: &Writer, body: &Value, text: String, ledger: &Mutex<Ledger>) -> Option<u64> {
+    let id = post(server, writer, body)?;
+    let before = ledger.lock().unwrap().posts.insert(id, text);
+    assert!(before.is_none(), "{id} was given out twice");
+    Some(id)
+}
+
+fn post(server: &Server, writer: &Writer, body: &Value) -> Option<u64> {
+    let answer = server.try_send(Ask::post("/2/posts").json(body).bearer(&writer.token))?;
+    match answer.status {
+        201 => answer.json()["data"]["id"].as_str()?.parse().ok(),
+        // A reply to a post that its author deleted meanwhile.
+        400 | 403 => None,
+        other => panic!("{other}: {}", answer.text()),
+    }
+}
+
+fn follow(server: &Server, writers: &[Writer], ledger: &Mutex<Ledger>, gone: &AtomicBool) {
+    for source in writers {
+        for target in writers.iter().filter(|target| target.id != source.id) {
+            if gone.load(Ordering::SeqCst) {
+                return;
+            }
+            let line = json!({ "kind": "follow", "from": source.id, "to": target.id });
+            if server.import(&[line]).code == 0 {
+                let edge = (source.id.clone(), target.id.clone());
+                ledger.lock().unwrap().follows.insert(edge);
+            }
+        }
+    }
+}
+
+fn check(server: &Server, writers: &[Writer], ledger: &Ledger, told: &str) {
+    let ids: Vec<&u64> = ledger.posts.keys().collect();
+    for some in ids.chunks(100) {
+        let list = some.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        let ask = Ask::get(format!("/2/posts?ids={list}")).bearer(&writers[0].token);
+        let body = server.send(ask).is(200);
+        let data = body["data"].as_array().cloned().unwrap_or_default();
+        for id in some {
+            let found = data.iter().find(|post| post["id"] == id.to_string());
+            let text = &ledger.posts[id];
+            match found {
+                Some(post) => {
+                    assert!(!ledger.deleted.contains(id), "{told}: {id} was deleted and is back");
+                    assert_eq!(post["text"], text.as_str(), "{told}: {id}");
+                }
+                None => assert!(ledger.doubtful.contains(id), "{told}: {id} {text:?} is lost"),
+            }
+        }
+    }
+    for (source, target) in &ledger.follows {
+        let ask = Ask::get(format!("/2/users/{source}/following?max_results=100"));
+        let body = server.send(ask.bearer(&writers[0].token)).is(200);
+        let users = body["data"].as_array().cloned().unwrap_or_default();
+        let follows = users.iter().any(|user| user["id"] == target.as_str());
+        assert!(follows, "{told}: {source} no longer follows {target}");
+    }
+}
+
+fn is_sound(server: &Server) {
+    let found = server.cli(&["fsck"]);
+    assert_eq!(found.json()["sound"], true, "{found:?}");
+}
+
+#[test]
+fn a_process_that_is_killed_while_it_makes_its_world_starts_all_the_same() {
+    for instant in [20, 60, 120, 200, 350] {
+        let mut server = Server::prepare(&[]);
+        server.launch();
+        std::thread::sleep(Duration::from_millis(instant));
+        server.kill();
+        server.start_again();
+        let me = server.send(Ask::get("/2/users/me").bearer(server.env("USER_TOKEN"))).is(200);
+        assert_eq!(me["data"]["id"], server.env("USER_ID"), "killed after {instant} ms");
+        is_sound(&server);
+    }
+}
