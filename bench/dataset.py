@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 # Raised by every change of what is generated.
-VERSION = 1
+VERSION = 2
 EPOCH_MS = 1_288_834_974_657
 DAY_MS = 86_400_000
 SPAN_MS = 30 * DAY_MS
@@ -28,6 +28,8 @@ FULL_AUDIENCE = 1_000_000
 # Posts whose whole content is remembered, to compare answers with.
 SAMPLE = 1000
 PAGE = 100
+# What one author wrote, and what mentions one user, fills this many posts at any size.
+FEWEST = 250
 
 
 def anchor_ms(now=None):
@@ -168,7 +170,7 @@ class Maker:
                 at -= 0.6 * math.sin(2 * math.pi * at) / (2 * math.pi)
                 post_id = max(snowflake(start + int(at * DAY_MS), 0), last + 1)
                 last = post_id
-                by = self.place[PROLIFIC] if chance.random() < 0.02 else writers.one()
+                by = self.place[PROLIFIC] if chance.random() < self.share(0.02) else writers.one()
                 record = self.post(number, post_id, by, popular)
                 record["like_count"], record["repost_count"] = likes(), likes() // 4
                 file.write(dump(record))
@@ -179,6 +181,9 @@ class Maker:
                     self.samples.append({"id": str(post_id), "text": record["text"], **author})
         with open(self.folder / "ids.bin", "wb") as file:
             self.post_ids.tofile(file)
+
+    def share(self, usual):
+        return max(usual, FEWEST / self.size)
 
     def mention(self, user):
         handle = self.handles[user]
@@ -204,7 +209,7 @@ class Maker:
             named.append(to)
         if chance.random() < 0.15:
             named.append(popular.one())
-        if chance.random() < 0.03:
+        if chance.random() < self.share(0.03):
             named.append(self.place[STAR])
         named = list(dict.fromkeys(named))
         parts.extend(f"@{self.handles[user]}" for user in named)

@@ -82,3 +82,25 @@ fn arguments(command: &clap::Command) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_documents_hold_what_is_declared() {
+        let commands = super::commands(&crate::cli::Cli::command());
+        let pages = [
+            (include_str!("../../../docs/cli.md"), commands),
+            (
+                include_str!("../../../docs/configuration.md"),
+                super::keys(),
+            ),
+        ];
+        for (page, table) in pages {
+            for line in table.lines() {
+                assert!(page.contains(line), "write it anew: no line {line}");
+            }
+        }
+    }
+}

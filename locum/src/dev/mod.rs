@@ -103,37 +103,34 @@ fn show(
 /// The open store, with its world in it.
 fn open(settings: &Settings, found: Found) -> Result<Store, Exit> {
     let Found {
-        record, keyring, ..
+        record,
+        keyring,
+        is_new,
     } = found;
-    // A world is made at a fixed moment with the seed's own randomness. Whether it was made is
-    // asked of the database: the folder may have been made by a start that was cut off.
-    if needs_world(settings, &record, &keyring)? {
-        let making = Options {
-            clock: Clock::frozen(seed::MOMENT),
-            chance: Chance::seeded(record.seed),
-            node: 0,
-            ..world::options(settings, Chance::Os, keyring.clone())
-        };
-        let store = world::open_store(making)?;
-        world::agree(&store, &record)?;
-        plant(&store, &keyring, &record)?;
-        store.close();
-    }
-    let chance = world::chance(&record);
-    let store = world::open_store(world::options(settings, chance, keyring))?;
+    let options = |chance| world::options(settings, chance, keyring.clone());
+    // Whether the world was made is asked of the database: an earlier start may have been cut off.
+    let first = if is_new {
+        Chance::Os
+    } else {
+        world::chance(&record)
+    };
+    let store = world::open_store(options(first))?;
     world::agree(&store, &record)?;
-    Ok(store)
-}
-
-/// Only a folder's first starts look: later ones have their world.
-fn needs_world(settings: &Settings, record: &Record, keyring: &Keyring) -> Result<bool, Exit> {
-    if record.starts > 1 {
-        let store = world::open_store(world::options(settings, Chance::Os, keyring.clone()))?;
-        let made = world::wait(store.read(|tx| Ok(meta::get(tx, "world")?)))?;
-        store.close();
-        return Ok(made.is_none());
+    record.write(&settings.data_dir)?;
+    let made = world::wait(store.read(|tx| Ok::<_, Stop>(meta::get(tx, "world")?)))?;
+    if made.is_some() && !is_new {
+        return Ok(store);
     }
-    Ok(true)
+    store.close();
+    // A world is made at a fixed moment with the seed's own randomness.
+    let store = world::open_store(Options {
+        clock: Clock::frozen(seed::MOMENT),
+        node: 0,
+        ..options(Chance::seeded(record.seed))
+    })?;
+    plant(&store, &keyring, &record)?;
+    store.close();
+    Ok(world::open_store(options(world::chance(&record)))?)
 }
 
 fn plant(store: &Store, keyring: &Keyring, record: &Record) -> Result<(), Exit> {

@@ -18,6 +18,8 @@ pub(crate) fn migrate(common: &Common, verb: MigrateVerb, output: Output) -> Res
             migrate: true,
             ..world::options(&settings, chance, found.keyring)
         })?;
+        world::agree(&store, &found.record)?;
+        found.record.write(&settings.data_dir)?;
         let applied = store
             .applied
             .iter()

@@ -121,6 +121,7 @@ fn put_in_place(
     let moved = fs::rename(copy, target).map_err(Fault::when("putting the copy in place"));
     guard.close();
     moved?;
+    found.record.write(&settings.data_dir)?;
     Ok(aside)
 }
 

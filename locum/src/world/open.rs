@@ -34,7 +34,8 @@ pub(crate) struct Found {
 /// Node number of commands that work beside a server on the same database.
 pub(crate) const COMMANDS_NODE: u16 = 1023;
 
-/// Finds a data folder, or makes it, and counts that it was opened.
+/// Finds a data folder, or makes it. That it was opened is counted in the record, which is written
+/// once its store turns out to fit: what is refused is not touched.
 pub(crate) fn find(settings: &Settings, creating: Creating) -> Result<Found, Exit> {
     let record = Record::read(&settings.data_dir)?;
     check_mode(settings, record.as_ref())?;
@@ -58,7 +59,6 @@ pub(crate) fn find(settings: &Settings, creating: Creating) -> Result<Found, Exi
         starts: 0,
     });
     record.starts += 1;
-    record.write(&settings.data_dir)?;
     Ok(Found {
         record,
         is_new,
@@ -80,6 +80,7 @@ pub(crate) fn open(
         ..options(&settings, chance, found.keyring)
     })?;
     agree(&store, &found.record)?;
+    found.record.write(&settings.data_dir)?;
     Ok(World {
         settings,
         store: Arc::new(store),
@@ -173,7 +174,9 @@ mod tests {
         let data = folder.path().join("data");
         let dev = settings(Mode::Dev, &data, &[]);
         assert!(find(&dev, Creating::Refused).is_err() && !data.exists());
-        assert!(find(&dev, Creating::Allowed).unwrap().is_new);
+        let made = find(&dev, Creating::Allowed).unwrap();
+        assert!(made.is_new);
+        made.record.write(&data).unwrap();
         let again = find(&dev, Creating::Refused).unwrap();
         assert_eq!((again.is_new, again.record.starts), (false, 2));
         let serve = settings(Mode::Serve, &data, &[]);
@@ -221,7 +224,8 @@ mod tests {
     fn a_lost_key_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let dev = settings(Mode::Dev, folder.path(), &[]);
-        find(&dev, Creating::Allowed).unwrap();
+        let made = find(&dev, Creating::Allowed).unwrap();
+        made.record.write(folder.path()).unwrap();
         std::fs::remove_file(folder.path().join("master.key")).unwrap();
         assert!(find(&dev, Creating::Allowed).is_err());
         assert!(!folder.path().join("master.key").exists());

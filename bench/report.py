@@ -1,0 +1,242 @@
+"""The table, its verdicts, and the section of docs/performance.md that it is kept in."""
+
+import json
+import os
+import re
+import subprocess
+from datetime import UTC, datetime
+
+from rows import NOT_BUILT
+from server import ROOT, Failed
+
+DOCUMENT = ROOT / "docs" / "performance.md"
+BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
+DATA = re.compile(r"<!-- figures\n(.*?)\n-->", re.DOTALL)
+# A row that lost more than this of its speed fails `--check`.
+LOST = 0.25
+# What costs the same whatever the size may differ by so much between sizes.
+FLAT = 1.5
+
+# Row and name: what it is, then targets as (figure, "<=" or ">=", bound, how it is said).
+CPU = "cpu"
+TARGETS = {
+    "P1 lookup": (
+        "one post, author expanded, app-only bearer",
+        [(CPU, "<=", 100, "≤ 0.1 ms"), ("ratio", ">=", 0.4, "≥ 0.4 ×")],
+    ),
+    "P2 me": ("`users/me`, OAuth 2.0 user token", [(CPU, "<=", 100, "≤ 0.1 ms")]),
+    "P3 home-500": ("home timeline, 100 posts, 500 followed", [(CPU, "<=", 500, "≤ 0.5 ms")]),
+    "P3 home-5000": ("home timeline, 100 posts, 5,000 followed", [(CPU, "<=", 1000, "≤ 1 ms")]),
+    "P3 home-500-full": ("the same of 500, with authors, times and figures", []),
+    "P4 posts": ("a user's posts, first page of 100", [(CPU, "<=", 500, "≤ 0.5 ms")]),
+    "P4 posts-deep": ("a page deep inside", [(CPU, "<=", 500, "≤ 0.5 ms")]),
+    "P4 mentions": ("mentions, first page of 100", [(CPU, "<=", 500, "≤ 0.5 ms")]),
+    "P4 mentions-deep": ("a page deep inside", [(CPU, "<=", 500, "≤ 0.5 ms")]),
+    "P4 followers": ("followers, first page of 100", [(CPU, "<=", 500, "≤ 0.5 ms")]),
+    "P4 followers-deep": ("a page deep inside", [(CPU, "<=", 500, "≤ 0.5 ms")]),
+    "P9 write": (
+        "`POST /2/tweets`, durable, 64 connections",
+        [
+            (CPU, "<=", 80, "≤ 0.08 ms"),
+            ("ratio", ">=", 0.15, "≥ 0.15 ×"),
+            ("p99", "<=", 50, "p99 ≤ 50 ms"),
+        ],
+    ),
+}
+MEGABYTES_AT_A_MILLION = 400
+
+
+def judged(figures, targets):
+    """met, or which of the targets is missed."""
+    missed = [
+        said
+        for name, relation, bound, said in targets
+        if not (figures[name] <= bound if relation == "<=" else figures[name] >= bound)
+    ]
+    if not targets:
+        return ""
+    return "**missed**: " + ", ".join(missed) if missed else "met"
+
+
+def milliseconds(microseconds):
+    return f"{microseconds / 1000:.3f}"
+
+
+def split(key):
+    row, name, size = key.split(" ")
+    return row, name, int(size)
+
+
+def order(key):
+    row, name, size = split(key)
+    place = list(TARGETS).index(f"{row} {name}") if f"{row} {name}" in TARGETS else 99
+    return int(row[1:]), place, name, size
+
+
+def load_rows(all_figures):
+    for key in sorted(all_figures, key=order):
+        row, name, size = split(key)
+        if f"{row} {name}" in TARGETS:
+            yield row, name, size, all_figures[key]
+
+
+def load_table(all_figures):
+    lines = [
+        "| Row | What | Posts | CPU ms a request | req/s ÷ `/livez` | CPU ÷ `/livez` "
+        "| p50 / p99 ms | Target | Verdict |",
+        "|---|---|--:|--:|--:|--:|--:|---|---|",
+    ]
+    for row, name, size, one in load_rows(all_figures):
+        about, targets = TARGETS[f"{row} {name}"]
+        said = ", ".join(target[3] for target in targets)
+        lines.append(
+            f"| {row} | {about} | {size:,} | {milliseconds(one['cpu'])} | {one['ratio']:.2f} "
+            f"| {one['cost']:.1f} | {one['p50']:.2f} / {one['p99']:.2f} "
+            f"| {said} | {judged(one, targets)} |"
+        )
+    return lines
+
+
+def other_rows(all_figures):
+    """What is no request under load beside the reference: row, what, posts, figure, target, met."""
+    for key in sorted(all_figures, key=order):
+        row, name, size = split(key)
+        one = all_figures[key]
+        if name.endswith("-cold"):
+            followed = name.split("-")[1]
+            about = f"home timeline of {followed} followed, first call after a start"
+            figure = f"{one['cpu_ms']:.1f} ms CPU, {one['wall']:.1f} ms"
+            yield row, about, size, figure, "", None
+        elif name == "oauth1":
+            figure = f"{one['extra']:.0f} µs more, {milliseconds(one['cpu'])} ms in all"
+            about = "OAuth 1.0a signature over OAuth 2.0 bearer, same lookups"
+            yield row, about, size, figure, "≤ 20 µs more", one["extra"] <= 20
+        elif name == "start":
+            yield row, "cold start to first right answer", size, f"{one['start']:.2f} s", "≤ 0.5 s", one["start"] <= 0.5
+            figure = f"{one['idle']:.0f} MB ({one['idle_anonymous']:.0f} without files)"
+            yield row, "idle RSS", size, figure, "≤ 60 MB", one["idle"] <= 60
+        elif name == "loaded":
+            figure = f"{one['resident']:.0f} MB ({one['anonymous']:.0f} without files)"
+            million = size >= 1_000_000
+            target = f"≤ {MEGABYTES_AT_A_MILLION} MB" if million else ""
+            met = one["resident"] <= MEGABYTES_AT_A_MILLION if million else None
+            yield row, "RSS after the reading rows", size, figure, target, met
+        elif name == "import":
+            figure = f"{one['rate']:,.0f} posts/s ({one['seconds']:.1f} s with people and follows)"
+            yield row, "import of JSON Lines", size, figure, "≥ 20,000 posts/s", one["rate"] >= 20_000
+
+
+def other_table(all_figures):
+    rows = list(other_rows(all_figures))
+    if not rows:
+        return []
+    lines = ["| Row | What | Posts | Figure | Target | Verdict |", "|---|---|--:|---|---|---|"]
+    for row, about, size, figure, target, met in rows:
+        verdict = "" if met is None else "met" if met else "**missed**"
+        lines.append(f"| {row} | {about} | {size:,} | {figure} | {target} | {verdict} |")
+    return lines
+
+
+def growth(all_figures):
+    """How the cost of each row grows from the smallest size to the largest, in /livez requests."""
+    sizes = {}
+    for row, name, size, one in load_rows(all_figures):
+        sizes.setdefault(f"{row} {name}", {})[size] = one["cost"]
+    lines = []
+    for key, costs in sizes.items():
+        if len(costs) > 1:
+            factor = costs[max(costs)] / costs[min(costs)]
+            verdict = "flat" if factor <= FLAT else "**grows**"
+            lines.append(
+                f"| {key.replace(' ', ' · ')} | {min(costs):,} → {max(costs):,} "
+                f"| × {factor:.2f} | {verdict} |"
+            )
+    if lines:
+        lines = ["| Row | Posts | Cost in `/livez` requests | Verdict |", "|---|---|--:|---|", *lines]
+    return lines
+
+
+def not_built():
+    return ["Not built: " + ", ".join(f"{row} ({what})" for row, what in NOT_BUILT.items()) + "."]
+
+
+def text(all_figures):
+    parts = [load_table(all_figures), other_table(all_figures), growth(all_figures), not_built()]
+    return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+# Keeping.
+
+
+def git(*arguments):
+    ran = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
+    return ran.stdout.strip()
+
+
+def commit():
+    changed = git("status", "--porcelain", "--", ":!docs", ":!bench", ":!scripts")
+    return git("rev-parse", "--short", "HEAD") + (" and changes" if changed else "")
+
+
+def machine():
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return f"{os.cpu_count()} cores, {pages / 2**30:.0f} GiB of memory"
+
+
+def parts():
+    document = DOCUMENT.read_text(encoding="utf-8")
+    before, begin, rest = document.partition(BEGIN)
+    section, end, after = rest.partition(END)
+    if not begin or not end:
+        raise Failed(f"docs/performance.md has no {BEGIN} … {END}")
+    return before, section, after
+
+
+def stored():
+    """The figures in the document."""
+    found = DATA.search(parts()[1])
+    return json.loads(found.group(1)) if found else {}
+
+
+def keep(figures, command):
+    """Writes new figures into the document; what was not measured stays."""
+    before, _, after = parts()
+    day, version = datetime.now(UTC).date().isoformat(), commit()
+    told = stored()
+    for key, one in figures.items():
+        rounded = {name: round(value, 4) for name, value in one.items()}
+        told[key] = {**rounded, "day": day, "commit": version}
+    lines = [f'"{key}": {json.dumps(told[key])}' for key in sorted(told, key=order)]
+    data = "{\n" + ",\n".join(lines) + "\n}"
+    older = sorted({f"{one['day']} ({one['commit']})" for key, one in told.items() if key not in figures})
+    head = [f"{day}, commit {version}, {machine()}: `{command}`"]
+    if older:
+        head.append("Rows that this run did not measure are of " + ", ".join(older) + ".")
+    section = f"\n{' '.join(head)}\n\n{text(told)}\n\n<!-- figures\n{data}\n-->\n"
+    DOCUMENT.write_text(f"{before}{BEGIN}{section}{END}{after}", encoding="utf-8")
+
+
+# Checking.
+
+# Lower is better, higher is better. Costs are in requests of the reference, made in the same run:
+# the figures of one machine can be held against another's.
+LOWER, HIGHER = ("cost", "extra", "start", "idle_anonymous", "anonymous"), ("ratio",)
+# Below these a difference is noise, whatever share of the figure it is.
+NOISE = {"extra": 5.0, "start": 0.1}
+
+
+def losses(figures, kept):
+    """Rows that lost more than a quarter, by key: what it was and is."""
+    lost = {}
+    for key, now in figures.items():
+        was = kept.get(key)
+        if was is None:
+            continue
+        for name in LOWER + HIGHER:
+            if name not in now or name not in was:
+                continue
+            bound = was[name] * (1 + LOST) if name in LOWER else was[name] * (1 - LOST)
+            worse = now[name] > bound if name in LOWER else now[name] < bound
+            if worse and abs(now[name] - was[name]) > NOISE.get(name, 0):
+                lost.setdefault(key, []).append(f"{name} was {was[name]:.3g}, is {now[name]:.3g}")
+    return lost

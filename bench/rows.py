@@ -1,0 +1,423 @@
+"""The rows of the table: what is asked, what a right answer is, what the target is."""
+
+import base64
+import hashlib
+import hmac
+import json
+import random
+import secrets
+import statistics
+import time
+from urllib.parse import parse_qsl, quote, urlencode
+
+import dataset
+from load import Load, beside, written
+from server import Failed, Server, forget, run, say
+
+# Requests that are sent by turns, at most.
+VARIETY = 20_000
+READERS = 16
+WRITERS = 64
+# Pages to walk until one is deep inside.
+DEEP = 200
+STARTS = 5
+# Single posts asked for with their author, as clients do.
+LOOKUP = "expansions=author_id&post.fields=public_metrics"
+
+# Rows whose part of the program is not there yet.
+NOT_BUILT = {
+    "P6": "stream matcher",
+    "P7": "delivery to streams and webhooks",
+    "P8": "search",
+    "P10": "webhook dispatch",
+    "P12": "ads lists and batches",
+    "P13": "audiences, insights, statistics",
+}
+
+
+class World:
+    """A filled data folder, its server, and the credentials that the load uses."""
+
+    def __init__(self, server, source, options):
+        self.server, self.options = server, options
+        self.facts = json.loads((source / "facts.json").read_text())
+        self.ids = dataset.post_ids(source)
+        self.chance = random.Random(options.seed)
+        self.size = self.facts["size"]
+
+    def prepare(self, command):
+        """Makes an app and its tokens. `command` runs one of ours on the data folder."""
+        command("user", "create", "benchowner", "--password", "secret")
+        levels = ["--access-level", "enterprise", "--permission", "messages"]
+        self.app = command("app", "create", "bench", "--owner", "benchowner", *levels)
+        self.bearer = self.app["bearer_token"]
+        self.command = command
+        self.tokens = {}
+
+    def mint(self, handle, *more):
+        return self.command("token", "mint", "--app", self.app["id"], "--user", handle, *more)
+
+    def token(self, handle):
+        """An OAuth 2.0 token of a user."""
+        if handle not in self.tokens:
+            self.tokens[handle] = self.mint(handle, "--ttl", "never")["token"]
+        return self.tokens[handle]
+
+    def id(self, handle):
+        return self.facts["ids"][handle]
+
+    def some_posts(self, count):
+        return [str(self.ids[self.chance.randrange(len(self.ids))]) for _ in range(count)]
+
+    def length(self, paths, bearer):
+        """The mean length of whole answers, of a few of these requests, all of them good."""
+        client, lengths = self.server.client(), []
+        for path in paths:
+            status, length, body = self.server.get(path, bearer, client)
+            if status != 200:
+                raise Failed(f"GET {path} answered {status}: {body[:300]!r}")
+            lengths.append(length)
+        return statistics.mean(lengths)
+
+    def measure(self, paths, bearer, connections=READERS):
+        """These paths beside the reference."""
+        headers = {"Authorization": f"Bearer {bearer}"}
+        requests = [written(self.server.address, path, headers) for path in paths]
+        length = self.length(self.chance.sample(paths, min(len(paths), 200)), bearer)
+        load = Load(self.server, connections, requests, length=length)
+        return beside(load, self.options.rounds, self.options.seconds)
+
+
+def expect(what, got, wanted):
+    if got != wanted:
+        raise Failed(f"{what}: got {str(got)[:300]}, not {str(wanted)[:300]}")
+
+
+# P1, P2
+
+
+def lookup_path(post):
+    return f"/2/posts/{post}?{LOOKUP}"
+
+
+def check_lookups(world, bearer):
+    client = world.server.client()
+    for sample in world.chance.sample(world.facts["samples"], 200):
+        answer = world.server.ask(lookup_path(sample["id"]), bearer, client)
+        data, people = answer["data"], answer["includes"]["users"]
+        expect("the post", data["id"], sample["id"])
+        expect("its text", data["text"], sample["text"])
+        expect("its author", people[0]["id"], sample["author"])
+        expect("its author", people[0]["username"], sample["username"])
+        if "like_count" not in data["public_metrics"]:
+            raise Failed(f"no figures in {data}")
+
+
+def p1(world):
+    check_lookups(world, world.bearer)
+    paths = [lookup_path(post) for post in world.some_posts(VARIETY)]
+    yield "lookup", world.measure(paths, world.bearer)
+
+
+def p2(world):
+    token = world.token(dataset.READER_500)
+    answer = world.server.ask("/2/users/me", token)
+    expect("me", answer["data"]["id"], world.id(dataset.READER_500))
+    yield "me", world.measure(["/2/users/me"], token)
+
+
+# P3
+
+HOMES = {"home-500": dataset.READER_500, "home-5000": dataset.READER_5000}
+
+
+def home_path(world, handle, more=""):
+    return f"/2/users/{world.id(handle)}/timelines/reverse_chronological?max_results=100{more}"
+
+
+def ids_of(answer):
+    return [one["id"] for one in answer.get("data", [])]
+
+
+def check_home(world, handle, answer):
+    wanted = world.facts["homes"][handle]
+    expect(f"the home timeline of @{handle}", ids_of(answer), wanted)
+
+
+def readers(world):
+    return {name: handle for name, handle in HOMES.items() if handle in world.facts["homes"]}
+
+
+def cold_homes(world):
+    """The first call after a start, which works the timeline out."""
+    found = {}
+    for name, handle in readers(world).items():
+        token = world.token(handle)
+        client = world.server.client()
+        world.server.ask("/2/users/me", token, client)
+        cpu, begun = world.server.fine_cpu(), time.monotonic()
+        answer = world.server.ask(home_path(world, handle), token, client)
+        wall, cpu = time.monotonic() - begun, world.server.fine_cpu() - cpu
+        check_home(world, handle, answer)
+        found[name] = (wall * 1e3, cpu * 1e3)
+    return found
+
+
+def p3(world):
+    for name, handle in readers(world).items():
+        token = world.token(handle)
+        check_home(world, handle, world.server.ask(home_path(world, handle), token))
+        yield name, world.measure([home_path(world, handle)], token)
+    full = "&expansions=author_id&post.fields=created_at,public_metrics"
+    path = home_path(world, dataset.READER_500, full)
+    token = world.token(dataset.READER_500)
+    check_home(world, dataset.READER_500, world.server.ask(path, token))
+    yield "home-500-full", world.measure([path], token)
+
+
+# P4
+
+
+def walk(world, path):
+    """The first page, and the path of one deep inside; all pages between are looked at."""
+    client, seen, at = world.server.client(), set(), path
+    first, pages = None, [path]
+    for _ in range(DEEP):
+        answer = world.server.ask(at, world.bearer, client)
+        page = ids_of(answer)
+        first = first or page
+        if len(set(page)) != len(page) or seen & set(page):
+            raise Failed(f"{path}: pages repeat themselves")
+        seen |= set(page)
+        token = answer["meta"].get("next_token")
+        if token is None:
+            break
+        at = f"{path}&pagination_token={quote(token)}"
+        if len(page) == dataset.PAGE:
+            pages.append(at)
+    # The last one may not be whole.
+    deep = pages[-2] if len(pages) > 2 else None
+    return first, deep, len(seen)
+
+
+def p4(world):
+    facts = world.facts
+    posts = f"/2/users/{world.id(dataset.PROLIFIC)}/posts?max_results=100"
+    mentions = f"/2/users/{world.id(dataset.STAR)}/mentions?max_results=100"
+    followers = f"/2/users/{world.id(dataset.STAR)}/followers?max_results=100"
+    lists = [
+        ("posts", posts, facts["prolific"]),
+        ("mentions", mentions, facts["mentions"]),
+        ("followers", followers, {"count": facts["followers"], "newest": None}),
+    ]
+    for name, path, wanted in lists:
+        first, deep, seen = walk(world, path)
+        if wanted["newest"] is not None:
+            expect(f"page one of {name}", first, wanted["newest"])
+        reach = min(wanted["count"], DEEP * dataset.PAGE)
+        # Of a timeline only so much can be reached.
+        if seen < min(reach, 800 if name != "followers" else reach):
+            raise Failed(f"{name}: {seen} of {reach} seen")
+        yield name, world.measure([path], world.bearer)
+        if deep:
+            yield f"{name}-deep", world.measure([deep], world.bearer)
+
+
+# P5
+
+
+def encoded(text):
+    return quote(text, safe="-._~")
+
+
+class Signer:
+    """OAuth 1.0a signatures (RFC 5849) for GET requests."""
+
+    def __init__(self, origin, app, token):
+        self.origin = origin
+        self.key = app["api_key"]
+        self.token = token["access_token"]
+        secret = f"{encoded(app['api_secret'])}&{encoded(token['access_token_secret'])}"
+        self.secret = secret.encode()
+
+    def header(self, path):
+        plain, _, query = path.partition("?")
+        fields = {
+            "oauth_consumer_key": self.key,
+            "oauth_nonce": secrets.token_hex(12),
+            "oauth_signature_method": "HMAC-SHA1",
+            "oauth_timestamp": str(int(time.time())),
+            "oauth_token": self.token,
+            "oauth_version": "1.0",
+        }
+        pairs = sorted((encoded(a), encoded(b)) for a, b in [*fields.items(), *parse_qsl(query)])
+        parameters = "&".join(f"{a}={b}" for a, b in pairs)
+        base = f"GET&{encoded(self.origin + plain)}&{encoded(parameters)}".encode()
+        digest = hmac.new(self.secret, base, hashlib.sha1).digest()
+        fields["oauth_signature"] = base64.b64encode(digest).decode()
+        return "OAuth " + ", ".join(f'{name}="{encoded(text)}"' for name, text in fields.items())
+
+
+def p5(world):
+    server, options = world.server, world.options
+    handle = dataset.READER_500
+    token = world.token(handle)
+    signer = Signer(server.url.rstrip("/"), world.app, world.mint(handle, "--oauth1"))
+    paths = [lookup_path(post) for post in world.some_posts(VARIETY)]
+    headers = {"Authorization": f"Bearer {token}"}
+    length = world.length(paths[:100], token)
+    plain = Load(
+        server, READERS, [written(server.address, path, headers) for path in paths], length=length
+    )
+    rate = plain.run(1)["rate"]
+    ours, theirs, rest = [], [], []
+    for _ in range(options.rounds):
+        # Each signature is taken once, and not for long after it was made.
+        count = int(rate * (options.seconds + 1) * 1.2)
+        signed = []
+        for number in range(count):
+            path = paths[number % len(paths)]
+            signed.append(written(server.address, path, {"Authorization": signer.header(path)}))
+        check_signed(server, signer, paths[0])
+        load = Load(server, READERS, signed, once=True, length=length)
+        ours.append(load.run(options.seconds))
+        load.close()
+        theirs.append(plain.run(options.seconds))
+        rest.append(ours[-1]["cpu"] - theirs[-1]["cpu"])
+    middle = lambda rounds, name: statistics.median(one[name] for one in rounds)
+    figures = {name: middle(ours, name) for name in ("cpu", "rate", "p50", "p99")}
+    figures["extra"] = statistics.median(rest)
+    figures["requests"] = sum(one["requests"] for one in ours)
+    yield "oauth1", figures
+
+
+def check_signed(server, signer, path):
+    header = signer.header(path)
+    for status in (200, 401):
+        got, _, body = server.get(path, headers={"Authorization": header})
+        if got != status:
+            raise Failed(f"a signed request answered {got}, not {status}: {body[:300]!r}")
+
+
+# P9
+
+
+def post_counts(world, handles):
+    client, total = world.server.client(), 0
+    for start in range(0, len(handles), 100):
+        names = ",".join(handles[start : start + 100])
+        query = urlencode({"usernames": names, "user.fields": "public_metrics"})
+        answer = world.server.ask(f"/2/users/by?{query}", world.bearer, client)
+        if len(answer["data"]) != len(handles[start : start + 100]):
+            raise Failed("not all writers are there")
+        metrics = [one["public_metrics"] for one in answer["data"]]
+        total += sum(one.get("post_count", one.get("tweet_count", 0)) for one in metrics)
+    return total
+
+
+def p9(world):
+    server = world.server
+    handles = world.facts["writers"][:WRITERS]
+    tokens = [world.token(handle) for handle in handles]
+    load = Load(server, WRITERS, tokens=tokens)
+    before = post_counts(world, handles)
+    figures = beside(load, world.options.rounds, world.options.seconds)
+    more = post_counts(world, handles) - before
+    # What was under way when a round ended is written too.
+    if not load.sent <= more <= load.sent + WRITERS * load.runs:
+        raise Failed(f"{load.sent} posts were acknowledged, {more} are there")
+    yield "write", figures
+
+
+# P11
+
+
+def first_answer(world, server, post):
+    """Seconds from the start of the process to the first right answer."""
+    begun = time.monotonic()
+    server.start()
+    answer = server.ask(lookup_path(post), world.bearer)
+    took = time.monotonic() - begun
+    expect("the first answer", answer["data"]["id"], post)
+    return took
+
+
+def starts(world):
+    """Cold starts: what the system holds of the program and its files is dropped before."""
+    server, took, idle, homes = world.server, [], [], []
+    server.stop()
+    for _ in range(STARTS):
+        forget(server.binary, *server.folder.glob("*.db*"))
+        took.append(first_answer(world, server, world.facts["samples"][0]["id"]))
+        server.stop()
+        server.start()
+        time.sleep(1)
+        idle.append(server.memory())
+        homes.append(cold_homes(world))
+        server.stop()
+    server.start()
+    figures = {
+        "start": statistics.median(took),
+        "idle": statistics.median(one[0] for one in idle),
+        "idle_anonymous": statistics.median(one[1] for one in idle),
+    }
+    cold = {}
+    for name in readers(world):
+        cold[f"{name}-cold"] = {
+            "wall": statistics.median(one[name][0] for one in homes),
+            "cpu_ms": statistics.median(one[name][1] for one in homes),
+        }
+    return figures, cold
+
+
+# Every row that is measured under load, in the order in which it is.
+ROWS = {"P1": p1, "P2": p2, "P3": p3, "P4": p4, "P5": p5, "P9": p9}
+ALL = ["P1", "P2", "P3", "P4", "P5", "P9", "P11"]
+
+
+class Measured:
+    """Figures of one size, by row and name."""
+
+    def __init__(self, size):
+        self.size, self.figures = size, {}
+
+    def add(self, row, name, figures):
+        self.figures[f"{row} {name} {self.size}"] = figures
+        shown = {key: round(value, 3) for key, value in figures.items()}
+        say(f"  {row} {name}: {json.dumps(shown)}")
+
+
+def measure(binary, folder, source, took, rows, options):
+    """All rows at one size, on a copy of a filled data folder."""
+    measured = Measured(options.size_now)
+    server = Server(binary, folder)
+    with server:
+        world = World(server, source, options)
+        world.prepare(lambda *arguments: run(binary, folder, *arguments))
+        if "P3" in rows or "P11" in rows:
+            for handle in readers(world).values():
+                world.token(handle)
+            figures, cold = starts(world)
+            if "P11" in rows:
+                measured.add("P11", "start", figures)
+            if "P3" in rows:
+                for name, one in cold.items():
+                    measured.add("P3", name, one)
+        # Writing comes last: what is compared with is known of the set as it was.
+        for row in rows:
+            if row in ROWS and row != "P9":
+                for name, one in ROWS[row](world):
+                    measured.add(row, name, one)
+        if "P11" in rows:
+            resident, anonymous = server.memory()
+            loaded = {"resident": resident, "anonymous": anonymous}
+            measured.add("P11", "loaded", loaded)
+        if "P9" in rows:
+            for name, one in p9(world):
+                measured.add("P9", name, one)
+    if "P11" in rows:
+        total = sum(took.values())
+        rate = options.size_now / took["posts"]
+        imported = {"rate": rate, "rate_all": options.size_now / total, "seconds": total}
+        measured.add("P11", "import", imported)
+    return measured.figures

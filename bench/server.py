@@ -1,0 +1,251 @@
+"""The real server: built, filled, started, asked, measured."""
+
+import hashlib
+import http.client
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import dataset
+
+ROOT = Path(__file__).resolve().parent.parent
+TICKS = os.sysconf("SC_CLK_TCK")
+# Published limits, but so many times that no load of ours reaches them: they are counted all the same.
+RATE_LIMITS = "scale=100000"
+
+
+class Failed(Exception):
+    """Something went wrong that makes figures worthless."""
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def cache():
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "locum-bench"
+
+
+def build():
+    """The release binary, built unless it is up to date."""
+    command = ["cargo", "build", "--release", "--quiet", "-p", "locum"]
+    subprocess.run(command, cwd=ROOT, check=True)
+
+
+def binary():
+    target = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
+    path = (ROOT / target / "release" / "locum").resolve()
+    if not path.exists():
+        raise Failed("there is no release binary: run without --no-build")
+    return path
+
+
+def environment():
+    return {name: value for name, value in os.environ.items() if not name.startswith("LOCUM_")}
+
+
+def run(binary, folder, *arguments):
+    """A command on a data folder, answered in JSON."""
+    command = [binary, *map(str, arguments), "--json", "--data-dir", folder]
+    ran = subprocess.run(
+        command, cwd=folder, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+    if ran.returncode != 0:
+        what = " ".join(map(str, arguments[:2]))
+        raise Failed(f"locum {what} failed: {ran.stdout.strip()} {ran.stderr.strip()}")
+    return json.loads(ran.stdout) if ran.stdout.strip() else None
+
+
+# Data sets and data folders, both kept.
+
+
+def checksum(*folders):
+    """Of everything that decides what an import puts into a database."""
+    digest = hashlib.sha256()
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file():
+                digest.update(str(path.relative_to(ROOT)).encode())
+                digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def lines(size, seed):
+    """The folder of a data set's files."""
+    week = dataset.anchor_ms() // dataset.DAY_MS
+    folder = cache() / f"lines-{size}-{seed}-{dataset.VERSION}-{week}"
+    if (folder / "facts.json").exists():
+        return folder
+    for old in cache().glob(f"lines-{size}-*"):
+        shutil.rmtree(old)
+    say(f"making {size:,} posts")
+    folder.mkdir(parents=True)
+    dataset.make(folder, size, seed)
+    return folder
+
+
+def create(binary, folder):
+    """An empty world: started once and stopped."""
+    folder.mkdir(parents=True)
+    server = Server(binary, folder)
+    server.start()
+    server.stop()
+
+
+def fill(binary, folder, source):
+    """Imports a data set into a new data folder; seconds for each of its files."""
+    create(binary, folder)
+    took = {}
+    for name in ("users", "posts", "follows"):
+        begun = time.monotonic()
+        run(binary, folder, "import", "jsonl", source / f"{name}.jsonl")
+        took[name] = time.monotonic() - begun
+        say(f"  {name} in {took[name]:.1f} s")
+    return took
+
+
+def filled(binary, size, seed):
+    """A data folder with a data set in it, and how long its import took."""
+    source = lines(size, seed)
+    made_from = checksum("store/migrations", "transfer/src", "archive/src")
+    folder = cache() / f"data-{source.name.removeprefix('lines-')}-{made_from}"
+    note = folder.with_suffix(".json")
+    if note.exists():
+        return source, folder, json.loads(note.read_text())
+    for old in cache().glob(f"data-{size}-*"):
+        shutil.rmtree(old) if old.is_dir() else old.unlink()
+    say(f"importing {size:,} posts")
+    took = fill(binary, folder, source)
+    note.write_text(json.dumps(took))
+    return source, folder, took
+
+
+@contextmanager
+def copy_of(folder):
+    """A data folder to write to, on the same disk, gone afterwards."""
+    work = cache() / f"work-{os.getpid()}"
+    shutil.rmtree(work, ignore_errors=True)
+    subprocess.run(["cp", "-a", "--reflink=auto", folder, work], check=True)
+    try:
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def forget(*paths):
+    """Has the system drop what it holds of these files in memory."""
+    for path in paths:
+        if path.exists():
+            with open(path, "rb") as file:
+                os.fsync(file.fileno())
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+class Server:
+    """A process that serves a data folder on a port of its own."""
+
+    def __init__(self, binary, folder, more=()):
+        self.binary, self.folder, self.more = binary, Path(folder), list(more)
+        self.process = None
+        self.log = self.folder.parent / f"{self.folder.name}.log"
+
+    def start(self):
+        """Starts it and waits until it says where it listens."""
+        reads, writes = os.pipe()
+        command = [self.binary, "dev", "--port", "0", "--control-port", "0"]
+        command += ["--world", "empty", "--rate-limits", RATE_LIMITS, "--ready-fd", str(writes)]
+        command += ["--data-dir", self.folder, *self.more]
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                command,
+                cwd=self.folder,
+                env=environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                pass_fds=[writes],
+            )
+        os.close(writes)
+        with open(reads, encoding="utf-8") as pipe:
+            ready = pipe.readline()
+        self.url = next((word for word in ready.split() if "://" in word), None)
+        if self.url is None:
+            code = self.process.wait()
+            raise Failed(f"the server ended with {code}: {self.log.read_text()[-2000:]}")
+        self.address = urlsplit(self.url).netloc
+
+    def stop(self):
+        if self.process is None:
+            return
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            code = self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            code = self.process.wait()
+        self.process = None
+        if code != 0:
+            raise Failed(f"the server ended with {code}: {self.log.read_text()[-2000:]}")
+        self.log.unlink(missing_ok=True)
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, kind, *_):
+        if kind is None:
+            self.stop()
+        elif self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+    def forget_log(self):
+        """Empties its log, which grows by a line for every request."""
+        os.truncate(self.log, 0)
+
+    def cpu(self):
+        """Processor seconds that it has used, its own and the system's for it."""
+        text = Path(f"/proc/{self.process.pid}/stat").read_text()
+        fields = text.rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def fine_cpu(self):
+        """The same to the microsecond, of the threads that there are."""
+        tasks = Path(f"/proc/{self.process.pid}/task")
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks.iterdir()) / 1e9
+
+    def memory(self):
+        """Resident megabytes: all of it, and without pages of files."""
+        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        kilobytes = {line.split(":")[0]: line.split()[1] for line in lines if line.endswith("kB")}
+        return int(kilobytes["VmRSS"]) / 1024, int(kilobytes["RssAnon"]) / 1024
+
+    def client(self):
+        return http.client.HTTPConnection(self.address, timeout=60)
+
+    def get(self, path, bearer=None, client=None, headers=None):
+        """Status, whole length and body of an answer."""
+        headers = dict(headers or {})
+        if bearer:
+            headers["Authorization"] = f"Bearer {bearer}"
+        client = client or self.client()
+        client.request("GET", path, headers=headers)
+        answer = client.getresponse()
+        body = answer.read()
+        heads = len(answer.reason) + 15 + sum(len(a) + len(b) + 4 for a, b in answer.getheaders()) + 2
+        return answer.status, heads + len(body), body
+
+    def ask(self, path, bearer, client=None):
+        """The body of a good answer."""
+        status, _, body = self.get(path, bearer, client)
+        if status != 200:
+            raise Failed(f"GET {path} answered {status}: {body[:500]!r}")
+        return json.loads(body)
