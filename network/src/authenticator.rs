@@ -155,26 +155,35 @@ impl Authenticator {
         }
     }
 
-    /// Reads the log and forgets what other nodes have changed, until the store is closed. Needed
-    /// only where other processes write to the same database; a change of this process is known
-    /// with its commit.
-    pub async fn follow_others(&self) -> Result<(), Stop> {
-        let mut seen = self.store.read(|tx| Ok(log::end(tx)?)).await?;
-        loop {
-            tokio::time::sleep(LOOK_EVERY).await;
-            let after = seen;
-            let events = self
-                .store
-                .read(move |tx| Ok(log::after(tx, after, 1000)?))
-                .await?;
-            if events.iter().any(|event| touches_credentials(&event.kind)) {
-                self.store
-                    .context()
-                    .credentials
-                    .fetch_add(1, Ordering::SeqCst);
+    /// Reads the log and forgets what other nodes have changed. Needed only where other processes
+    /// write to the same database; a change of this process is known with its commit.
+    pub async fn follow_others(&self) {
+        let mut seen = None;
+        while self.store.is_shared() {
+            match self.look_after(seen).await {
+                Ok(end) => seen = Some(end),
+                Err(stop) => tracing::warn!(?stop, "other nodes' changes were not read"),
             }
-            seen = events.last().map_or(seen, |event| event.seq);
+            tokio::time::sleep(LOOK_EVERY).await;
         }
+    }
+
+    /// Reads what came after a place in the log; answers the new place.
+    async fn look_after(&self, seen: Option<i64>) -> Result<i64, Stop> {
+        let Some(seen) = seen else {
+            return self.store.read(|tx| Ok(log::end(tx)?)).await;
+        };
+        let events = self
+            .store
+            .read(move |tx| Ok(log::after(tx, seen, 1000)?))
+            .await?;
+        if events.iter().any(|event| touches_credentials(&event.kind)) {
+            self.store
+                .context()
+                .credentials
+                .fetch_add(1, Ordering::SeqCst);
+        }
+        Ok(events.last().map_or(seen, |event| event.seq))
     }
 
     async fn bearer(&self, token: &str) -> Result<Caller, Stop> {

@@ -8,75 +8,106 @@ use store::{Tx, users};
 
 /// A text, read.
 #[derive(Clone, Debug)]
-pub(crate) struct Reading {
+pub struct Reading {
     /// NFC.
-    pub(crate) text: String,
+    pub text: String,
     /// BCP 47.
-    pub(crate) lang: &'static str,
+    pub lang: &'static str,
     /// Entities of the whole text as the interface shows them, or empty.
-    pub(crate) entities: String,
+    pub entities: String,
     /// Entities of the shortened text of a long post, or empty.
-    pub(crate) short_entities: String,
+    pub short_entities: String,
     /// Users that it mentions, once each.
-    pub(crate) mentioned: Vec<UserId>,
+    pub mentioned: Vec<UserId>,
     /// Cashtags in it.
     pub(crate) cashtags: usize,
     /// Bytes at the start that are mentions of those replied to: they weigh nothing.
     pub(crate) free_bytes: usize,
     /// Where the text to be displayed starts, in code points.
-    pub(crate) display_start: i64,
+    pub display_start: i64,
     /// Where it ends.
-    pub(crate) display_end: i64,
+    pub display_end: i64,
+}
+
+/// A text as far as it can be read without knowing who is there.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    text: String,
+    found: Entities,
+    /// Of the shortened text of a long post.
+    short: Option<Entities>,
+}
+
+impl Draft {
+    /// Looks for entities; the costly part, which needs no transaction.
+    pub fn of(text: &str) -> Self {
+        let text = text::normalize(text).into_owned();
+        let short = text::short_first_part(&text);
+        Self {
+            found: text::entities(&text),
+            short: short.map(|short| text::entities(&short)),
+            text,
+        }
+    }
+
+    /// The language that the text seems to be in (BCP 47).
+    pub fn language(&self) -> &'static str {
+        text::language(&self.text)
+    }
+
+    /// Handles that it mentions, as they are written.
+    pub fn names(&self) -> Vec<&str> {
+        let mentions = self.found.mentions.iter();
+        mentions.map(|mention| mention.text.as_str()).collect()
+    }
+
+    /// Reads the text, knowing who is there. In a reply the mentions at its start are not
+    /// displayed.
+    pub fn read(&self, known: &[(String, UserId)], is_reply: bool, lang: &'static str) -> Reading {
+        let leading = if is_reply {
+            self.found.leading_mentions(&self.text)
+        } else {
+            &[]
+        };
+        let last = leading.last();
+        let free_bytes = last.map_or(0, |mention| mention.bytes.end);
+        let shown = self.text.get(free_bytes..).unwrap_or_default();
+        let gap = shown
+            .chars()
+            .take_while(|letter| letter.is_whitespace())
+            .count();
+        let start = last.map_or(0, |mention| mention.end + gap);
+        let mut mentioned: Vec<UserId> = known.iter().map(|(_, id)| *id).collect();
+        mentioned.sort_unstable();
+        mentioned.dedup();
+        let short = self.short.as_ref();
+        Reading {
+            lang,
+            entities: spoken(&self.found, known),
+            short_entities: short.map_or_else(String::new, |short| spoken(short, known)),
+            mentioned,
+            cashtags: self.found.cashtags.len(),
+            free_bytes,
+            display_start: i64::try_from(start).unwrap_or(0),
+            display_end: i64::try_from(self.text.chars().count()).unwrap_or(0),
+            text: self.text.clone(),
+        }
+    }
 }
 
 /// Reads a post's text. In a reply the mentions at its start are not displayed.
 pub(crate) fn read(tx: &mut Tx<'_>, text: &str, is_reply: bool) -> Result<Reading, Fault> {
-    let text = text::normalize(text).into_owned();
-    let found = text::entities(&text);
-    let names: Vec<&str> = found
-        .mentions
-        .iter()
-        .map(|mention| mention.text.as_str())
-        .collect();
-    let known = users::by_usernames(tx, &names)?;
+    let draft = Draft::of(text);
+    let known = users::by_usernames(tx, &draft.names())?;
     let known: Vec<(String, UserId)> = known
         .into_iter()
         .map(|user| (user.username, user.id))
         .collect();
-    let leading = if is_reply {
-        found.leading_mentions(&text)
-    } else {
-        &[]
-    };
-    let last = leading.last();
-    let free_bytes = last.map_or(0, |mention| mention.bytes.end);
-    let shown = text.get(free_bytes..).unwrap_or_default();
-    let gap = shown
-        .chars()
-        .take_while(|letter| letter.is_whitespace())
-        .count();
-    let start = last.map_or(0, |mention| mention.end + gap);
-    let mut mentioned: Vec<UserId> = known.iter().map(|(_, id)| *id).collect();
-    mentioned.sort_unstable();
-    mentioned.dedup();
-    let short = text::short_first_part(&text);
-    let short_entities =
-        short.map_or_else(String::new, |short| spoken(&text::entities(&short), &known));
-    Ok(Reading {
-        lang: text::language(&text),
-        entities: spoken(&found, &known),
-        short_entities,
-        mentioned,
-        cashtags: found.cashtags.len(),
-        free_bytes,
-        display_start: i64::try_from(start).unwrap_or(0),
-        display_end: i64::try_from(text.chars().count()).unwrap_or(0),
-        text,
-    })
+    Ok(draft.read(&known, is_reply, draft.language()))
 }
 
 /// The entities of a profile's URL and biography, or empty.
-pub(crate) fn profile_entities(url: &str, description: &str) -> String {
+pub fn profile_entities(url: &str, description: &str) -> String {
     let mut all = Map::new();
     if !url.is_empty() {
         let end = url.chars().count();

@@ -182,6 +182,11 @@ pub fn verify(tx: &mut Tx<'_>, id: UserId, kind: &str) -> Result<User, Stop> {
     })
 }
 
+/// Marks a user as a parody, or no longer.
+pub fn mark_parody(tx: &mut Tx<'_>, id: UserId, parody: bool) -> Result<User, Stop> {
+    change(tx, id, "user.parody", |user| user.parody = parody)
+}
+
 /// Marks a user as protected, or no longer.
 pub fn protect(tx: &mut Tx<'_>, id: UserId, protected: bool) -> Result<User, Stop> {
     change(tx, id, "user.protect", |user| user.protected = protected)

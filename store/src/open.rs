@@ -50,11 +50,15 @@ impl Store {
     /// the stored secrets were encrypted with.
     pub async fn open(options: Options) -> Result<Self, Fault> {
         let store = on_a_thread(move || Self::connect(options)).await?;
-        store.prepare().await.map_err(|stop| match stop {
+        let Err(stop) = store.prepare().await else {
+            return Ok(store);
+        };
+        // Closed in order, the files are left as they were found.
+        on_a_thread(move || Ok(store.close())).await?;
+        Err(match stop {
             Stop::Failed(fault) => fault,
             Stop::Refused(refusal) => Fault::new(format!("opening the store: {refusal:?}")),
-        })?;
-        Ok(store)
+        })
     }
 
     fn connect(options: Options) -> Result<Self, Fault> {

@@ -25,12 +25,6 @@ pub(super) async fn execute(world: &World, backup: &Backup) -> Result<Value, Sto
     if world.store.is_shared() {
         return export::to_file(world, &backup.file).await;
     }
-    let bytes = copy(world, &backup.file).await?;
+    let bytes = world.store.backup(backup.file.clone()).await?;
     Ok(json!({"file": backup.file, "bytes": bytes}))
-}
-
-/// waiting: `Store::backup(&self, to: PathBuf) -> Result<u64, Fault>`.
-#[expect(clippy::unused_async, reason = "waits for the store's verb")]
-async fn copy(_world: &World, _file: &std::path::Path) -> Result<u64, Stop> {
-    Err(base::Fault::new("the store cannot copy itself yet").into())
 }

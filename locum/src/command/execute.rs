@@ -54,7 +54,7 @@ pub(crate) async fn answer(world: World, body: &[u8]) -> Value {
     serde_json::to_value(answer).unwrap_or(Value::Null)
 }
 
-/// Counts everything again and compares.
+/// Counts everything again and compares, and looks at every page of the file.
 pub(crate) async fn check(world: &World) -> Result<Value, Stop> {
     let found = world.store.read(|tx| Ok(recount::check(tx)?)).await?;
     let rows = found.iter().map(|difference| {
@@ -66,7 +66,9 @@ pub(crate) async fn check(world: &World) -> Result<Value, Stop> {
         })
     });
     let differences: Vec<Value> = rows.collect();
-    Ok(json!({"sound": differences.is_empty(), "differences": differences}))
+    let damage = world.store.damage().await?;
+    let sound = differences.is_empty() && damage.is_empty();
+    Ok(json!({"sound": sound, "differences": differences, "damage": damage}))
 }
 
 /// A file that a command names, where the command runs; it does not take another's place.

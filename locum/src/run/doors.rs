@@ -24,6 +24,7 @@ pub(super) struct Doors {
     control: Control,
     limits: edge::Limits,
     metrics: Arc<Metrics>,
+    authenticator: Arc<Authenticator>,
 }
 
 type Serving = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -41,10 +42,11 @@ impl Doors {
         let metrics = Arc::new(Metrics::default());
         let authenticator =
             Authenticator::new(Arc::clone(store), &auth_config(settings, listening))?;
+        let authenticator = Arc::new(authenticator);
         let server = Server::new(
             web::operations::ENDPOINTS,
             Arc::clone(store),
-            Arc::new(authenticator),
+            Arc::clone(&authenticator),
             Arc::clone(&metrics),
             shutdown.clone(),
             config(settings, page_key),
@@ -61,12 +63,21 @@ impl Doors {
             control,
             limits: settings.edge.clone(),
             metrics,
+            authenticator,
         })
     }
 
     /// Counts what comes to a listener.
     pub(super) fn watch(&self, name: &'static str, stats: Arc<Stats>) {
         self.metrics.add_listener(name, stats);
+    }
+
+    /// Keeps up with what other nodes change, until the signal to stop.
+    pub(super) async fn keep_up(&self, shutdown: &Shutdown) {
+        tokio::select! {
+            () = self.authenticator.follow_others() => {}
+            () = shutdown.triggered() => {}
+        }
     }
 
     /// Answers clients.

@@ -79,6 +79,7 @@ async fn live(
             OptionFuture::from(control),
             doors.administer(local, &shutdown),
             background::keep(world.clone(), shutdown.clone()),
+            doors.keep_up(&shutdown),
         )
     };
     announce(&ready)?;

@@ -27,7 +27,11 @@ enum Accent {
 
 /// Operations that read their credentials themselves; their own tests have them.
 fn is_open(facts: &Value) -> bool {
-    facts["security"].as_array().unwrap().iter().any(|kind| kind == &serde_json::json!({}))
+    facts["security"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .any(|kind| kind == &serde_json::json!({}))
 }
 
 /// Every operation that is declared: the document of the binary has those that are built.
@@ -47,7 +51,9 @@ fn operations() -> Vec<Operation> {
 fn operation(path: &str, method: &str, facts: &Value) -> Operation {
     let kinds = facts["security"].as_array().unwrap();
     let has = |name: &str| kinds.iter().any(|kind| kind.get(name).is_some());
-    let scopes = kinds.iter().find_map(|kind| kind["OAuth2UserToken"].as_array());
+    let scopes = kinds
+        .iter()
+        .find_map(|kind| kind["OAuth2UserToken"].as_array());
     let text = |scope: &Value| scope.as_str().unwrap().to_owned();
     Operation {
         id: facts["operationId"].as_str().unwrap().to_owned(),
@@ -80,7 +86,11 @@ impl Operation {
         }
         while let Some((head, rest)) = path.split_once('{') {
             let (name, tail) = rest.split_once('}').unwrap();
-            let value = if name.contains("username") { "nobody" } else { "20" };
+            let value = if name.contains("username") {
+                "nobody"
+            } else {
+                "20"
+            };
             path = format!("{head}{value}{tail}");
         }
         Ask::new(self.method, path)
@@ -103,16 +113,26 @@ impl Operation {
 fn is_about_credentials(answer: &Answer) -> bool {
     let body = answer.json();
     let kind = body["type"].as_str().unwrap_or_default();
-    ["unsupported-authentication", "oauth1-permissions"].iter().any(|name| kind.ends_with(name))
+    ["unsupported-authentication", "oauth1-permissions"]
+        .iter()
+        .any(|name| kind.ends_with(name))
         || body["detail"] == "Forbidden"
 }
 
 fn shown(answer: &Answer) -> String {
-    format!("{} {}", answer.status, answer.text().chars().take(160).collect::<String>())
+    format!(
+        "{} {}",
+        answer.status,
+        answer.text().chars().take(160).collect::<String>()
+    )
 }
 
 fn expect(answer: &Answer, status: u16) -> Result<(), String> {
-    if answer.status == status { Ok(()) } else { Err(format!("not {status}: {}", shown(answer))) }
+    if answer.status == status {
+        Ok(())
+    } else {
+        Err(format!("not {status}: {}", shown(answer)))
+    }
 }
 
 /// It has this status and code; ads have codes of their own.
@@ -131,7 +151,10 @@ fn wrong_kind(operation: &Operation, answer: &Answer) -> Result<(), String> {
     expect(answer, 403)?;
     let body = answer.json();
     let said = match operation.accent {
-        Accent::V2 => body["type"].as_str().unwrap_or_default().ends_with("/unsupported-authentication"),
+        Accent::V2 => body["type"]
+            .as_str()
+            .unwrap_or_default()
+            .ends_with("/unsupported-authentication"),
         Accent::Legacy => body["errors"][0]["code"] == 220,
         Accent::Ads => true,
     };
@@ -161,7 +184,14 @@ impl<'s> Cast<'s> {
         let orphan = Person::owner(server, &app);
         orphan.oauth1();
         server.cli(&["app", "delete", &app.id]).well();
-        Self { app: server.app().clone(), person, expired, revoked, suspended, orphan }
+        Self {
+            app: server.app().clone(),
+            person,
+            expired,
+            revoked,
+            suspended,
+            orphan,
+        }
     }
 
     /// Every case of one operation that did not go as it should.
@@ -169,40 +199,91 @@ impl<'s> Cast<'s> {
         let mut wrong = Vec::new();
         let mut note = |case: &str, outcome: Result<(), String>| {
             if let Err(why) = outcome {
-                wrong.push(format!("{} {} [{case}] {why}", operation.method, operation.path));
+                wrong.push(format!(
+                    "{} {} [{case}] {why}",
+                    operation.method, operation.path
+                ));
             }
         };
         let ask = || operation.ask(&self.person);
         let server = self.person.server;
         note("none", nobody(operation, &server.send(ask())));
-        for (case, token) in [("garbage", "garbage"), ("expired", &self.expired), ("revoked", &self.revoked)] {
-            note(case, coded(operation, &server.send(ask().bearer(token)), 401, 89));
+        for (case, token) in [
+            ("garbage", "garbage"),
+            ("expired", &self.expired),
+            ("revoked", &self.revoked),
+        ] {
+            note(
+                case,
+                coded(operation, &server.send(ask().bearer(token)), 401, 89),
+            );
         }
         note("app", self.as_app(operation));
         note("oauth1", self.as_oauth1(operation));
         note("oauth2", self.as_oauth2(operation, &self.person.token));
         if operation.oauth1 || operation.scopes.is_some() {
-            note("suspended", coded(operation, &server.send(ask().bearer(&self.suspended.token)), 403, 64));
+            note(
+                "suspended",
+                coded(
+                    operation,
+                    &server.send(ask().bearer(&self.suspended.token)),
+                    403,
+                    64,
+                ),
+            );
         }
-        note("no app", coded(operation, &server.send(ask().bearer(&self.orphan.token)), 401, 89));
-        note("no app, its bearer", coded(operation, &server.send(ask().bearer(&self.orphan.app.bearer)), 401, 89));
+        note(
+            "no app",
+            coded(
+                operation,
+                &server.send(ask().bearer(&self.orphan.token)),
+                401,
+                89,
+            ),
+        );
+        note(
+            "no app, its bearer",
+            coded(
+                operation,
+                &server.send(ask().bearer(&self.orphan.app.bearer)),
+                401,
+                89,
+            ),
+        );
         note("no app, signed", expect(&self.orphan.signed(ask()), 401));
-        note("bad signature", coded(operation, &self.badly_signed(operation), 401, 32));
+        note(
+            "bad signature",
+            coded(operation, &self.badly_signed(operation), 401, 32),
+        );
         wrong
     }
 
     fn as_app(&self, operation: &Operation) -> Result<(), String> {
-        let answer = self.person.server.send(operation.ask(&self.person).bearer(&self.app.bearer));
-        if operation.app { operation.served(&answer) } else { wrong_kind(operation, &answer) }
+        let answer = self
+            .person
+            .server
+            .send(operation.ask(&self.person).bearer(&self.app.bearer));
+        if operation.app {
+            operation.served(&answer)
+        } else {
+            wrong_kind(operation, &answer)
+        }
     }
 
     fn as_oauth1(&self, operation: &Operation) -> Result<(), String> {
         let answer = self.person.signed(operation.ask(&self.person));
-        if operation.oauth1 { operation.served(&answer) } else { wrong_kind(operation, &answer) }
+        if operation.oauth1 {
+            operation.served(&answer)
+        } else {
+            wrong_kind(operation, &answer)
+        }
     }
 
     fn as_oauth2(&self, operation: &Operation, token: &str) -> Result<(), String> {
-        let answer = self.person.server.send(operation.ask(&self.person).bearer(token));
+        let answer = self
+            .person
+            .server
+            .send(operation.ask(&self.person).bearer(token));
         match operation.scopes {
             Some(_) => operation.served(&answer),
             None => wrong_kind(operation, &answer),
@@ -235,10 +316,18 @@ fn the_binary_describes_all_that_is_built() {
     let document = shared().cli(&["openapi"]).json();
     let routes = shared().cli(&["routes"]).json();
     let routes = routes.as_array().unwrap();
-    assert_eq!(routes.len(), web::operations::ENDPOINTS.iter().map(|some| some.len()).sum::<usize>());
+    assert_eq!(
+        routes.len(),
+        web::operations::ENDPOINTS
+            .iter()
+            .map(|some| some.len())
+            .sum::<usize>()
+    );
     for route in routes {
         let method = route["method"].as_str().unwrap().to_lowercase();
-        let described = document["paths"][route["path"].as_str().unwrap()].get(&method).is_some();
+        let described = document["paths"][route["path"].as_str().unwrap()]
+            .get(&method)
+            .is_some();
         assert_eq!(described, route["status"] == "built", "{route}");
     }
 }
@@ -248,11 +337,25 @@ fn every_operation_asks_every_caller_for_what_it_should() {
     let server = shared();
     let cast = Cast::of(server);
     let all = operations();
-    assert!(all.iter().filter(|operation| operation.built).count() >= 14, "{}", all.len());
+    assert!(
+        all.iter().filter(|operation| operation.built).count() >= 14,
+        "{}",
+        all.len()
+    );
     let tried = all.iter().filter(|operation| !is_fatal(operation));
     let wrong: Vec<String> = tried.flat_map(|operation| cast.judge(operation)).collect();
-    let report = wrong.iter().take(60).map(String::as_str).collect::<Vec<_>>().join("\n");
-    assert!(wrong.is_empty(), "{} cases of {} operations:\n{report}", wrong.len(), all.len());
+    let report = wrong
+        .iter()
+        .take(60)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join("\n");
+    assert!(
+        wrong.is_empty(),
+        "{} cases of {} operations:\n{report}",
+        wrong.len(),
+        all.len()
+    );
 }
 
 #[test]
@@ -263,15 +366,31 @@ fn each_scope_of_a_built_operation_is_needed() {
     let all: Vec<&str> = all["scopes"].as_str().unwrap().split(' ').collect();
     let mut wrong = Vec::new();
     let operations = operations();
-    for operation in operations.iter().filter(|operation| operation.built && !is_fatal(operation)) {
-        let Some(scopes) = &operation.scopes else { continue };
+    for operation in operations
+        .iter()
+        .filter(|operation| operation.built && !is_fatal(operation))
+    {
+        let Some(scopes) = &operation.scopes else {
+            continue;
+        };
         for missing in scopes {
-            let others: Vec<&str> = all.iter().copied().filter(|scope| scope != missing).collect();
+            let others: Vec<&str> = all
+                .iter()
+                .copied()
+                .filter(|scope| scope != missing)
+                .collect();
             let token = token_of(&person, &others.join(","));
             let answer = server.send(operation.ask(&person).bearer(&token));
             let body = answer.json();
-            if answer.status != 403 || body["type"] != "about:blank" || body["detail"] != "Forbidden" {
-                wrong.push(format!("{} without {missing}: {}", operation.id, shown(&answer)));
+            if answer.status != 403
+                || body["type"] != "about:blank"
+                || body["detail"] != "Forbidden"
+            {
+                wrong.push(format!(
+                    "{} without {missing}: {}",
+                    operation.id,
+                    shown(&answer)
+                ));
             }
         }
         let token = token_of(&person, &scopes.join(","));
@@ -290,7 +409,9 @@ fn token_of(person: &Person<'_>, scopes: &str) -> String {
     static MADE: Mutex<Option<HashMap<String, String>>> = Mutex::new(None);
     let mut made = MADE.lock().unwrap();
     let made = made.get_or_insert_with(HashMap::new);
-    let token = made.entry(scopes.to_owned()).or_insert_with(|| person.token(&["--scopes", scopes]));
+    let token = made
+        .entry(scopes.to_owned())
+        .or_insert_with(|| person.token(&["--scopes", scopes]));
     token.clone()
 }
 
@@ -299,12 +420,21 @@ fn a_planned_operation_says_that_it_is_not_built() {
     let server = shared();
     let person = server.person("planner");
     let operations = operations();
-    let planned = operations.iter().find(|operation| !operation.built && operation.oauth1);
+    let planned = operations
+        .iter()
+        .find(|operation| !operation.built && operation.oauth1);
     let planned = planned.expect("there is much to do yet");
     let answer = person.signed(planned.ask(&person));
     let problem = answer.is(501);
-    assert!(problem["detail"].as_str().unwrap().contains("not built"), "{problem}");
-    assert!(answer.header("content-type").starts_with("application/problem+json"));
+    assert!(
+        problem["detail"].as_str().unwrap().contains("not built"),
+        "{problem}"
+    );
+    assert!(
+        answer
+            .header("content-type")
+            .starts_with("application/problem+json")
+    );
 }
 
 #[test]
@@ -338,7 +468,9 @@ fn an_expired_token_is_told_from_a_live_one_at_once() {
     let short = person.token(&["--ttl", "1s"]);
     server.send(Ask::get("/2/users/me").bearer(&short)).is(200);
     std::thread::sleep(std::time::Duration::from_millis(1_100));
-    server.send(Ask::get("/2/users/me").bearer(&short)).is_code(401, 89);
+    server
+        .send(Ask::get("/2/users/me").bearer(&short))
+        .is_code(401, 89);
 }
 
 #[test]
@@ -357,7 +489,10 @@ fn the_account_in_a_path_must_be_the_callers_own() {
 fn a_signature_of_an_app_alone_is_no_user() {
     let server = shared();
     let app = server.app();
-    let key = Key { consumer: app.consumer(), ..Key::default() };
+    let key = Key {
+        consumer: app.consumer(),
+        ..Key::default()
+    };
     let ask = Ask::get("/2/users/me");
     let header = ask.signature(&key, &server.url);
     server.send(ask.authorized(header)).is_code(401, 32);

@@ -18,10 +18,15 @@ fn refuses(person: &Person<'_>, path: &str, sentence: &str, parameter: &str) {
     let problem = answer.is_problem(400, "invalid-request");
     answer.says(400, sentence);
     assert_eq!(problem["title"], "Invalid Request");
-    assert_eq!(problem["detail"], "One or more parameters to your request was invalid.");
+    assert_eq!(
+        problem["detail"],
+        "One or more parameters to your request was invalid."
+    );
     assert_eq!(problem["status"], 400);
     let errors = problem["errors"].as_array().unwrap();
-    let named = errors.iter().any(|error| error["parameters"].get(parameter).is_some());
+    let named = errors
+        .iter()
+        .any(|error| error["parameters"].get(parameter).is_some());
     assert!(named, "{parameter} is not named: {problem}");
 }
 
@@ -30,14 +35,46 @@ fn every_wrong_parameter_is_named_in_the_contracts_words() {
     let person = person();
     let posts = format!("/2/users/{}/posts", person.id);
     let cases = [
-        ("/2/tweets/abc", "The `id` query parameter value [abc] is not valid", "id"),
-        ("/2/tweets/12345678901234567890", "The `id` query parameter value [12345678901234567890] is not valid", "id"),
-        ("/2/tweets/9223372036854775808", "The `id` query parameter value [9223372036854775808] is not valid", "id"),
-        ("/2/tweets/-1", "The `id` query parameter value [-1] is not valid", "id"),
-        ("/2/tweets?ids=20,x", "The `ids` query parameter value [x] is not valid", "ids"),
-        ("/2/tweets?ids=20,", "The `ids` query parameter value [] is not valid", "ids"),
-        ("/2/tweets", "The `ids` query parameter can not be empty", "ids"),
-        ("/2/tweets?ids=", "The `ids` query parameter can not be empty", "ids"),
+        (
+            "/2/tweets/abc",
+            "The `id` query parameter value [abc] is not valid",
+            "id",
+        ),
+        (
+            "/2/tweets/12345678901234567890",
+            "The `id` query parameter value [12345678901234567890] is not valid",
+            "id",
+        ),
+        (
+            "/2/tweets/9223372036854775808",
+            "The `id` query parameter value [9223372036854775808] is not valid",
+            "id",
+        ),
+        (
+            "/2/tweets/-1",
+            "The `id` query parameter value [-1] is not valid",
+            "id",
+        ),
+        (
+            "/2/tweets?ids=20,x",
+            "The `ids` query parameter value [x] is not valid",
+            "ids",
+        ),
+        (
+            "/2/tweets?ids=20,",
+            "The `ids` query parameter value [] is not valid",
+            "ids",
+        ),
+        (
+            "/2/tweets",
+            "The `ids` query parameter can not be empty",
+            "ids",
+        ),
+        (
+            "/2/tweets?ids=",
+            "The `ids` query parameter can not be empty",
+            "ids",
+        ),
         (
             "/2/users/by/username/not.a.name",
             "The `username` query parameter value [not.a.name] does not match ^[A-Za-z0-9_]{1,15}$",
@@ -63,15 +100,29 @@ fn every_wrong_parameter_is_named_in_the_contracts_words() {
         refuses(&person, path, sentence, parameter);
     }
     for value in ["4", "101", "0", "-5", "99999999999999999999"] {
-        let sentence = format!("The `max_results` query parameter value [{value}] is not between 5 and 100");
-        refuses(&person, &format!("{posts}?max_results={value}"), &sentence, "max_results");
+        let sentence =
+            format!("The `max_results` query parameter value [{value}] is not between 5 and 100");
+        refuses(
+            &person,
+            &format!("{posts}?max_results={value}"),
+            &sentence,
+            "max_results",
+        );
     }
     for value in ["ten", "5.0", "1e1", "%205"] {
-        let problem = person.get(format!("{posts}?max_results={value}")).is_problem(400, "invalid-request");
-        assert!(problem["errors"][0]["parameters"].get("max_results").is_some(), "{problem}");
+        let problem = person
+            .get(format!("{posts}?max_results={value}"))
+            .is_problem(400, "invalid-request");
+        assert!(
+            problem["errors"][0]["parameters"]
+                .get("max_results")
+                .is_some(),
+            "{problem}"
+        );
     }
     let many = vec!["20"; 101].join(",");
-    let sentence = "The number of values in the `ids` query parameter list [101] is not between 1 and 100";
+    let sentence =
+        "The number of values in the `ids` query parameter list [101] is not between 1 and 100";
     refuses(&person, &format!("/2/tweets?ids={many}"), sentence, "ids");
     let many = vec!["20"; 100].join(",");
     person.get(format!("/2/tweets?ids={many}")).is(200);
@@ -84,23 +135,51 @@ fn unknown_words_and_parameters_are_refused_with_the_known_ones() {
         let answer = person.get(path);
         answer.is_problem(400, "invalid-request");
         let sentences = answer.sentences();
-        let found = sentences.iter().find(|sentence| sentence.starts_with(start));
-        found.unwrap_or_else(|| panic!("{path}: {sentences:?}")).clone()
+        let found = sentences
+            .iter()
+            .find(|sentence| sentence.starts_with(start));
+        found
+            .unwrap_or_else(|| panic!("{path}: {sentences:?}"))
+            .clone()
     };
-    let known = said("/2/tweets/20?tweet.fields=nonsense", "The `tweet.fields` query parameter value [nonsense] is not one of [");
-    assert!(known.contains("created_at") && known.contains("public_metrics"), "{known}");
-    let known = said("/2/tweets/20?expansions=nonsense", "The `expansions` query parameter value [nonsense] is not one of [");
+    let known = said(
+        "/2/tweets/20?tweet.fields=nonsense",
+        "The `tweet.fields` query parameter value [nonsense] is not one of [",
+    );
+    assert!(
+        known.contains("created_at") && known.contains("public_metrics"),
+        "{known}"
+    );
+    let known = said(
+        "/2/tweets/20?expansions=nonsense",
+        "The `expansions` query parameter value [nonsense] is not one of [",
+    );
     assert!(known.contains("author_id"), "{known}");
-    let known = said("/2/users/me?user.fields=id,nonsense", "The `user.fields` query parameter value [nonsense] is not one of [");
+    let known = said(
+        "/2/users/me?user.fields=id,nonsense",
+        "The `user.fields` query parameter value [nonsense] is not one of [",
+    );
     assert!(known.contains("created_at"), "{known}");
-    let known = said("/2/tweets/20?nonsense=1", "The query parameter [nonsense] is not one of [");
+    let known = said(
+        "/2/tweets/20?nonsense=1",
+        "The query parameter [nonsense] is not one of [",
+    );
     assert!(known.contains("expansions"), "{known}");
-    assert!(said("/2/tweets/20?tweet.fields=", "The `tweet.fields` query parameter can not be empty").len() > 1);
+    assert!(
+        said(
+            "/2/tweets/20?tweet.fields=",
+            "The `tweet.fields` query parameter can not be empty"
+        )
+        .len()
+            > 1
+    );
 }
 
 #[test]
 fn all_that_is_wrong_is_told_at_once() {
-    let problem = person().get("/2/tweets/x?nonsense=1&expansions=y").is_problem(400, "invalid-request");
+    let problem = person()
+        .get("/2/tweets/x?nonsense=1&expansions=y")
+        .is_problem(400, "invalid-request");
     assert_eq!(problem["errors"].as_array().unwrap().len(), 3, "{problem}");
 }
 
@@ -125,9 +204,15 @@ fn every_public_field_and_expansion_is_known_in_both_vocabularies() {
         id,name,place_type";
     let more = more.replace(' ', "");
     for fields in [tweets, posts] {
-        person.get(format!("/2/tweets/{id}?{}&{more}", fields.replace(' ', ""))).is(200);
+        person
+            .get(format!("/2/tweets/{id}?{}&{more}", fields.replace(' ', "")))
+            .is(200);
     }
-    person.get(format!("/2/tweets/{id}?tweet.fields=created_at&post.fields=created_at")).is(200);
+    person
+        .get(format!(
+            "/2/tweets/{id}?tweet.fields=created_at&post.fields=created_at"
+        ))
+        .is(200);
 }
 
 #[test]
@@ -171,7 +256,10 @@ fn a_body_is_one_closed_object_of_the_right_shape() {
     }
     send(b"\xef\xbb\xbf{\"text\":\"x\"}").is_problem(400, "invalid-request");
     let timeline = person.get(format!("/2/users/{}/posts", person.id)).is(200);
-    assert_eq!(timeline["meta"]["result_count"], 0, "nothing was stored: {timeline}");
+    assert_eq!(
+        timeline["meta"]["result_count"], 0,
+        "nothing was stored: {timeline}"
+    );
 }
 
 #[test]
@@ -179,11 +267,21 @@ fn a_text_with_a_nul_is_refused() {
     let person = person();
     let answer = person.publish(&json!({ "text": "a\u{0}b" }));
     answer.is_problem(400, "invalid-request");
-    for path in ["/2/users/by/username/a%00b", "/2/tweets?ids=%00", "/2/tweets/%00", "/2/tweets?%00=1"] {
+    for path in [
+        "/2/users/by/username/a%00b",
+        "/2/tweets?ids=%00",
+        "/2/tweets/%00",
+        "/2/tweets?%00=1",
+    ] {
         let answer = person.get(path);
         assert_eq!(answer.status, 400, "{path}: {}", answer.text());
     }
-    for path in ["/2/tweets?ids=%ff", "/2/tweets?ids=%zz", "/2/tweets/%ff", "/2/tweets?ids=20%"] {
+    for path in [
+        "/2/tweets?ids=%ff",
+        "/2/tweets?ids=%zz",
+        "/2/tweets/%ff",
+        "/2/tweets?ids=20%",
+    ] {
         let answer = person.get(path);
         assert_eq!(answer.status, 400, "{path}: {}", answer.text());
     }
@@ -206,9 +304,17 @@ fn a_body_too_deep_or_too_large_is_refused() {
     }
     let said = send(nested(80)).sentences().join(" ");
     assert!(said.contains("64"), "{said}");
-    let text = |size: usize| json!({ "text": "x".repeat(size - 11) }).to_string().into_bytes();
+    let text = |size: usize| {
+        json!({ "text": "x".repeat(size - 11) })
+            .to_string()
+            .into_bytes()
+    };
     assert_eq!(text(1 << 20).len(), 1 << 20);
-    assert_eq!(send(text(1 << 20)).status, 400, "as large as may be: only too long");
+    assert_eq!(
+        send(text(1 << 20)).status,
+        400,
+        "as large as may be: only too long"
+    );
     let answer = send(text((1 << 20) + 1));
     assert_eq!(answer.status, 413, "{}", answer.text());
     person.says("Still served");
@@ -218,10 +324,18 @@ fn a_body_too_deep_or_too_large_is_refused() {
 fn numbers_beyond_64_bits_are_refused_and_not_rounded() {
     let person = person();
     let poll = |minutes: &str| {
-        let body = format!("{{\"text\":\"x\",\"poll\":{{\"options\":[\"a\",\"b\"],\"duration_minutes\":{minutes}}}}}");
+        let body = format!(
+            "{{\"text\":\"x\",\"poll\":{{\"options\":[\"a\",\"b\"],\"duration_minutes\":{minutes}}}}}"
+        );
         person.send(Ask::post("/2/tweets").body("application/json", body))
     };
-    for minutes in ["9223372036854775808", "1e400", "5.5", "-9223372036854775809", "60.0000000001"] {
+    for minutes in [
+        "9223372036854775808",
+        "1e400",
+        "5.5",
+        "-9223372036854775809",
+        "60.0000000001",
+    ] {
         let answer = poll(minutes);
         assert_eq!(answer.status, 400, "{minutes}: {}", answer.text());
     }
@@ -230,23 +344,42 @@ fn numbers_beyond_64_bits_are_refused_and_not_rounded() {
 #[test]
 fn another_content_type_is_refused() {
     let person = person();
-    for kind in ["text/plain", "application/xml", "multipart/form-data; boundary=x"] {
+    for kind in [
+        "text/plain",
+        "application/xml",
+        "multipart/form-data; boundary=x",
+    ] {
         let answer = person.send(Ask::post("/2/tweets").body(kind, r#"{"text":"Typed"}"#));
-        assert!([400, 415].contains(&answer.status), "{kind}: {}", answer.text());
+        assert!(
+            [400, 415].contains(&answer.status),
+            "{kind}: {}",
+            answer.text()
+        );
     }
     let kind = "application/json; charset=utf-8";
-    person.send(Ask::post("/2/tweets").body(kind, r#"{"text":"Typed"}"#)).is(201);
-    person.send(Ask::get("/2/users/me").header("content-type", "application/json")).is(200);
+    person
+        .send(Ask::post("/2/tweets").body(kind, r#"{"text":"Typed"}"#))
+        .is(201);
+    person
+        .send(Ask::get("/2/users/me").header("content-type", "application/json"))
+        .is(200);
 }
 
 #[test]
 fn paths_that_are_not_there_are_told_apart_from_methods() {
     let person = person();
     let problem = person.get("/2/nothing").is(404);
-    assert_eq!((&problem["title"], &problem["type"]), (&json!("Not Found"), &json!("about:blank")));
+    assert_eq!(
+        (&problem["title"], &problem["type"]),
+        (&json!("Not Found"), &json!("about:blank"))
+    );
     let answer = person.send(Ask::new("PUT", "/2/tweets").json(&json!({})));
     answer.is(405);
-    assert!(answer.header("allow").contains("POST"), "{:?}", answer.headers);
+    assert!(
+        answer.header("allow").contains("POST"),
+        "{:?}",
+        answer.headers
+    );
     person.get("/1.1/nothing.json").is_code(404, 34);
     let head = person.send(Ask::new("HEAD", "/2/users/me"));
     assert_eq!((head.status, head.body.len()), (200, 0));
@@ -268,9 +401,17 @@ fn what_is_echoed_is_cut_short_and_escaped() {
 #[test]
 fn texts_that_look_like_sql_are_only_texts() {
     let person = person();
-    for text in ["'; DROP TABLE posts; --", "\" OR 1=1 --", "%_\\%", "$1 ?1 :a @b"] {
+    for text in [
+        "'; DROP TABLE posts; --",
+        "\" OR 1=1 --",
+        "%_\\%",
+        "$1 ?1 :a @b",
+    ] {
         let id = person.says(text);
-        let shown = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        let shown = text
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;");
         assert_eq!(person.sees(&id, "text")["text"], shown);
     }
     for name in ["%25", "_", "a%27--"] {
@@ -292,13 +433,32 @@ fn a_request_without_a_host_or_with_two_lengths_is_refused() {
     };
     let close = "Connection: close\r\n\r\n";
     assert_eq!(status(&format!("GET /livez HTTP/1.1\r\n{close}")), "400");
-    assert_eq!(status(&format!("GET /livez HTTP/1.1\r\nHost: a\r\n{close}")), "200");
+    assert_eq!(
+        status(&format!("GET /livez HTTP/1.1\r\nHost: a\r\n{close}")),
+        "200"
+    );
     let both = "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n";
-    assert_eq!(status(&format!("POST /2/tweets HTTP/1.1\r\nHost: a\r\n{both}{close}0\r\n\r\n")), "400");
+    assert_eq!(
+        status(&format!(
+            "POST /2/tweets HTTP/1.1\r\nHost: a\r\n{both}{close}0\r\n\r\n"
+        )),
+        "400"
+    );
     let two = "Content-Length: 3\r\nContent-Length: 4\r\n";
-    assert_eq!(status(&format!("POST /2/tweets HTTP/1.1\r\nHost: a\r\n{two}{close}abcd")), "400");
+    assert_eq!(
+        status(&format!(
+            "POST /2/tweets HTTP/1.1\r\nHost: a\r\n{two}{close}abcd"
+        )),
+        "400"
+    );
     let long = "x".repeat(70_000);
-    assert_eq!(status(&format!("GET /{long} HTTP/1.1\r\nHost: a\r\n{close}")), "414");
+    assert_eq!(
+        status(&format!("GET /{long} HTTP/1.1\r\nHost: a\r\n{close}")),
+        "414"
+    );
     let many = "X: y\r\n".repeat(150);
-    assert_eq!(status(&format!("GET /livez HTTP/1.1\r\nHost: a\r\n{many}{close}")), "431");
+    assert_eq!(
+        status(&format!("GET /livez HTTP/1.1\r\nHost: a\r\n{many}{close}")),
+        "431"
+    );
 }

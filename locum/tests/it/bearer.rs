@@ -7,7 +7,11 @@ use crate::harness::{Answer, App, Ask, Key, Person, Server, encode, shared};
 const GRANT: &str = "grant_type=client_credentials";
 
 fn issue(server: &Server, app: &App) -> Answer {
-    server.send(Ask::post("/oauth2/token").basic(&app.key, &app.secret).form(GRANT))
+    server.send(
+        Ask::post("/oauth2/token")
+            .basic(&app.key, &app.secret)
+            .form(GRANT),
+    )
 }
 
 fn token(server: &Server, app: &App) -> String {
@@ -41,9 +45,14 @@ fn an_app_has_one_bearer_token_until_it_is_invalidated() {
     let app = server.new_app("self-serve");
     let first = token(server, &app);
     assert_eq!(first, token(server, &app));
-    assert_eq!(first, app.bearer, "the one that was shown when the app was made");
+    assert_eq!(
+        first, app.bearer,
+        "the one that was shown when the app was made"
+    );
     let both = std::thread::scope(|scope| {
-        [0, 1].map(|_| scope.spawn(|| token(server, &app))).map(|one| one.join().unwrap())
+        [0, 1]
+            .map(|_| scope.spawn(|| token(server, &app)))
+            .map(|one| one.join().unwrap())
     });
     assert_eq!(both, [first.clone(), first]);
 }
@@ -53,7 +62,10 @@ fn a_token_is_taken_in_its_encoded_and_in_its_decoded_form() {
     let server = shared();
     let app = server.new_app("self-serve");
     let encoded = token(server, &app);
-    let decoded = encoded.replace("%2F", "/").replace("%3D", "=").replace("%2B", "+");
+    let decoded = encoded
+        .replace("%2F", "/")
+        .replace("%3D", "=")
+        .replace("%2B", "+");
     assert!(encoded != decoded, "{encoded} has nothing to decode");
     assert!(holds(server, &encoded) && holds(server, &decoded));
     assert!(!holds(server, &encode(&encoded)), "encoded twice");
@@ -72,9 +84,15 @@ fn only_the_right_grant_key_and_secret_are_served() {
         ask().form(""),
         ask().form("grant=client_credentials"),
         Ask::post("/oauth2/token").form(GRANT),
-        Ask::post("/oauth2/token").basic(&app.key, "wrong").form(GRANT),
-        Ask::post("/oauth2/token").basic("nobody", &app.secret).form(GRANT),
-        Ask::post("/oauth2/token").authorized("Basic !!!").form(GRANT),
+        Ask::post("/oauth2/token")
+            .basic(&app.key, "wrong")
+            .form(GRANT),
+        Ask::post("/oauth2/token")
+            .basic("nobody", &app.secret)
+            .form(GRANT),
+        Ask::post("/oauth2/token")
+            .authorized("Basic !!!")
+            .form(GRANT),
         Ask::post("/oauth2/token").bearer(&app.bearer).form(GRANT),
     ];
     for ask in wrong {
@@ -83,27 +101,49 @@ fn only_the_right_grant_key_and_secret_are_served() {
     let kind = "application/x-www-form-urlencoded;charset=UTF-8";
     server.send(ask().body(kind, GRANT)).is(200);
     // One client library sends the grant in the query and no body.
-    server.send(Ask::post(format!("/oauth2/token?{GRANT}")).basic(&app.key, &app.secret).form("")).is(200);
+    server
+        .send(
+            Ask::post(format!("/oauth2/token?{GRANT}"))
+                .basic(&app.key, &app.secret)
+                .form(""),
+        )
+        .is(200);
 }
 
 #[test]
 fn the_token_answer_is_not_stored_by_anyone() {
     let server = shared();
     let answer = issue(server, &server.new_app("self-serve"));
-    assert!(answer.header("cache-control").contains("no-store"), "{:?}", answer.headers);
-    assert!(answer.header("content-type").starts_with("application/json"));
+    assert!(
+        answer.header("cache-control").contains("no-store"),
+        "{:?}",
+        answer.headers
+    );
+    assert!(
+        answer
+            .header("content-type")
+            .starts_with("application/json")
+    );
 }
 
 /// The ways to ask for the end of a token.
 fn invalidations<'a>(owner: &'a Person<'_>, token: &'a str) -> [Ask; 3] {
     let (url, app) = (&owner.server.url, &owner.app);
-    let form = Ask::post("/oauth2/invalidate_token").form(format!("access_token={}", encode(token)));
-    let query = Ask::post(format!("/oauth2/invalidate_token?access_token={}", encode(token)));
+    let form =
+        Ask::post("/oauth2/invalidate_token").form(format!("access_token={}", encode(token)));
+    let query = Ask::post(format!(
+        "/oauth2/invalidate_token?access_token={}",
+        encode(token)
+    ));
     let signed = |ask: Ask| {
         let header = ask.signature(&owner.key(), url);
         ask.authorized(header)
     };
-    [signed(form.clone()), signed(query), form.basic(&app.key, &app.secret)]
+    [
+        signed(form.clone()),
+        signed(query),
+        form.basic(&app.key, &app.secret),
+    ]
 }
 
 #[test]
@@ -117,16 +157,24 @@ fn the_owner_ends_a_token_and_the_next_one_is_another() {
         assert!(!seen.contains(&live), "given out again");
         assert!(holds(server, &live));
         let ask = invalidations(&owner, &live)[way].clone();
-        assert_eq!(server.send(ask).is(200), json!({ "access_token": live }), "way {way}");
+        assert_eq!(
+            server.send(ask).is(200),
+            json!({ "access_token": live }),
+            "way {way}"
+        );
         assert!(!holds(server, &live), "way {way}");
         for again in invalidations(&owner, &live) {
             refused(&server.send(again));
         }
         seen.push(live);
     }
-    let decoded = token(server, &app).replace("%2F", "/").replace("%3D", "=").replace("%2B", "+");
+    let decoded = token(server, &app)
+        .replace("%2F", "/")
+        .replace("%3D", "=")
+        .replace("%2B", "+");
     // The form decoder strips one level: what reaches the operation is the decoded form.
-    let ask = Ask::post("/oauth2/invalidate_token").form(format!("access_token={}", encode(&decoded)));
+    let ask =
+        Ask::post("/oauth2/invalidate_token").form(format!("access_token={}", encode(&decoded)));
     server.send(ask.basic(&app.key, &app.secret)).is(200);
     assert!(!holds(server, &decoded));
 }
@@ -138,7 +186,8 @@ fn nobody_but_the_owner_ends_a_token() {
     let live = token(server, &app);
     let stranger = server.person("stranger").id;
     let stranger = Person::of(server, &app, &stranger, "stranger");
-    let form = Ask::post("/oauth2/invalidate_token").form(format!("access_token={}", encode(&live)));
+    let form =
+        Ask::post("/oauth2/invalidate_token").form(format!("access_token={}", encode(&live)));
     let by = |key: &Key<'_>| {
         let header = form.signature(key, &server.url);
         server.send(form.clone().authorized(header))
@@ -150,7 +199,13 @@ fn nobody_but_the_owner_ends_a_token() {
     refused(&server.send(form.clone()));
     let unknown = Ask::post("/oauth2/invalidate_token").form("access_token=AAAA");
     refused(&server.send(unknown.basic(&app.key, &app.secret)));
-    refused(&server.send(Ask::post("/oauth2/invalidate_token").form("").basic(&app.key, &app.secret)));
+    refused(
+        &server.send(
+            Ask::post("/oauth2/invalidate_token")
+                .form("")
+                .basic(&app.key, &app.secret),
+        ),
+    );
     assert!(holds(server, &live));
 }
 
@@ -159,7 +214,8 @@ fn an_invalidation_survives_a_crash() {
     let mut server = Server::start(&[]);
     let app = server.new_app("self-serve");
     let live = token(&server, &app);
-    let form = Ask::post("/oauth2/invalidate_token").form(format!("access_token={}", encode(&live)));
+    let form =
+        Ask::post("/oauth2/invalidate_token").form(format!("access_token={}", encode(&live)));
     server.send(form.basic(&app.key, &app.secret)).is(200);
     let next = token(&server, &app);
     server.crash();

@@ -17,7 +17,13 @@ fn said(ran: &Ran) -> Value {
 
 #[test]
 fn misuse_ends_with_2() {
-    for args in [&["nonsense"][..], &[], &["dev", "--nonsense"], &["user", "create"], &["dev", "--port", "x"]] {
+    for args in [
+        &["nonsense"][..],
+        &[],
+        &["dev", "--nonsense"],
+        &["user", "create"],
+        &["dev", "--port", "x"],
+    ] {
         locum(args).ends(2);
     }
     locum(&["--help"]).well();
@@ -39,7 +45,15 @@ fn what_the_mode_forbids_ends_with_4() {
     let mut server = Server::start(&["--world", "empty"]);
     server.stop();
     let data = server.data().display().to_string();
-    let serve = ["serve", "--base-url", "https://social.example", "--port", "0", "--data-dir", &data];
+    let serve = [
+        "serve",
+        "--base-url",
+        "https://social.example",
+        "--port",
+        "0",
+        "--data-dir",
+        &data,
+    ];
     run(&server.beside(""), &serve).ends(4);
 }
 
@@ -66,12 +80,29 @@ fn a_key_that_is_not_known_is_named_with_its_place_and_a_neighbour() {
 
 #[test]
 fn the_configuration_shows_where_each_value_came_from() {
-    let ran = locum(&["--json", "conf", "show", "--origin", "--set", "core.vocabulary=tweets"]);
+    let ran = locum(&[
+        "--json",
+        "conf",
+        "show",
+        "--origin",
+        "--set",
+        "core.vocabulary=tweets",
+    ]);
     let rows = ran.json();
-    let row = rows.as_array().unwrap().iter().find(|row| row["key"] == "core.vocabulary").unwrap();
+    let row = rows
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["key"] == "core.vocabulary")
+        .unwrap();
     assert_eq!(row["value"], "tweets");
     assert!(!row["origin"].as_str().unwrap().is_empty());
-    let ran = locum(&["conf", "show", "--set", "secrets.master_key=canary-of-a-key"]);
+    let ran = locum(&[
+        "conf",
+        "show",
+        "--set",
+        "secrets.master_key=canary-of-a-key",
+    ]);
     assert!(!(ran.out + &ran.err).contains("canary-of-a-key"));
     let ran = locum(&["conf", "show", "--db", "postgres://me:canary@host/db"]);
     assert!(!(ran.out + &ran.err).contains("canary"));
@@ -85,43 +116,102 @@ fn people_and_apps_are_managed_with_and_without_a_server() {
             server.stop();
         }
         let name = format!("person_{is_running}");
-        let made = server.cli(&["user", "create", &name, "--name", "A Person"]).json();
-        assert_eq!((&made["username"], &made["name"]), (&Value::from(name.as_str()), &Value::from("A Person")));
-        assert!(made["password"].as_str().unwrap().len() >= 16, "made up and shown once");
-        assert!(server.cli(&["user", "show", &name]).json().get("password").is_none());
+        let made = server
+            .cli(&["user", "create", &name, "--name", "A Person"])
+            .json();
+        assert_eq!(
+            (&made["username"], &made["name"]),
+            (&Value::from(name.as_str()), &Value::from("A Person"))
+        );
+        assert!(
+            made["password"].as_str().unwrap().len() >= 16,
+            "made up and shown once"
+        );
+        assert!(
+            server
+                .cli(&["user", "show", &name])
+                .json()
+                .get("password")
+                .is_none()
+        );
         server.cli(&["user", "create", &name]).ends(1);
         server.cli(&["user", "create", "not a handle"]).ends(1);
         server.cli(&["user", "create", &"x".repeat(16)]).ends(1);
-        assert_eq!(server.cli(&["user", "verify", &name]).json()["verified_type"], "blue");
-        assert_eq!(server.cli(&["user", "suspend", &name]).json()["state"], "suspended");
-        assert_eq!(server.cli(&["user", "restore", &format!("@{name}")]).json()["state"], "active");
+        assert_eq!(
+            server.cli(&["user", "verify", &name]).json()["verified_type"],
+            "blue"
+        );
+        assert_eq!(
+            server.cli(&["user", "suspend", &name]).json()["state"],
+            "suspended"
+        );
+        assert_eq!(
+            server.cli(&["user", "restore", &format!("@{name}")]).json()["state"],
+            "active"
+        );
         let names = server.cli(&["user", "list"]).json().to_string();
         assert!(names.contains(&name), "{names}");
 
         let title = format!("App {is_running}");
-        let app = server.cli(&["app", "create", &title, "--owner", &name]).json();
+        let app = server
+            .cli(&["app", "create", &title, "--owner", &name])
+            .json();
         let id = app["id"].as_str().unwrap();
         for secret in ["api_secret", "bearer_token", "client_secret"] {
-            assert!(app[secret].as_str().is_some_and(|text| text.len() >= 20), "{app}");
-            assert!(server.cli(&["app", "keys", id]).json().get(secret).is_none());
+            assert!(
+                app[secret].as_str().is_some_and(|text| text.len() >= 20),
+                "{app}"
+            );
+            assert!(
+                server
+                    .cli(&["app", "keys", id])
+                    .json()
+                    .get(secret)
+                    .is_none()
+            );
         }
         let rotated = server.cli(&["app", "rotate", &title, "bearer"]).json();
         assert_ne!(rotated["bearer_token"], app["bearer_token"]);
-        server.cli(&["app", "callbacks", id, "https://a.example/cb"]).well();
-        server.cli(&["app", "callbacks", id, "javascript:alert(1)"]).ends(1);
-        let eleven: Vec<String> = (0..11).map(|number| format!("https://a.example/{number}")).collect();
+        server
+            .cli(&["app", "callbacks", id, "https://a.example/cb"])
+            .well();
+        server
+            .cli(&["app", "callbacks", id, "javascript:alert(1)"])
+            .ends(1);
+        let eleven: Vec<String> = (0..11)
+            .map(|number| format!("https://a.example/{number}"))
+            .collect();
         let eleven: Vec<&str> = eleven.iter().map(String::as_str).collect();
-        server.cli(&[&["app", "callbacks", id][..], &eleven].concat()).ends(1);
-        assert_eq!(server.cli(&["app", "type", id, "native"]).json()["has_client_secret"], false);
+        server
+            .cli(&[&["app", "callbacks", id][..], &eleven].concat())
+            .ends(1);
+        assert_eq!(
+            server.cli(&["app", "type", id, "native"]).json()["has_client_secret"],
+            false
+        );
 
-        let minted = server.cli(&["token", "mint", "--app", id, "--user", &name]).json();
+        let minted = server
+            .cli(&["token", "mint", "--app", id, "--user", &name])
+            .json();
         let token = minted["token"].as_str().unwrap();
-        assert_eq!(server.cli(&["token", "inspect", token]).json()["holds"], true);
+        assert_eq!(
+            server.cli(&["token", "inspect", token]).json()["holds"],
+            true
+        );
         server.cli(&["token", "revoke", token]).well();
-        assert_eq!(server.cli(&["token", "inspect", token]).json()["holds"], false);
+        assert_eq!(
+            server.cli(&["token", "inspect", token]).json()["holds"],
+            false
+        );
         server.cli(&["token", "inspect", "unknown"]).ends(1);
-        server.cli(&["token", "mint", "--app", id, "--user", "nobody"]).ends(1);
-        server.cli(&["token", "mint", "--app", id, "--user", &name, "--scopes", "nonsense"]).ends(1);
+        server
+            .cli(&["token", "mint", "--app", id, "--user", "nobody"])
+            .ends(1);
+        server
+            .cli(&[
+                "token", "mint", "--app", id, "--user", &name, "--scopes", "nonsense",
+            ])
+            .ends(1);
         server.cli(&["app", "delete", id]).well();
         server.cli(&["app", "keys", id]).ends(1);
         server.cli(&["user", "delete", &name]).well();
@@ -134,11 +224,30 @@ fn the_database_is_looked_at_without_a_server() {
     let mut server = Server::start(&["--world", "empty"]);
     server.stop();
     let migrations = server.cli(&["migrate", "status"]).json();
-    assert!(migrations.as_array().unwrap().iter().all(|one| one["applied_at"].is_string()), "{migrations}");
-    assert_eq!(server.cli(&["migrate", "up"]).json()["applied"].as_array().map(Vec::len), Some(0));
+    assert!(
+        migrations
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|one| one["applied_at"].is_string()),
+        "{migrations}"
+    );
+    assert_eq!(
+        server.cli(&["migrate", "up"]).json()["applied"]
+            .as_array()
+            .map(Vec::len),
+        Some(0)
+    );
     assert_eq!(server.cli(&["fsck"]).json()["sound"], true);
     let doctor = server.cli(&["doctor"]).json();
-    assert!(doctor.as_array().unwrap().iter().all(|row| row["state"] != "bad"), "{doctor}");
+    assert!(
+        doctor
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|row| row["state"] != "bad"),
+        "{doctor}"
+    );
 }
 
 #[test]
@@ -161,8 +270,16 @@ fn a_count_that_is_wrong_is_found() {
 
 #[test]
 fn the_version_and_the_completions_are_printed() {
-    assert_eq!(locum(&["--json", "version"]).json()["version"], env!("CARGO_PKG_VERSION"));
-    assert!(locum(&["version"]).well().out.contains(env!("CARGO_PKG_VERSION")));
+    assert_eq!(
+        locum(&["--json", "version"]).json()["version"],
+        env!("CARGO_PKG_VERSION")
+    );
+    assert!(
+        locum(&["version"])
+            .well()
+            .out
+            .contains(env!("CARGO_PKG_VERSION"))
+    );
     for shell in ["bash", "zsh", "fish"] {
         assert!(locum(&["completions", shell]).well().out.contains("locum"));
     }
@@ -172,12 +289,33 @@ fn the_version_and_the_completions_are_printed() {
 fn init_prints_a_configuration_that_is_valid() {
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("master.key");
-    let args = ["init", "--base-url", "https://social.example", "--master-key", key.to_str().unwrap()];
+    let args = [
+        "init",
+        "--base-url",
+        "https://social.example",
+        "--master-key",
+        key.to_str().unwrap(),
+    ];
     let text = run(folder.path(), &args).well().out.clone();
     std::fs::write(folder.path().join("locum.toml"), text).unwrap();
     let data = folder.path().join("data");
-    let shown = run(folder.path(), &["--json", "conf", "show", "--data-dir", data.to_str().unwrap()]).json();
-    let base = shown.as_array().unwrap().iter().find(|row| row["key"] == "core.base_url").unwrap();
+    let shown = run(
+        folder.path(),
+        &[
+            "--json",
+            "conf",
+            "show",
+            "--data-dir",
+            data.to_str().unwrap(),
+        ],
+    )
+    .json();
+    let base = shown
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["key"] == "core.base_url")
+        .unwrap();
     assert_eq!(base["value"], "https://social.example");
     run(folder.path(), &["init", "--base-url", "nonsense"]).ends(2);
 }
@@ -189,7 +327,10 @@ fn a_person_reads_a_table_and_quiet_says_nothing() {
     let mut args: Vec<&str> = vec!["user", "list", "--limit", "3"];
     args.extend(place.iter().map(String::as_str));
     let table = run(Path::new("/"), &args).well().out.clone();
-    assert!(table.lines().next().unwrap().contains("USERNAME"), "{table}");
+    assert!(
+        table.lines().next().unwrap().contains("USERNAME"),
+        "{table}"
+    );
     args.push("--quiet");
     assert_eq!(run(Path::new("/"), &args).well().out, "");
 }

@@ -36,24 +36,36 @@ struct Dice(u64);
 
 impl Dice {
     fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % sides
     }
 }
 
 fn setting(name: &str, usual: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+    std::env::var(name)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(usual)
 }
 
 #[test]
 fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
     let rounds = setting("LOCUM_KILL_ROUNDS", 5);
-    let seed = setting("LOCUM_KILL_SEED", u64::try_from(base::clock::wall().ms()).unwrap());
+    let seed = setting(
+        "LOCUM_KILL_SEED",
+        u64::try_from(base::clock::wall().ms()).unwrap(),
+    );
     let mut server = Server::start(&["--world", "empty"]);
     let writers: Vec<Writer> = (0..4)
         .map(|_| {
             let person = server.person_with("writer", &["--subscription-type", "Premium"]);
-            Writer { id: person.id.clone(), token: person.token }
+            Writer {
+                id: person.id.clone(),
+                token: person.token,
+            }
         })
         .collect();
     let (mut dice, mut all) = (Dice(seed), Ledger::default());
@@ -62,21 +74,37 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
         let ledger = write_until_killed(&server, &writers, instant, dice.roll(u64::MAX >> 34));
         server.crash();
         let told = format!("round {round}, seed {seed}, killed after {instant:?}");
-        println!("{told}: {} posts, {} deletions", ledger.posts.len(), ledger.deleted.len());
+        println!(
+            "{told}: {} posts, {} deletions",
+            ledger.posts.len(),
+            ledger.deleted.len()
+        );
         check(&server, &writers, &ledger, &told);
         all.take(ledger, &told);
     }
     check(&server, &writers, &all, &format!("after all, seed {seed}"));
-    assert!(all.posts.len() > 10 * usize::try_from(rounds).unwrap(), "{} posts", all.posts.len());
+    assert!(
+        all.posts.len() > 10 * usize::try_from(rounds).unwrap(),
+        "{} posts",
+        all.posts.len()
+    );
     is_sound(&server);
     let next: u64 = post(&server, &writers[0], &json!({ "text": "The last" })).unwrap();
-    assert!(all.posts.last_key_value().is_none_or(|(last, _)| *last < next), "ids went back");
+    assert!(
+        all.posts
+            .last_key_value()
+            .is_none_or(|(last, _)| *last < next),
+        "ids went back"
+    );
 }
 
 impl Ledger {
     fn take(&mut self, other: Self, told: &str) {
         for (id, text) in other.posts {
-            assert!(self.posts.insert(id, text).is_none(), "{told}: {id} was given out twice");
+            assert!(
+                self.posts.insert(id, text).is_none(),
+                "{told}: {id} was given out twice"
+            );
         }
         self.deleted.extend(other.deleted);
         self.doubtful.extend(other.doubtful);
@@ -104,7 +132,13 @@ fn write_until_killed(server: &Server, writers: &[Writer], instant: Duration, se
 }
 
 /// One lane of a writer: posts, replies, edits and deletions.
-fn write(server: &Server, writer: &Writer, mut dice: Dice, ledger: &Mutex<Ledger>, gone: &AtomicBool) {
+fn write(
+    server: &Server,
+    writer: &Writer,
+    mut dice: Dice,
+    ledger: &Mutex<Ledger>,
+    gone: &AtomicBool,
+) {
     let mut mine: Vec<u64> = Vec::new();
     while !gone.load(Ordering::SeqCst) {
         let text = format!("Entry {}", fresh());
@@ -114,26 +148,43 @@ fn write(server: &Server, writer: &Writer, mut dice: Dice, ledger: &Mutex<Ledger
                 mine.retain(|other| *other != id);
                 ledger.lock().unwrap().doubtful.insert(id);
                 let ask = Ask::delete(format!("/2/posts/{id}")).bearer(&writer.token);
-                if server.try_send(ask).is_some_and(|answer| answer.status == 200) {
+                if server
+                    .try_send(ask)
+                    .is_some_and(|answer| answer.status == 200)
+                {
                     ledger.lock().unwrap().deleted.insert(id);
                 }
             }
             (1, Some(id)) => {
-                let reply = json!({ "text": text, "reply": { "in_reply_to_post_id": id.to_string() } });
+                let reply =
+                    json!({ "text": text, "reply": { "in_reply_to_post_id": id.to_string() } });
                 note(server, writer, &reply, text, ledger);
             }
             (2, Some(id)) => {
                 // An edited post stands and falls with its versions: it is edited once.
                 mine.retain(|other| *other != id);
-                let edit = json!({ "text": text, "edit_options": { "previous_post_id": id.to_string() } });
+                let edit =
+                    json!({ "text": text, "edit_options": { "previous_post_id": id.to_string() } });
                 note(server, writer, &edit, text, ledger);
             }
-            _ => mine.extend(note(server, writer, &json!({ "text": text }), text.clone(), ledger)),
+            _ => mine.extend(note(
+                server,
+                writer,
+                &json!({ "text": text }),
+                text.clone(),
+                ledger,
+            )),
         }
     }
 }
 
-fn note(server: &Server, writer: &Writer, body: &Value, text: String, ledger: &Mutex<Ledger>) -> Option<u64> {
+fn note(
+    server: &Server,
+    writer: &Writer,
+    body: &Value,
+    text: String,
+    ledger: &Mutex<Ledger>,
+) -> Option<u64> {
     let id = post(server, writer, body)?;
     let before = ledger.lock().unwrap().posts.insert(id, text);
     assert!(before.is_none(), "{id} was given out twice");
@@ -168,7 +219,11 @@ fn follow(server: &Server, writers: &[Writer], ledger: &Mutex<Ledger>, gone: &At
 fn check(server: &Server, writers: &[Writer], ledger: &Ledger, told: &str) {
     let ids: Vec<&u64> = ledger.posts.keys().collect();
     for some in ids.chunks(100) {
-        let list = some.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        let list = some
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(",");
         let ask = Ask::get(format!("/2/posts?ids={list}")).bearer(&writers[0].token);
         let body = server.send(ask).is(200);
         let data = body["data"].as_array().cloned().unwrap_or_default();
@@ -177,10 +232,16 @@ fn check(server: &Server, writers: &[Writer], ledger: &Ledger, told: &str) {
             let text = &ledger.posts[id];
             match found {
                 Some(post) => {
-                    assert!(!ledger.deleted.contains(id), "{told}: {id} was deleted and is back");
+                    assert!(
+                        !ledger.deleted.contains(id),
+                        "{told}: {id} was deleted and is back"
+                    );
                     assert_eq!(post["text"], text.as_str(), "{told}: {id}");
                 }
-                None => assert!(ledger.doubtful.contains(id), "{told}: {id} {text:?} is lost"),
+                None => assert!(
+                    ledger.doubtful.contains(id),
+                    "{told}: {id} {text:?} is lost"
+                ),
             }
         }
     }
@@ -206,8 +267,14 @@ fn a_process_that_is_killed_while_it_makes_its_world_starts_all_the_same() {
         std::thread::sleep(Duration::from_millis(instant));
         server.kill();
         server.start_again();
-        let me = server.send(Ask::get("/2/users/me").bearer(server.env("USER_TOKEN"))).is(200);
-        assert_eq!(me["data"]["id"], server.env("USER_ID"), "killed after {instant} ms");
+        let me = server
+            .send(Ask::get("/2/users/me").bearer(server.env("USER_TOKEN")))
+            .is(200);
+        assert_eq!(
+            me["data"]["id"],
+            server.env("USER_ID"),
+            "killed after {instant} ms"
+        );
         is_sound(&server);
     }
 }

@@ -47,14 +47,21 @@ fn the_first_run_writes_down_all_that_a_client_needs() {
     let (id, token) = (server.env("USER_ID"), server.env("ACCESS_TOKEN"));
     assert!(token.starts_with(&format!("{id}-")), "{token}");
     let text = std::fs::read_to_string(server.data().join("dev.env")).unwrap();
-    assert!(text.lines().all(|line| line.starts_with('#') || line.starts_with("LOCUM_")), "{text}");
+    assert!(
+        text.lines()
+            .all(|line| line.starts_with('#') || line.starts_with("LOCUM_")),
+        "{text}"
+    );
 }
 
 #[test]
 fn only_the_owner_may_read_the_secrets_of_a_data_folder() {
     let server = shared();
     for name in ["dev.env", "master.key"] {
-        let mode = std::fs::metadata(server.data().join(name)).unwrap().permissions().mode();
+        let mode = std::fs::metadata(server.data().join(name))
+            .unwrap()
+            .permissions()
+            .mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }
 }
@@ -62,13 +69,20 @@ fn only_the_owner_may_read_the_secrets_of_a_data_folder() {
 #[test]
 fn every_key_of_the_first_run_works() {
     let server = shared();
-    let bearers = [("BEARER_TOKEN", "USERNAME"), ("BEARER_TOKEN_2", "USERNAME_2")];
+    let bearers = [
+        ("BEARER_TOKEN", "USERNAME"),
+        ("BEARER_TOKEN_2", "USERNAME_2"),
+    ];
     for (bearer, username) in bearers {
         let path = format!("/2/users/by/username/{}", server.env(username));
-        server.send(Ask::get(path).bearer(server.env(bearer))).is(200);
+        server
+            .send(Ask::get(path).bearer(server.env(bearer)))
+            .is(200);
     }
     for (token, id) in [("USER_TOKEN", "USER_ID"), ("USER_TOKEN_2", "USER_ID_2")] {
-        let me = server.send(Ask::get("/2/users/me").bearer(server.env(token))).is(200);
+        let me = server
+            .send(Ask::get("/2/users/me").bearer(server.env(token)))
+            .is(200);
         assert_eq!(me["data"]["id"], server.env(id));
     }
     for suffix in ["", "_2"] {
@@ -92,20 +106,34 @@ fn the_same_seed_makes_the_same_world_and_another_seed_another() {
     let [one, same] = [0, 1].map(|_| Server::start(&["--seed", "42"]));
     let other = Server::start(&["--seed", "43"]);
     assert_eq!(lasting(&one.env), lasting(&same.env));
-    for secret in ["API_SECRET", "BEARER_TOKEN", "ACCESS_TOKEN_SECRET", "USER_TOKEN", "CLIENT_SECRET"] {
+    for secret in [
+        "API_SECRET",
+        "BEARER_TOKEN",
+        "ACCESS_TOKEN_SECRET",
+        "USER_TOKEN",
+        "CLIENT_SECRET",
+    ] {
         assert_ne!(one.env(secret), other.env(secret), "{secret}");
     }
     let posts = |server: &Server| {
         let fields = "post.fields=created_at,public_metrics,referenced_posts&expansions=author_id";
-        let path = format!("/2/users/{}/posts?max_results=100&{fields}", server.env("USER_ID"));
-        server.send(Ask::get(path).bearer(server.env("BEARER_TOKEN"))).is(200)["data"].clone()
+        let path = format!(
+            "/2/users/{}/posts?max_results=100&{fields}",
+            server.env("USER_ID")
+        );
+        server
+            .send(Ask::get(path).bearer(server.env("BEARER_TOKEN")))
+            .is(200)["data"]
+            .clone()
     };
     assert_eq!(posts(&one), posts(&same));
     assert!(!posts(&one).as_array().unwrap().is_empty());
 }
 
 fn lasting(env: &BTreeMap<String, String>) -> BTreeMap<&String, &String> {
-    env.iter().filter(|(name, _)| !PLACES.contains(&name.as_str())).collect()
+    env.iter()
+        .filter(|(name, _)| !PLACES.contains(&name.as_str()))
+        .collect()
 }
 
 #[test]
@@ -119,7 +147,10 @@ fn a_restart_keeps_everything() {
     assert_eq!(lasting(&server.env), lasting(&before));
     let token = server.env("USER_TOKEN").to_owned();
     let read = |server: &Server| {
-        server.send(Ask::get(format!("/2/posts/{id}")).bearer(&token)).is(200)["data"]["text"].clone()
+        server
+            .send(Ask::get(format!("/2/posts/{id}")).bearer(&token))
+            .is(200)["data"]["text"]
+            .clone()
     };
     assert_eq!(read(&server), "Still here after the restart");
     server.crash();
@@ -130,10 +161,16 @@ fn a_restart_keeps_everything() {
 #[test]
 fn the_demo_world_shows_every_kind_of_thing() {
     let server = shared();
-    let get = |path: String| server.send(Ask::get(path).bearer(server.env("USER_TOKEN"))).is(200);
+    let get = |path: String| {
+        server
+            .send(Ask::get(path).bearer(server.env("USER_TOKEN")))
+            .is(200)
+    };
     let id = server.env("USER_ID");
     let fields = "post.fields=referenced_posts,entities,edit_history_post_ids";
-    let home = get(format!("/2/users/{id}/timelines/reverse_chronological?{fields}"));
+    let home = get(format!(
+        "/2/users/{id}/timelines/reverse_chronological?{fields}"
+    ));
     let posts = home["data"].as_array().unwrap();
     let kinds: Vec<&str> = posts
         .iter()
@@ -141,10 +178,18 @@ fn the_demo_world_shows_every_kind_of_thing() {
         .filter_map(|reference| reference["type"].as_str())
         .collect();
     for kind in ["replied_to", "quoted"] {
-        assert!(kinds.contains(&kind), "no post of the home timeline is {kind}");
+        assert!(
+            kinds.contains(&kind),
+            "no post of the home timeline is {kind}"
+        );
     }
     for entity in ["urls", "hashtags", "mentions", "cashtags"] {
-        assert!(posts.iter().any(|post| post["entities"].get(entity).is_some()), "no {entity}");
+        assert!(
+            posts
+                .iter()
+                .any(|post| post["entities"].get(entity).is_some()),
+            "no {entity}"
+        );
     }
     let mentions = get(format!("/2/users/{id}/mentions"));
     assert!(mentions["meta"]["result_count"].as_u64().unwrap() > 0);
@@ -155,7 +200,9 @@ fn an_empty_world_has_no_posts_but_its_keys_work() {
     let server = Server::start(&["--world", "empty"]);
     let id = server.person("first").id;
     let token = server.app().bearer.clone();
-    let posts = server.send(Ask::get(format!("/2/users/{id}/posts")).bearer(&token)).is(200);
+    let posts = server
+        .send(Ask::get(format!("/2/users/{id}/posts")).bearer(&token))
+        .is(200);
     assert_eq!(posts["meta"]["result_count"], 0);
 }
 
@@ -166,7 +213,11 @@ fn the_vocabulary_is_chosen_where_no_request_decides_it() {
     person.says("Which words?");
     let home = format!("/2/users/{}/timelines/reverse_chronological", person.id);
     let first = |path: &str| person.get(path).is(200)["data"][0].clone();
-    assert!(first(&home).get("edit_history_tweet_ids").is_some(), "{}", first(&home));
+    assert!(
+        first(&home).get("edit_history_tweet_ids").is_some(),
+        "{}",
+        first(&home)
+    );
     let asked = first(&format!("{home}?post.fields=created_at"));
     assert!(asked.get("edit_history_post_ids").is_some(), "{asked}");
 
@@ -181,7 +232,13 @@ fn the_vocabulary_is_chosen_where_no_request_decides_it() {
 fn the_test_platform_stays_on_this_machine() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let args = ["dev", "--listen", "0.0.0.0:0", "--data-dir", data.to_str().unwrap()];
+    let args = [
+        "dev",
+        "--listen",
+        "0.0.0.0:0",
+        "--data-dir",
+        data.to_str().unwrap(),
+    ];
     run(folder.path(), &args).ends(4);
     assert!(!data.exists(), "something was made");
 }

@@ -28,16 +28,41 @@ fn a_signature_holds_whatever_the_query_looks_like() {
         "expansions=pinned_post_id&user.fields=created_at",
     ];
     for query in queries {
-        person.signed(Ask::get(format!("/2/users/me?{query}"))).is(200);
+        person
+            .signed(Ask::get(format!("/2/users/me?{query}")))
+            .is(200);
     }
     // An operation refuses what it does not know only after the signature held.
     let strange = [
-        "a=b%20c", "a=b+c", "a=%2B", "a=~", "a=%7E", "a=%E6%97%A5%E6%9C%AC", "a=", "a", "a=b&B=c",
-        "a%20b=c", "a=b%26c", "a=*", "a='", "a=!%27()*", "a=%e2%98%83", "a=b=c", "a=1&b=%3D%25",
-        "z=1&a=2", "a=%2520", "-._~=-._~", "a=/?", "A=1&a=1", "a=%0A", "a=:@",
+        "a=b%20c",
+        "a=b+c",
+        "a=%2B",
+        "a=~",
+        "a=%7E",
+        "a=%E6%97%A5%E6%9C%AC",
+        "a=",
+        "a",
+        "a=b&B=c",
+        "a%20b=c",
+        "a=b%26c",
+        "a=*",
+        "a='",
+        "a=!%27()*",
+        "a=%e2%98%83",
+        "a=b=c",
+        "a=1&b=%3D%25",
+        "z=1&a=2",
+        "a=%2520",
+        "-._~=-._~",
+        "a=/?",
+        "A=1&a=1",
+        "a=%0A",
+        "a=:@",
     ];
     for query in strange {
-        person.signed(Ask::get(format!("/2/users/me?{query}"))).is_problem(400, "invalid-request");
+        person
+            .signed(Ask::get(format!("/2/users/me?{query}")))
+            .is_problem(400, "invalid-request");
     }
 }
 
@@ -47,7 +72,13 @@ fn a_name_that_comes_twice_is_refused_after_its_signature_held() {
     let ask = Ask::get("/2/users/me?user.fields=name&user.fields=username");
     let sentence = "Duplicate parameters are not allowed: the `user.fields` query parameter";
     person.signed(ask.clone()).says(400, sentence);
-    let header = ask.signature(&Key { token: ("x", "y"), ..person.key() }, &person.server.url);
+    let header = ask.signature(
+        &Key {
+            token: ("x", "y"),
+            ..person.key()
+        },
+        &person.server.url,
+    );
     send(person.server, &ask, &header).is_code(401, 89);
 }
 
@@ -66,10 +97,21 @@ fn a_signature_for_a_public_address_holds() {
     for origin in origins {
         let host = origin.split("://").nth(1).unwrap().to_owned();
         let header = me().signature(&person.key(), &origin);
-        let ask = me().header("host", if host.contains(port) { host } else { port_host(url) });
+        let ask = me().header(
+            "host",
+            if host.contains(port) {
+                host
+            } else {
+                port_host(url)
+            },
+        );
         assert_eq!(send(person.server, &ask, &header).status, 200, "{origin}");
     }
-    for origin in ["https://api.example.com", "http://api.x.com", "https://api.x.com:8443"] {
+    for origin in [
+        "https://api.example.com",
+        "http://api.x.com",
+        "https://api.x.com:8443",
+    ] {
         let header = me().signature(&person.key(), origin);
         send(person.server, &me(), &header).is_code(401, 32);
     }
@@ -98,7 +140,8 @@ fn a_host_in_capitals_or_under_an_alias_is_signed_in_its_normal_form() {
 fn forwarding_headers_are_believed_only_from_a_trusted_proxy() {
     let origin = "https://social.example";
     let through = |ask: Ask| {
-        ask.header("x-forwarded-proto", "https").header("x-forwarded-host", "social.example")
+        ask.header("x-forwarded-proto", "https")
+            .header("x-forwarded-host", "social.example")
     };
     let person = shared().person("signer");
     let header = me().signature(&person.key(), origin);
@@ -121,7 +164,11 @@ fn a_form_is_signed_and_a_json_body_is_not() {
 
     // The operation wants JSON: it says so once the signature of the form held.
     let form = Ask::post("/2/tweets").form("status=Hello Ladies + Gentlemen&b=%E2%98%83");
-    assert_eq!(person.signed(form.clone()).status, 415, "a form is not JSON");
+    assert_eq!(
+        person.signed(form.clone()).status,
+        415,
+        "a form is not JSON"
+    );
     let mut other = form.clone();
     other.body = b"status=Hello".to_vec();
     send(person.server, &form, &other.signature(&person.key(), url)).is_code(401, 32);
@@ -134,15 +181,26 @@ fn a_signature_stands_in_the_header_the_query_or_the_form() {
     let person = shared().person("signer");
     let as_pairs = |header: &str| {
         let pairs = header.trim_start_matches("OAuth ").split(", ");
-        pairs.map(|pair| pair.replace('"', "")).collect::<Vec<_>>().join("&")
+        pairs
+            .map(|pair| pair.replace('"', ""))
+            .collect::<Vec<_>>()
+            .join("&")
     };
     let header = me().signature(&person.key(), &person.server.url);
-    person.server.send(Ask::get(format!("/2/users/me?{}", as_pairs(&header)))).is(200);
+    person
+        .server
+        .send(Ask::get(format!("/2/users/me?{}", as_pairs(&header))))
+        .is(200);
 
     let other = shared().person("signer");
     let path = "/1.1/oauth/invalidate_token.json";
-    let header = Ask::post(path).form("").signature(&other.key(), &other.server.url);
-    other.server.send(Ask::post(path).form(as_pairs(&header))).is(200);
+    let header = Ask::post(path)
+        .form("")
+        .signature(&other.key(), &other.server.url);
+    other
+        .server
+        .send(Ask::post(path).form(as_pairs(&header)))
+        .is(200);
 }
 
 #[test]
@@ -150,13 +208,34 @@ fn one_changed_part_of_a_signed_request_is_enough() {
     let person = shared().person("signer");
     let ask = Ask::get("/2/tweets?ids=20&tweet.fields=created_at");
     let changed = [
-        Ask { method: "HEAD", ..ask.clone() },
-        Ask { target: "/2/posts?ids=20&tweet.fields=created_at".to_owned(), ..ask.clone() },
-        Ask { target: "/2/tweets?ids=21&tweet.fields=created_at".to_owned(), ..ask.clone() },
-        Ask { target: "/2/tweets?ids=20&tweet.fields=created_aT".to_owned(), ..ask.clone() },
-        Ask { target: "/2/tweets?ids=20".to_owned(), ..ask.clone() },
-        Ask { target: "/2/tweets?ids=20&tweet.fields=created_at&expansions=author_id".to_owned(), ..ask.clone() },
-        Ask { target: "/2/tweets?id=20&tweet.fields=created_at".to_owned(), ..ask.clone() },
+        Ask {
+            method: "HEAD",
+            ..ask.clone()
+        },
+        Ask {
+            target: "/2/posts?ids=20&tweet.fields=created_at".to_owned(),
+            ..ask.clone()
+        },
+        Ask {
+            target: "/2/tweets?ids=21&tweet.fields=created_at".to_owned(),
+            ..ask.clone()
+        },
+        Ask {
+            target: "/2/tweets?ids=20&tweet.fields=created_aT".to_owned(),
+            ..ask.clone()
+        },
+        Ask {
+            target: "/2/tweets?ids=20".to_owned(),
+            ..ask.clone()
+        },
+        Ask {
+            target: "/2/tweets?ids=20&tweet.fields=created_at&expansions=author_id".to_owned(),
+            ..ask.clone()
+        },
+        Ask {
+            target: "/2/tweets?id=20&tweet.fields=created_at".to_owned(),
+            ..ask.clone()
+        },
     ];
     for other in changed {
         let header = ask.signature(&person.key(), &person.server.url);
@@ -173,7 +252,13 @@ fn one_changed_part_of_a_signed_request_is_enough() {
 #[test]
 fn one_flipped_letter_of_the_header_is_enough() {
     let person = shared().person("signer");
-    let names = ["oauth_consumer_key", "oauth_nonce", "oauth_signature", "oauth_timestamp", "oauth_token"];
+    let names = [
+        "oauth_consumer_key",
+        "oauth_nonce",
+        "oauth_signature",
+        "oauth_timestamp",
+        "oauth_token",
+    ];
     for name in names {
         let header = me().signature(&person.key(), &person.server.url);
         let at = header.find(&format!("{name}=\"")).unwrap() + name.len() + 5;
@@ -237,8 +322,15 @@ fn one_of_many_replays_at_once_gets_through() {
         let all: Vec<_> = (0..8).map(|_| scope.spawn(send)).collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()
     });
-    assert_eq!(answers.iter().filter(|status| **status == 200).count(), 1, "{answers:?}");
-    assert!(answers.iter().all(|status| [200, 401].contains(status)), "{answers:?}");
+    assert_eq!(
+        answers.iter().filter(|status| **status == 200).count(),
+        1,
+        "{answers:?}"
+    );
+    assert!(
+        answers.iter().all(|status| [200, 401].contains(status)),
+        "{answers:?}"
+    );
 }
 
 #[test]
@@ -246,15 +338,48 @@ fn the_same_nonce_serves_another_second_and_another_token() {
     let (person, other) = (shared().person("signer"), shared().person("signer"));
     let nonce = Some(format!("nonce{}", person.id));
     let with = |key: Key<'_>| me().signature(&key, &person.server.url);
-    send(person.server, &me(), &with(Key { nonce: nonce.clone(), ..person.key() })).is(200);
-    send(person.server, &me(), &with(Key { nonce: nonce.clone(), ..other.key() })).is(200);
-    send(person.server, &me(), &with(Key { nonce: nonce.clone(), skew: 9, ..person.key() })).is(200);
+    send(
+        person.server,
+        &me(),
+        &with(Key {
+            nonce: nonce.clone(),
+            ..person.key()
+        }),
+    )
+    .is(200);
+    send(
+        person.server,
+        &me(),
+        &with(Key {
+            nonce: nonce.clone(),
+            ..other.key()
+        }),
+    )
+    .is(200);
+    send(
+        person.server,
+        &me(),
+        &with(Key {
+            nonce: nonce.clone(),
+            skew: 9,
+            ..person.key()
+        }),
+    )
+    .is(200);
 }
 
 #[test]
 fn a_timestamp_too_far_off_is_refused() {
     let person = shared().person("signer");
-    let at = |skew| me().signature(&Key { skew, ..person.key() }, &person.server.url);
+    let at = |skew| {
+        me().signature(
+            &Key {
+                skew,
+                ..person.key()
+            },
+            &person.server.url,
+        )
+    };
     for skew in [-290, 290] {
         send(person.server, &me(), &at(skew)).is(200);
     }
@@ -271,8 +396,17 @@ fn nothing_but_hmac_sha1_of_version_1_is_taken() {
         let other = header().replace("\"HMAC-SHA1\"", &format!("\"{method}\""));
         send(person.server, &me(), &other).is_code(401, 32);
     }
-    let plain = format!("{}&{}", encode(&person.app.secret), encode(person.oauth1().1));
-    let plain = header().replace("HMAC-SHA1", "PLAINTEXT").split("oauth_signature=\"").next().unwrap().to_owned()
+    let plain = format!(
+        "{}&{}",
+        encode(&person.app.secret),
+        encode(person.oauth1().1)
+    );
+    let plain = header()
+        .replace("HMAC-SHA1", "PLAINTEXT")
+        .split("oauth_signature=\"")
+        .next()
+        .unwrap()
+        .to_owned()
         + &format!("oauth_signature=\"{}\"", encode(&plain));
     send(person.server, &me(), &plain).is_code(401, 32);
     for version in ["2.0", "1.1", "1", ""] {
@@ -284,11 +418,21 @@ fn nothing_but_hmac_sha1_of_version_1_is_taken() {
 #[test]
 fn a_protocol_parameter_comes_once() {
     let person = shared().person("signer");
-    for name in ["oauth_nonce", "oauth_timestamp", "oauth_consumer_key", "oauth_signature", "oauth_token"] {
+    for name in [
+        "oauth_nonce",
+        "oauth_timestamp",
+        "oauth_consumer_key",
+        "oauth_signature",
+        "oauth_token",
+    ] {
         let header = me().signature(&person.key(), &person.server.url);
         let twice = format!("{header}, {name}=\"1\"");
         let answer = send(person.server, &me(), &twice);
-        assert!([400, 401].contains(&answer.status), "{name}: {}", answer.text());
+        assert!(
+            [400, 401].contains(&answer.status),
+            "{name}: {}",
+            answer.text()
+        );
     }
 }
 
@@ -297,8 +441,14 @@ fn strange_headers_are_refused_and_harm_nothing() {
     let person = shared().person("signer");
     let header = || me().signature(&person.key(), &person.server.url);
     let nonce = |value: &str| {
-        let (head, tail) = header().split_once("oauth_nonce=\"").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
-        format!("{head}oauth_nonce=\"{value}\"{}", tail.split_once('"').unwrap().1)
+        let (head, tail) = header()
+            .split_once("oauth_nonce=\"")
+            .map(|(a, b)| (a.to_owned(), b.to_owned()))
+            .unwrap();
+        format!(
+            "{head}oauth_nonce=\"{value}\"{}",
+            tail.split_once('"').unwrap().1
+        )
     };
     let long = "x".repeat(10_000);
     let headers: Vec<Vec<u8>> = vec![
@@ -308,7 +458,9 @@ fn strange_headers_are_refused_and_harm_nothing() {
         nonce("%00").into(),
         nonce(&long).into(),
         nonce("n\u{f6}nce").into(),
-        header().replace("OAuth ", "OAuth oauth_token=\"\", ").into(),
+        header()
+            .replace("OAuth ", "OAuth oauth_token=\"\", ")
+            .into(),
         format!("{}, x=\"{long}\"", header()).into(),
         b"OAuth".to_vec(),
         b"OAuth ".to_vec(),
@@ -322,7 +474,10 @@ fn strange_headers_are_refused_and_harm_nothing() {
         b"Nonsense".to_vec(),
     ];
     for strange in headers {
-        let shown = String::from_utf8_lossy(&strange).chars().take(90).collect::<String>();
+        let shown = String::from_utf8_lossy(&strange)
+            .chars()
+            .take(90)
+            .collect::<String>();
         let status = raw(person.server, &strange);
         assert!(status.starts_with('4'), "{shown}: {status}");
     }
@@ -333,8 +488,12 @@ fn strange_headers_are_refused_and_harm_nothing() {
 fn raw(server: &Server, authorization: &[u8]) -> String {
     let address = server.url.trim_start_matches("http://");
     let mut stream = std::net::TcpStream::connect(address).unwrap();
-    let head = format!("GET /2/users/me HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: ");
-    stream.write_all(&[head.as_bytes(), authorization, b"\r\n\r\n"].concat()).unwrap();
+    let head = format!(
+        "GET /2/users/me HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: "
+    );
+    stream
+        .write_all(&[head.as_bytes(), authorization, b"\r\n\r\n"].concat())
+        .unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer.split(' ').nth(1).unwrap_or_default().to_owned()
@@ -343,7 +502,10 @@ fn raw(server: &Server, authorization: &[u8]) -> String {
 #[test]
 fn an_empty_token_is_no_token() {
     let person = shared().person("signer");
-    let key = Key { token: ("", ""), ..person.key() };
+    let key = Key {
+        token: ("", ""),
+        ..person.key()
+    };
     let header = me().signature(&key, &person.server.url);
     send(person.server, &me(), &header).is_code(401, 32);
     let unsigned = format!("{header}, oauth_token=\"\"");
@@ -355,7 +517,10 @@ fn a_token_serves_only_the_app_that_it_was_made_for() {
     let server = shared();
     let person = server.person("signer");
     let other = server.new_app("enterprise");
-    let key = Key { consumer: other.consumer(), ..person.key() };
+    let key = Key {
+        consumer: other.consumer(),
+        ..person.key()
+    };
     let header = me().signature(&key, &server.url);
     assert_eq!(send(server, &me(), &header).status, 401);
 }
@@ -365,7 +530,10 @@ fn a_token_that_may_only_read_does_not_write() {
     let person = shared().person("signer");
     let reading = person.mint(&["--oauth1", "--permission", "read"]);
     let text = |name: &str| reading[name].as_str().unwrap();
-    let key = Key { token: (text("access_token"), text("access_token_secret")), ..person.key() };
+    let key = Key {
+        token: (text("access_token"), text("access_token_secret")),
+        ..person.key()
+    };
     let header = me().signature(&key, &person.server.url);
     let answer = send(person.server, &me(), &header);
     answer.is(200);
@@ -386,7 +554,10 @@ fn a_token_that_may_only_read_does_not_write() {
 
 #[test]
 fn an_invalidated_token_is_dead_at_once() {
-    for path in ["/1.1/oauth/invalidate_token", "/1.1/oauth/invalidate_token.json"] {
+    for path in [
+        "/1.1/oauth/invalidate_token",
+        "/1.1/oauth/invalidate_token.json",
+    ] {
         let person = shared().person("signer");
         let (token, _) = person.oauth1();
         person.signed(me()).is(200);
@@ -394,7 +565,10 @@ fn an_invalidated_token_is_dead_at_once() {
         assert_eq!(answer.is(200), json!({ "access_token": token }));
         let dead = person.signed(me());
         dead.is_code(401, 89);
-        assert!(dead.sentences().contains(&"Invalid or expired token.".to_owned()));
+        assert!(
+            dead.sentences()
+                .contains(&"Invalid or expired token.".to_owned())
+        );
         person.signed(Ask::post(path)).is_code(401, 89);
 
         let again = Person::of(person.server, &person.app, &person.id, &person.username);
@@ -416,11 +590,19 @@ fn paths_of_the_older_interface_speak_its_own_dialect() {
     let path = "/1.1/oauth/invalidate_token.json";
     let answer = server.send(Ask::post(path));
     answer.is_code(400, 215);
-    assert!(answer.header("content-type").starts_with("application/json"));
+    assert!(
+        answer
+            .header("content-type")
+            .starts_with("application/json")
+    );
     assert_eq!(
         answer.json(),
         json!({ "errors": [{ "code": 215, "message": "Bad Authentication data." }] })
     );
-    server.send(Ask::post(path).bearer("garbage")).is_code(401, 89);
-    server.send(Ask::post(path).bearer(server.env("BEARER_TOKEN"))).is_code(403, 220);
+    server
+        .send(Ask::post(path).bearer("garbage"))
+        .is_code(401, 89);
+    server
+        .send(Ask::post(path).bearer(server.env("BEARER_TOKEN")))
+        .is_code(403, 220);
 }

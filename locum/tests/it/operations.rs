@@ -19,7 +19,11 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if path.is_dir() {
-            found.extend(contents(&path).into_iter().map(|(inner, bytes)| (format!("{name}/{inner}"), bytes)));
+            found.extend(
+                contents(&path)
+                    .into_iter()
+                    .map(|(inner, bytes)| (format!("{name}/{inner}"), bytes)),
+            );
         } else if path.is_file() {
             found.insert(name, std::fs::read(&path).unwrap());
         }
@@ -29,7 +33,9 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 /// Tries to start a server on a folder that it must refuse.
 fn try_start(server: &Server) -> Ran {
-    let mut args: Vec<String> = ["dev", "--port", "0", "--control-port", "0"].map(str::to_owned).to_vec();
+    let mut args: Vec<String> = ["dev", "--port", "0", "--control-port", "0"]
+        .map(str::to_owned)
+        .to_vec();
     args.extend(server.place());
     run(&server.beside(""), &args)
 }
@@ -74,7 +80,9 @@ fn a_wrong_master_key_is_refused_and_touches_nothing() {
     is_refused(&server, 1, &["master key"]);
     std::fs::write(&key, own).unwrap();
     server.start_again();
-    server.send(Ask::get("/2/users/me").bearer(server.env("USER_TOKEN"))).is(200);
+    server
+        .send(Ask::get("/2/users/me").bearer(server.env("USER_TOKEN")))
+        .is(200);
 }
 
 #[test]
@@ -169,8 +177,15 @@ fn a_second_signal_ends_at_once() {
 fn health_tells_life_from_readiness() {
     let server = shared();
     for path in ["/livez", "/readyz"] {
-        for answer in [server.send(Ask::get(path)), server.administer(Ask::get(path))] {
-            assert_eq!((answer.status, answer.text().as_str()), (200, "ok\n"), "{path}");
+        for answer in [
+            server.send(Ask::get(path)),
+            server.administer(Ask::get(path)),
+        ] {
+            assert_eq!(
+                (answer.status, answer.text().as_str()),
+                (200, "ok\n"),
+                "{path}"
+            );
         }
     }
     server.cli(&["health"]).well();
@@ -191,7 +206,10 @@ fn metrics_count_by_route_and_stand_on_the_control_address_only() {
     let text = answer.text();
     let line = r#"locum_requests_total{route="/2/posts/{id}",method="GET",status="2xx"} 5"#;
     assert!(text.contains(line), "{text}");
-    assert!(!text.contains("1000") || !text.contains("/2/tweets/1000"), "{text}");
+    assert!(
+        !text.contains("1000") || !text.contains("/2/tweets/1000"),
+        "{text}"
+    );
     assert!(text.ends_with("# EOF\n"));
     let rebound = server.administer(Ask::get("/metrics").header("host", "evil.example"));
     assert_eq!(rebound.status, 403);
@@ -200,16 +218,29 @@ fn metrics_count_by_route_and_stand_on_the_control_address_only() {
 #[test]
 fn the_control_interface_wants_its_token() {
     let server = shared();
-    let command = Ask::post("/_control/command").json(&json!({ "user": { "list": { "limit": 1 } } }));
+    let command =
+        Ask::post("/_control/command").json(&json!({ "user": { "list": { "limit": 1 } } }));
     assert_eq!(server.administer(command.clone()).status, 401);
-    assert_eq!(server.administer(command.clone().bearer("wrong")).status, 401);
+    assert_eq!(
+        server.administer(command.clone().bearer("wrong")).status,
+        401
+    );
     let path = server.data().join("control.token");
     let token = std::fs::read_to_string(path).unwrap();
     let known = command.bearer(token.trim());
     let foreign = server.administer(known.clone().header("origin", "https://evil.example"));
     assert_eq!(foreign.status, 403);
-    assert_eq!(server.administer(known.header("host", "evil.example")).status, 403);
-    assert_eq!(server.send(Ask::post("/_control/command")).status, 404, "not on the public address");
+    assert_eq!(
+        server
+            .administer(known.header("host", "evil.example"))
+            .status,
+        403
+    );
+    assert_eq!(
+        server.send(Ask::post("/_control/command")).status,
+        404,
+        "not on the public address"
+    );
 }
 
 #[test]
@@ -222,12 +253,24 @@ fn the_coverage_lists_every_published_operation() {
     let listed: Vec<_> = list.lines().skip(1).map(listed).collect();
     let rows = shared().cli(&["routes", "--coverage"]).json();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let shown = rows.as_array().unwrap().iter().map(|row| (text(&row["method"]), text(&row["path"])));
+    let shown = rows
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (text(&row["method"]), text(&row["path"])));
     assert_eq!(shown.collect::<Vec<_>>(), listed);
     for row in rows.as_array().unwrap() {
-        assert!(["built", "planned"].contains(&row["status"].as_str().unwrap()), "{row}");
+        assert!(
+            ["built", "planned"].contains(&row["status"].as_str().unwrap()),
+            "{row}"
+        );
     }
-    let built = rows.as_array().unwrap().iter().filter(|row| row["status"] == "built").count();
+    let built = rows
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|row| row["status"] == "built")
+        .count();
     assert!(built >= 14, "{built}");
 }
 
@@ -246,14 +289,35 @@ fn the_log_is_one_object_a_line_and_names_requests_without_secrets() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
         .collect();
-    assert!(lines.iter().any(|line| line.to_string().contains("my-own-name")), "{logged}");
-    assert!(lines.iter().any(|line| line.to_string().contains("/2/users/me")), "{logged}");
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.to_string().contains("my-own-name")),
+        "{logged}"
+    );
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.to_string().contains("/2/users/me")),
+        "{logged}"
+    );
     let written = logged + &server.said();
-    let mut secrets: Vec<&str> = ["API_SECRET", "BEARER_TOKEN", "ACCESS_TOKEN_SECRET", "USER_TOKEN", "CLIENT_SECRET"]
-        .map(|name| server.env(name))
-        .to_vec();
+    let mut secrets: Vec<&str> = [
+        "API_SECRET",
+        "BEARER_TOKEN",
+        "ACCESS_TOKEN_SECRET",
+        "USER_TOKEN",
+        "CLIENT_SECRET",
+    ]
+    .map(|name| server.env(name))
+    .to_vec();
     let control = std::fs::read_to_string(server.data().join("control.token")).unwrap();
-    secrets.extend([&person.token, person.oauth1().1, &person.app.secret, control.trim()]);
+    secrets.extend([
+        &person.token,
+        person.oauth1().1,
+        &person.app.secret,
+        control.trim(),
+    ]);
     secrets.extend(["canary1", "canary2", "Not in the log"]);
     for secret in secrets {
         assert!(!written.contains(secret), "{secret} was written");
@@ -267,16 +331,28 @@ fn the_database_holds_no_secret_in_the_clear() {
     }
     let server = Server::start(&[]);
     let person = server.person("sealed");
-    let mut secrets: Vec<String> = ["API_SECRET", "BEARER_TOKEN", "ACCESS_TOKEN_SECRET", "USER_TOKEN", "CLIENT_SECRET"]
-        .map(|name| server.env(name).to_owned())
-        .to_vec();
-    secrets.extend([person.token.clone(), person.oauth1().1.to_owned(), person.app.secret.clone()]);
+    let mut secrets: Vec<String> = [
+        "API_SECRET",
+        "BEARER_TOKEN",
+        "ACCESS_TOKEN_SECRET",
+        "USER_TOKEN",
+        "CLIENT_SECRET",
+    ]
+    .map(|name| server.env(name).to_owned())
+    .to_vec();
+    secrets.extend([
+        person.token.clone(),
+        person.oauth1().1.to_owned(),
+        person.app.secret.clone(),
+    ]);
     for (name, bytes) in contents(&server.data()) {
         if name == "dev.env" {
             continue;
         }
         for secret in &secrets {
-            let found = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+            let found = bytes
+                .windows(secret.len())
+                .any(|window| window == secret.as_bytes());
             assert!(!found, "{name} holds {secret}");
         }
     }
@@ -288,9 +364,13 @@ fn a_copy_taken_while_others_write_is_restored_and_sound() {
     let copy = server.beside("copy");
     let (before, after) = {
         let person = server.person("copied");
-        let before: Vec<String> = (0..20).map(|number| person.says(&format!("Before {number}"))).collect();
+        let before: Vec<String> = (0..20)
+            .map(|number| person.says(&format!("Before {number}")))
+            .collect();
         std::thread::scope(|scope| {
-            let writing = scope.spawn(|| (0..40).for_each(|number| drop(person.says(&format!("During {number}")))));
+            let writing = scope.spawn(|| {
+                (0..40).for_each(|number| drop(person.says(&format!("During {number}"))))
+            });
             server.cli(&["backup", copy.to_str().unwrap()]).well();
             writing.join().unwrap();
         });
@@ -309,12 +389,22 @@ fn a_copy_taken_while_others_write_is_restored_and_sound() {
     assert_eq!(server.cli(&["fsck"]).json()["sound"], true);
     server.start_again();
     let token = server.env("USER_TOKEN").to_owned();
-    let read = |ids: &str| server.send(Ask::get(format!("/2/posts?ids={ids}")).bearer(&token)).is(200);
-    assert_eq!(read(&before.join(","))["data"].as_array().unwrap().len(), before.len());
+    let read = |ids: &str| {
+        server
+            .send(Ask::get(format!("/2/posts?ids={ids}")).bearer(&token))
+            .is(200)
+    };
+    assert_eq!(
+        read(&before.join(","))["data"].as_array().unwrap().len(),
+        before.len()
+    );
     assert!(read(&after).get("data").is_none(), "written after the copy");
     let person = server.person("later");
     let next: u64 = person.says("Later still").parse().unwrap();
-    assert!(next > after.parse().unwrap(), "ids do not go back with the copy");
+    assert!(
+        next > after.parse().unwrap(),
+        "ids do not go back with the copy"
+    );
 }
 
 #[test]
@@ -325,13 +415,19 @@ fn a_file_that_is_no_copy_is_not_restored() {
     let mut server = Server::start(&[]);
     server.stop();
     let fake = server.beside("fake");
-    for bytes in [&b""[..], b"SQLite format 3\0 and then nothing", &[7; 10_000]] {
+    for bytes in [
+        &b""[..],
+        b"SQLite format 3\0 and then nothing",
+        &[7; 10_000],
+    ] {
         std::fs::write(&fake, bytes).unwrap();
         let ran = server.cli(&["restore", fake.to_str().unwrap(), "--verify", "--replace"]);
         assert_ne!(ran.code, 0, "{ran:?}");
     }
     server.start_again();
-    server.send(Ask::get("/2/users/me").bearer(server.env("USER_TOKEN"))).is(200);
+    server
+        .send(Ask::get("/2/users/me").bearer(server.env("USER_TOKEN")))
+        .is(200);
 }
 
 #[test]
@@ -342,20 +438,29 @@ fn what_is_exported_is_imported_elsewhere_and_twice_is_once() {
     person.follows(&[&friend]);
     let root = person.says("A root with #tag & <b> https://example.com/x");
     let reply = json!({ "text": "A reply", "reply": { "in_reply_to_post_id": root } });
-    let reply = friend.publish(&reply).is(201)["data"]["id"].as_str().unwrap().to_owned();
+    let reply = friend.publish(&reply).is(201)["data"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let file = server.beside("all.jsonl");
-    server.cli(&["export", "--jsonl", file.to_str().unwrap()]).well();
+    server
+        .cli(&["export", "--jsonl", file.to_str().unwrap()])
+        .well();
 
     let other = Server::start(&["--world", "empty"]);
     for _ in 0..2 {
-        other.cli(&["import", "jsonl", file.to_str().unwrap()]).well();
+        other
+            .cli(&["import", "jsonl", file.to_str().unwrap()])
+            .well();
     }
     let reader = other.person("reader");
     let fields = "created_at,entities,conversation_id,referenced_posts,in_reply_to_user_id,lang,public_metrics";
     for id in [&root, &reply] {
         assert_eq!(reader.sees(id, fields), friend.sees(id, fields));
     }
-    let following = reader.get(format!("/2/users/{}/following", person.id)).is(200);
+    let following = reader
+        .get(format!("/2/users/{}/following", person.id))
+        .is(200);
     assert_eq!(following["data"][0]["id"], friend.id);
     let posts = |reader: &crate::harness::Person<'_>| {
         let path = format!("/2/users/{}/posts?max_results=100", server.env("USER_ID"));
@@ -374,10 +479,14 @@ fn an_archive_is_imported_and_read_through_the_interface() {
     let report = server.cli(&["import", "archive", path]).json();
     let again = server.cli(&["import", "archive", path]).json();
     let reader = server.person("reader");
-    let me = reader.get("/2/users/by/username/archivist?user.fields=description").is(200);
+    let me = reader
+        .get("/2/users/by/username/archivist?user.fields=description")
+        .is(200);
     assert_eq!(me["data"]["id"], "2244994945", "{report}");
     assert_eq!(me["data"]["description"], "Keeps things");
-    let timeline = reader.get("/2/users/2244994945/posts?max_results=100&post.fields=created_at,entities").is(200);
+    let timeline = reader
+        .get("/2/users/2244994945/posts?max_results=100&post.fields=created_at,entities")
+        .is(200);
     assert_eq!(timeline["meta"]["result_count"], 30, "{again}");
     let first = timeline["data"].as_array().unwrap().last().unwrap();
     assert_eq!(first["text"], "Post 0 &amp; more #kept");
@@ -402,7 +511,10 @@ fn write_archive(folder: &Path) {
     });
     file("account", json!([{ "account": account }]));
     let description = json!({ "bio": "Keeps things", "website": "", "location": "" });
-    file("profile", json!([{ "profile": { "description": description, "avatarMediaUrl": "" } }]));
+    file(
+        "profile",
+        json!([{ "profile": { "description": description, "avatarMediaUrl": "" } }]),
+    );
     let post = |number: u64| {
         json!({ "tweet": {
             "id_str": (1_500_000_000_000_000_000 + number).to_string(),
@@ -415,13 +527,17 @@ fn write_archive(folder: &Path) {
     };
     file("tweets", (0..30).map(post).collect());
     let link = "https://twitter.com/intent/user?user_id=12";
-    file("following", json!([{ "following": { "accountId": "12", "userLink": link } }]));
+    file(
+        "following",
+        json!([{ "following": { "accountId": "12", "userLink": link } }]),
+    );
     let kinds = ["account", "profile", "tweets", "following"];
     let mut types = serde_json::Map::new();
     for kind in kinds {
         let mut name = String::new();
         let _infallible = write!(name, "YTD.{kind}.part0");
-        let files = json!([{ "fileName": format!("data/{kind}.js"), "globalName": name, "count": "1" }]);
+        let files =
+            json!([{ "fileName": format!("data/{kind}.js"), "globalName": name, "count": "1" }]);
         types.insert(kind.to_owned(), json!({ "files": files }));
     }
     let manifest = json!({
@@ -429,7 +545,11 @@ fn write_archive(folder: &Path) {
         "archiveInfo": { "sizeBytes": "1", "generationDate": "2026-01-01T00:00:00.000Z", "isPartialArchive": false },
         "readmeInfo": {}, "dataTypes": types,
     });
-    std::fs::write(data.join("manifest.js"), format!("window.__THAR_CONFIG = {manifest}")).unwrap();
+    std::fs::write(
+        data.join("manifest.js"),
+        format!("window.__THAR_CONFIG = {manifest}"),
+    )
+    .unwrap();
 }
 
 #[test]
@@ -447,5 +567,7 @@ fn lines_that_cannot_be_read_are_reported_and_harm_nothing() {
     assert_eq!(server.cli(&["fsck"]).json()["sound"], true);
     person.get("/2/users/me").is(200);
     server.cli(&["import", "jsonl", "/nowhere/at/all"]).ends(1);
-    server.cli(&["import", "archive", "/nowhere/at/all"]).ends(1);
+    server
+        .cli(&["import", "archive", "/nowhere/at/all"])
+        .ends(1);
 }

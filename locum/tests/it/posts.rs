@@ -23,7 +23,13 @@ fn a_post_is_answered_as_it_will_be_read() {
     let id = made["id"].as_str().unwrap();
     assert_eq!(made["text"], "First &amp; &lt;last&gt;");
     assert_eq!(made["edit_history_post_ids"], json!([id]));
-    assert!(answer.header("location").ends_with(&format!("/2/posts/{id}")), "{:?}", answer.headers);
+    assert!(
+        answer
+            .header("location")
+            .ends_with(&format!("/2/posts/{id}")),
+        "{:?}",
+        answer.headers
+    );
     let read = author.get(format!("/2/posts/{id}")).is(200);
     assert_eq!(read, json!({ "data": made }));
 }
@@ -31,11 +37,19 @@ fn a_post_is_answered_as_it_will_be_read() {
 #[test]
 fn both_vocabularies_read_the_same_post() {
     let author = person("author");
-    let made = author.post("/2/tweets", &json!({ "text": "Two words for one thing" })).is(201);
+    let made = author
+        .post("/2/tweets", &json!({ "text": "Two words for one thing" }))
+        .is(201);
     let id = made["data"]["id"].as_str().unwrap();
-    let one = author.get(format!("/2/tweets/{id}?tweet.fields=public_metrics")).is(200);
-    let other = author.get(format!("/2/posts/{id}?post.fields=public_metrics")).is(200);
-    let mixed = author.get(format!("/2/tweets/{id}?post.fields=public_metrics")).is(200);
+    let one = author
+        .get(format!("/2/tweets/{id}?tweet.fields=public_metrics"))
+        .is(200);
+    let other = author
+        .get(format!("/2/posts/{id}?post.fields=public_metrics"))
+        .is(200);
+    let mixed = author
+        .get(format!("/2/tweets/{id}?post.fields=public_metrics"))
+        .is(200);
     assert_eq!(one["data"]["edit_history_tweet_ids"], json!([id]));
     assert_eq!(one["data"]["public_metrics"]["retweet_count"], 0);
     assert_eq!(other["data"]["edit_history_post_ids"], json!([id]));
@@ -58,23 +72,41 @@ fn every_field_of_a_plain_post_is_there() {
     assert_eq!(post["possibly_sensitive"], false);
     let metrics = post["public_metrics"].as_object().unwrap();
     for name in ["repost", "reply", "like", "quote", "bookmark", "impression"] {
-        assert!(metrics[&format!("{name}_count")].is_u64(), "{name}: {metrics:?}");
+        assert!(
+            metrics[&format!("{name}_count")].is_u64(),
+            "{name}: {metrics:?}"
+        );
     }
     let created = post["created_at"].as_str().unwrap();
-    assert!(created.len() == 24 && created.ends_with('Z') && created.contains('.'), "{created}");
+    assert!(
+        created.len() == 24 && created.ends_with('Z') && created.contains('.'),
+        "{created}"
+    );
     assert_eq!(post["edit_controls"]["edits_remaining"], 5);
     assert_eq!(post["edit_controls"]["is_edit_eligible"], true);
     assert!(post.get("source").is_none(), "never sent");
-    assert!(post.as_object().unwrap().values().all(|value| !value.is_null()), "{post}");
+    assert!(
+        post.as_object()
+            .unwrap()
+            .values()
+            .all(|value| !value.is_null()),
+        "{post}"
+    );
     // Own, recent: in user context one may see these.
     let post = author.sees(&id, "non_public_metrics,organic_metrics");
-    assert!(post["non_public_metrics"]["impression_count"].is_u64(), "{post}");
+    assert!(
+        post["non_public_metrics"]["impression_count"].is_u64(),
+        "{post}"
+    );
 }
 
 #[test]
 fn entities_stand_where_the_text_has_them() {
     let (author, friend) = (person("author"), person("friend"));
-    let text = format!("é👩‍🚀 hi @{} see https://example.com/a?b=c #tag $CASH", friend.username);
+    let text = format!(
+        "é👩‍🚀 hi @{} see https://example.com/a?b=c #tag $CASH",
+        friend.username
+    );
     let id = author.says(&text);
     let entities = author.sees(&id, "entities")["entities"].clone();
     let letters: Vec<char> = text.chars().collect();
@@ -99,31 +131,54 @@ fn the_length_of_a_text_is_weighed() {
     let exact = [
         "a".repeat(280),
         "日".repeat(140),
-        format!("{} https://example.com/{}", "b".repeat(256), "x".repeat(300)),
+        format!(
+            "{} https://example.com/{}",
+            "b".repeat(256),
+            "x".repeat(300)
+        ),
         "👩‍👩‍👧‍👦".repeat(140),
         "e\u{301}".repeat(280),
     ];
     for text in exact {
         let shown: String = text.chars().take(20).collect();
-        assert_eq!(author.publish(&json!({ "text": text })).status, 201, "{shown}");
-        author.publish(&json!({ "text": format!("{text}.") })).says(400, TOO_LONG);
+        assert_eq!(
+            author.publish(&json!({ "text": text })).status,
+            201,
+            "{shown}"
+        );
+        author
+            .publish(&json!({ "text": format!("{text}.") }))
+            .says(400, TOO_LONG);
     }
 }
 
 #[test]
 fn a_premium_author_writes_long_posts() {
     let author = premium("long");
-    let whole = "A sentence of some length, #long. ".repeat(20).trim_end().to_owned();
+    let whole = "A sentence of some length, #long. "
+        .repeat(20)
+        .trim_end()
+        .to_owned();
     let id = author.says(&whole);
     let post = author.sees(&id, "note_post,entities");
     assert_eq!(post["note_post"]["text"], whole);
-    assert_eq!(post["note_post"]["entities"]["hashtags"].as_array().unwrap().len(), 20);
+    assert_eq!(
+        post["note_post"]["entities"]["hashtags"]
+            .as_array()
+            .unwrap()
+            .len(),
+        20
+    );
     let text = post["text"].as_str().unwrap();
     assert!(text.contains('…') && text.chars().count() <= 320, "{text}");
-    let old = author.get(format!("/2/tweets/{id}?tweet.fields=note_tweet")).is(200);
+    let old = author
+        .get(format!("/2/tweets/{id}?tweet.fields=note_tweet"))
+        .is(200);
     assert_eq!(old["data"]["note_tweet"]["text"], whole);
     author.says(&"x".repeat(25_000));
-    author.publish(&json!({ "text": "y".repeat(25_001) })).says(400, TOO_LONG);
+    author
+        .publish(&json!({ "text": "y".repeat(25_001) }))
+        .says(400, TOO_LONG);
     let short = author.says("Short enough");
     assert!(author.sees(&short, "note_post").get("note_post").is_none());
 }
@@ -133,11 +188,18 @@ fn the_same_text_is_refused_the_second_time() {
     let (author, other) = (person("author"), person("other"));
     let first = author.says("Once is enough");
     let again = author.publish(&json!({ "text": "Once is enough" }));
-    again.says(403, "You are not allowed to create a Tweet with duplicate content.");
+    again.says(
+        403,
+        "You are not allowed to create a Tweet with duplicate content.",
+    );
     assert_eq!(again.json()["type"], "about:blank");
     other.says("Once is enough");
-    author.publish(&json!({ "text": "Once is enough", "reply": { "in_reply_to_post_id": first } })).is(201);
-    author.publish(&json!({ "text": "Once is enough", "quote_post_id": first })).is(201);
+    author
+        .publish(&json!({ "text": "Once is enough", "reply": { "in_reply_to_post_id": first } }))
+        .is(201);
+    author
+        .publish(&json!({ "text": "Once is enough", "quote_post_id": first }))
+        .is(201);
 }
 
 #[test]
@@ -148,8 +210,15 @@ fn of_many_same_posts_at_once_one_is_taken() {
         let all: Vec<_> = (0..12).map(|_| scope.spawn(post)).collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()
     });
-    assert_eq!(answers.iter().filter(|status| **status == 201).count(), 1, "{answers:?}");
-    assert!(answers.iter().all(|status| [201, 403].contains(status)), "{answers:?}");
+    assert_eq!(
+        answers.iter().filter(|status| **status == 201).count(),
+        1,
+        "{answers:?}"
+    );
+    assert!(
+        answers.iter().all(|status| [201, 403].contains(status)),
+        "{answers:?}"
+    );
 }
 
 #[test]
@@ -157,40 +226,71 @@ fn a_reply_knows_its_conversation() {
     let (author, reader) = (person("author"), person("reader"));
     let root = author.says("A root");
     let reply = json!({ "text": "A reply", "reply": { "in_reply_to_tweet_id": root } });
-    let reply = reader.publish(&reply).is(201)["data"]["id"].as_str().unwrap().to_owned();
+    let reply = reader.publish(&reply).is(201)["data"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let fields = "conversation_id,in_reply_to_user_id,referenced_posts";
     let post = author.sees(&reply, fields);
     assert_eq!(post["conversation_id"], root);
     assert_eq!(post["in_reply_to_user_id"], author.id);
-    assert_eq!(post["referenced_posts"], json!([{ "type": "replied_to", "id": root }]));
-    assert_eq!(author.sees(&root, "public_metrics")["public_metrics"]["reply_count"], 1);
+    assert_eq!(
+        post["referenced_posts"],
+        json!([{ "type": "replied_to", "id": root }])
+    );
+    assert_eq!(
+        author.sees(&root, "public_metrics")["public_metrics"]["reply_count"],
+        1
+    );
     reader.delete(format!("/2/posts/{reply}")).is(200);
-    assert_eq!(author.sees(&root, "public_metrics")["public_metrics"]["reply_count"], 0);
+    assert_eq!(
+        author.sees(&root, "public_metrics")["public_metrics"]["reply_count"],
+        0
+    );
 }
 
 #[test]
 fn a_quote_begins_its_own_conversation() {
     let (author, reader) = (person("author"), person("reader"));
     let root = author.says("Worth quoting");
-    let quote = reader.publish(&json!({ "text": "Look", "quote_tweet_id": root })).is(201);
+    let quote = reader
+        .publish(&json!({ "text": "Look", "quote_tweet_id": root }))
+        .is(201);
     let id = quote["data"]["id"].as_str().unwrap();
     let expansions = "expansions=referenced_posts,author_id&post.fields=conversation_id";
     let read = reader.get(format!("/2/posts/{id}?{expansions}")).is(200);
     assert_eq!(read["data"]["conversation_id"], id);
-    assert_eq!(read["data"]["referenced_posts"], json!([{ "type": "quoted", "id": root }]));
+    assert_eq!(
+        read["data"]["referenced_posts"],
+        json!([{ "type": "quoted", "id": root }])
+    );
     assert_eq!(read["includes"]["posts"][0]["id"], root);
     assert_eq!(read["includes"]["users"][0]["id"], reader.id);
     let expansions = "expansions=referenced_tweets.id,referenced_tweets.id.author_id";
     let read = reader.get(format!("/2/tweets/{id}?{expansions}")).is(200);
     assert_eq!(read["includes"]["tweets"][0]["id"], root);
     assert_eq!(read["includes"]["users"][0]["id"], author.id);
-    assert_eq!(author.sees(&root, "public_metrics")["public_metrics"]["quote_count"], 1);
+    assert_eq!(
+        author.sees(&root, "public_metrics")["public_metrics"]["quote_count"],
+        1
+    );
 
     author.delete(format!("/2/posts/{root}")).is(200);
-    let read = reader.get(format!("/2/posts/{id}?expansions=referenced_posts")).is(200);
+    let read = reader
+        .get(format!("/2/posts/{id}?expansions=referenced_posts"))
+        .is(200);
     let error = &read["errors"][0];
-    assert_eq!((&error["section"], &error["value"]), (&json!("includes"), &json!(root)), "{read}");
-    assert!(error["type"].as_str().unwrap().ends_with("/resource-not-found"));
+    assert_eq!(
+        (&error["section"], &error["value"]),
+        (&json!("includes"), &json!(root)),
+        "{read}"
+    );
+    assert!(
+        error["type"]
+            .as_str()
+            .unwrap()
+            .ends_with("/resource-not-found")
+    );
 }
 
 #[test]
@@ -205,10 +305,18 @@ fn the_root_says_who_may_reply() {
         ("verified", &[&verified]),
     ];
     for (setting, welcome) in cases {
-        let text = format!("Only some may reply ({setting}), @{} for one", named.username);
-        let root = author.publish(&json!({ "text": text, "reply_settings": setting })).is(201);
+        let text = format!(
+            "Only some may reply ({setting}), @{} for one",
+            named.username
+        );
+        let root = author
+            .publish(&json!({ "text": text, "reply_settings": setting }))
+            .is(201);
         let root = root["data"]["id"].as_str().unwrap().to_owned();
-        assert_eq!(author.sees(&root, "reply_settings")["reply_settings"], setting);
+        assert_eq!(
+            author.sees(&root, "reply_settings")["reply_settings"],
+            setting
+        );
         for who in [&author, &named, &followed, &verified, &stranger] {
             let reply = json!({ "text": format!("I reply to {root}"), "reply": { "in_reply_to_post_id": root } });
             let answer = who.publish(&reply);
@@ -216,7 +324,10 @@ fn the_root_says_who_may_reply() {
             if may {
                 answer.is(201);
             } else {
-                answer.says(403, "The original Tweet author restricted who can reply to this Tweet.");
+                answer.says(
+                    403,
+                    "The original Tweet author restricted who can reply to this Tweet.",
+                );
             }
         }
     }
@@ -230,7 +341,8 @@ fn a_self_serve_app_replies_only_when_called_for() {
     let app = server.new_app("self-serve");
     let (author, other) = (person("author"), person("other"));
     let through = Person::of(server, &app, &other.id, &other.username);
-    let reply = |to: &str| json!({ "text": format!("To {to}"), "reply": { "in_reply_to_post_id": to } });
+    let reply =
+        |to: &str| json!({ "text": format!("To {to}"), "reply": { "in_reply_to_post_id": to } });
     let refused = through.publish(&reply(&author.says("Nobody is called")));
     refused.says(
         403,
@@ -241,7 +353,12 @@ fn a_self_serve_app_replies_only_when_called_for() {
     through.publish(&reply(&calling)).is(201);
     let own = other.says("My own thread");
     through.publish(&reply(&own)).is(201);
-    assert_eq!(through.publish(&json!({ "text": "Buy $ONE and $TWO" })).status, 403);
+    assert_eq!(
+        through
+            .publish(&json!({ "text": "Buy $ONE and $TWO" }))
+            .status,
+        403
+    );
     through.publish(&json!({ "text": "Buy $ONE" })).is(201);
 }
 
@@ -265,13 +382,23 @@ fn a_premium_author_edits_a_post_five_times() {
         assert_eq!(post["edit_history_post_ids"], json!(versions));
     }
     let newest = versions.last().unwrap();
-    assert_eq!(author.sees(newest, "edit_controls")["edit_controls"]["edits_remaining"], 0);
+    assert_eq!(
+        author.sees(newest, "edit_controls")["edit_controls"]["edits_remaining"],
+        0
+    );
     let more = |previous: &str| {
-        author.publish(&json!({ "text": "One more", "edit_options": { "previous_post_id": previous } })).status
+        author
+            .publish(
+                &json!({ "text": "One more", "edit_options": { "previous_post_id": previous } }),
+            )
+            .status
     };
     assert_eq!((more(newest), more(&first)), (403, 403));
     let timeline = author.get(format!("/2/users/{}/posts", author.id)).is(200);
-    assert_eq!(timeline["meta"]["result_count"], 1, "only the newest version: {timeline}");
+    assert_eq!(
+        timeline["meta"]["result_count"], 1,
+        "only the newest version: {timeline}"
+    );
     author.delete(format!("/2/posts/{first}")).is(200);
     for id in &versions {
         let gone = author.get(format!("/2/posts/{id}")).is(200);
@@ -298,7 +425,9 @@ fn only_a_premium_author_edits_and_only_their_own() {
 fn a_nullcast_post_is_read_by_id_only() {
     let author = person("advertiser");
     author.says("Seen");
-    let hidden = author.publish(&json!({ "text": "Not seen", "nullcast": true })).is(201);
+    let hidden = author
+        .publish(&json!({ "text": "Not seen", "nullcast": true }))
+        .is(201);
     let hidden = hidden["data"]["id"].as_str().unwrap();
     assert_eq!(author.sees(hidden, "text")["text"], "Not seen");
     for path in ["posts", "timelines/reverse_chronological"] {
@@ -311,8 +440,14 @@ fn a_nullcast_post_is_read_by_id_only() {
 fn further_switches_are_kept() {
     let author = person("author");
     let body = json!({ "text": "Marked", "made_with_ai": true, "paid_partnership": true });
-    let id = author.publish(&body).is(201)["data"]["id"].as_str().unwrap().to_owned();
-    assert_eq!(author.sees(&id, "paid_partnership")["paid_partnership"], true);
+    let id = author.publish(&body).is(201)["data"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(
+        author.sees(&id, "paid_partnership")["paid_partnership"],
+        true
+    );
 }
 
 #[test]
@@ -321,9 +456,21 @@ fn what_a_post_points_at_must_be_there() {
     let gone = author.says("Soon gone");
     author.delete(format!("/2/posts/{gone}")).is(200);
     let cases = [
-        (json!({ "text": "x", "reply": { "in_reply_to_tweet_id": "1" } }), 400, "Your reply tweet ID is invalid."),
-        (json!({ "text": "x", "quote_tweet_id": "1" }), 400, "Your quote tweet ID is invalid."),
-        (json!({ "text": "x", "media": { "media_ids": ["1"] } }), 400, "Your media IDs are invalid."),
+        (
+            json!({ "text": "x", "reply": { "in_reply_to_tweet_id": "1" } }),
+            400,
+            "Your reply tweet ID is invalid.",
+        ),
+        (
+            json!({ "text": "x", "quote_tweet_id": "1" }),
+            400,
+            "Your quote tweet ID is invalid.",
+        ),
+        (
+            json!({ "text": "x", "media": { "media_ids": ["1"] } }),
+            400,
+            "Your media IDs are invalid.",
+        ),
         (
             json!({ "text": "x", "reply": { "in_reply_to_tweet_id": gone } }),
             403,
@@ -341,7 +488,10 @@ fn what_a_post_points_at_must_be_there() {
     for body in [json!({}), json!({ "text": "" }), json!({ "text": " \n\t" })] {
         author.publish(&body).is_problem(400, "invalid-request");
     }
-    assert_eq!(author.get(format!("/2/users/{}/posts", author.id)).is(200)["meta"]["result_count"], 0);
+    assert_eq!(
+        author.get(format!("/2/users/{}/posts", author.id)).is(200)["meta"]["result_count"],
+        0
+    );
 }
 
 #[test]
@@ -349,12 +499,22 @@ fn only_the_author_deletes_a_post_and_only_once() {
     let (author, other) = (person("author"), person("other"));
     let id = author.says("Mine");
     let path = format!("/2/posts/{id}");
-    other.delete(&path).says(403, "You are not authorized to delete this Tweet.");
-    assert_eq!(author.delete(&path).is(200), json!({ "data": { "deleted": true } }));
+    other
+        .delete(&path)
+        .says(403, "You are not authorized to delete this Tweet.");
+    assert_eq!(
+        author.delete(&path).is(200),
+        json!({ "data": { "deleted": true } })
+    );
     author.delete(&path).is_problem(404, "resource-not-found");
-    author.delete("/2/posts/1").is_problem(404, "resource-not-found");
+    author
+        .delete("/2/posts/1")
+        .is_problem(404, "resource-not-found");
     let gone = author.get(&path).is(200);
-    assert_eq!(gone["errors"][0]["detail"], format!("Could not find tweet with id: [{id}]."));
+    assert_eq!(
+        gone["errors"][0]["detail"],
+        format!("Could not find tweet with id: [{id}].")
+    );
     author.says("Mine");
 }
 
@@ -362,14 +522,28 @@ fn only_the_author_deletes_a_post_and_only_once() {
 fn many_posts_are_read_at_once_and_what_is_missing_is_told() {
     let (author, reader) = (person("author"), person("reader"));
     let hidden = shared().person_with("hidden", &["--protected"]);
-    let [one, two, gone] = ["One of many", "Two of many", "Gone of many"].map(|text| author.says(text));
+    let [one, two, gone] =
+        ["One of many", "Two of many", "Gone of many"].map(|text| author.says(text));
     let secret = hidden.says("Not for you");
     author.delete(format!("/2/posts/{gone}")).is(200);
     let path = format!("/2/tweets?ids={two},1,{one},{gone},{secret}&expansions=author_id");
     let read = reader.get(path).is(200);
-    let ids: Vec<&Value> = read["data"].as_array().unwrap().iter().map(|post| &post["id"]).collect();
-    assert_eq!(ids, [two.as_str(), one.as_str()], "in the order of the request");
-    assert_eq!(read["includes"]["users"].as_array().unwrap().len(), 1, "{read}");
+    let ids: Vec<&Value> = read["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|post| &post["id"])
+        .collect();
+    assert_eq!(
+        ids,
+        [two.as_str(), one.as_str()],
+        "in the order of the request"
+    );
+    assert_eq!(
+        read["includes"]["users"].as_array().unwrap().len(),
+        1,
+        "{read}"
+    );
     let errors = read["errors"].as_array().unwrap();
     let told = |value: &str| {
         let error = errors.iter().find(|error| error["value"] == value);
@@ -378,15 +552,27 @@ fn many_posts_are_read_at_once_and_what_is_missing_is_told() {
     for missing in ["1", &gone] {
         let error = told(missing);
         assert_eq!(error["title"], "Not Found Error");
-        assert_eq!(error["type"], "https://api.x.com/2/problems/resource-not-found");
+        assert_eq!(
+            error["type"],
+            "https://api.x.com/2/problems/resource-not-found"
+        );
         assert_eq!(error["resource_type"], "tweet");
         assert_eq!(error["resource_id"], missing);
         assert_eq!(error["parameter"], "ids");
-        assert_eq!(error["detail"], format!("Could not find tweet with ids: [{missing}]."));
+        assert_eq!(
+            error["detail"],
+            format!("Could not find tweet with ids: [{missing}].")
+        );
     }
     let error = told(&secret);
-    assert_eq!(error["type"], "https://api.x.com/2/problems/not-authorized-for-resource");
-    assert_eq!(error["detail"], format!("Sorry, you are not authorized to see the Tweet with ids: [{secret}]."));
+    assert_eq!(
+        error["type"],
+        "https://api.x.com/2/problems/not-authorized-for-resource"
+    );
+    assert_eq!(
+        error["detail"],
+        format!("Sorry, you are not authorized to see the Tweet with ids: [{secret}].")
+    );
     assert_eq!(errors.len(), 3);
     let nothing = reader.get("/2/posts?ids=1,2").is(200);
     assert!(nothing.get("data").is_none() && nothing["errors"].as_array().unwrap().len() == 2);
@@ -418,10 +604,16 @@ fn posts_of_a_suspended_author_are_not_shown() {
     let id = author.says("Before it happened");
     shared().cli(&["user", "suspend", &author.id]).well();
     let body = reader.get(format!("/2/posts/{id}")).is(200);
-    assert!(body.get("data").is_none() && body.get("errors").is_some(), "{body}");
+    assert!(
+        body.get("data").is_none() && body.get("errors").is_some(),
+        "{body}"
+    );
     let body = reader.get(format!("/2/users/{}", author.id)).is(200);
     assert_eq!(body["errors"][0]["title"], "Forbidden");
-    assert_eq!(body["errors"][0]["detail"], format!("User has been suspended: [{}].", author.id));
+    assert_eq!(
+        body["errors"][0]["detail"],
+        format!("User has been suspended: [{}].", author.id)
+    );
     shared().cli(&["user", "restore", &author.id]).well();
     assert_eq!(reader.sees(&id, "text")["text"], "Before it happened");
 }
@@ -430,9 +622,15 @@ fn posts_of_a_suspended_author_are_not_shown() {
 fn non_public_metrics_are_the_authors_own() {
     let (author, reader) = (person("author"), person("reader"));
     let id = author.says("Counted");
-    let body = reader.get(format!("/2/tweets/{id}?tweet.fields=non_public_metrics")).is(200);
+    let body = reader
+        .get(format!("/2/tweets/{id}?tweet.fields=non_public_metrics"))
+        .is(200);
     assert!(body.get("data").is_none(), "{body}");
-    let details = body["errors"].as_array().unwrap().iter().map(|error| error["detail"].as_str().unwrap());
+    let details = body["errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| error["detail"].as_str().unwrap());
     let wanted = format!(
         "Sorry, you are not authorized to access 'non_public_metrics.impression_count' on the Tweet with id : [{id}]."
     );
@@ -444,19 +642,44 @@ fn users_are_found_by_every_name() {
     let (one, two) = (person("One"), person("two"));
     let get = |path: String| one.get(path).is(200);
     let me = get("/2/users/me".to_owned());
-    assert_eq!(me["data"], json!({ "id": one.id, "name": "One", "username": one.username }));
+    assert_eq!(
+        me["data"],
+        json!({ "id": one.id, "name": "One", "username": one.username })
+    );
     assert_eq!(get(format!("/2/users/{}", one.id)), me);
-    assert_eq!(get(format!("/2/users/by/username/{}", one.username.to_uppercase())), me);
+    assert_eq!(
+        get(format!(
+            "/2/users/by/username/{}",
+            one.username.to_uppercase()
+        )),
+        me
+    );
     let both = get(format!("/2/users?ids={},1,{}", two.id, one.id));
-    assert_eq!((&both["data"][0]["id"], &both["data"][1]["id"]), (&json!(two.id), &json!(one.id)));
-    assert_eq!(both["errors"][0]["detail"], "Could not find user with ids: [1].");
-    let both = get(format!("/2/users/by?usernames={},nobody_at_all,{}", one.username, two.username));
+    assert_eq!(
+        (&both["data"][0]["id"], &both["data"][1]["id"]),
+        (&json!(two.id), &json!(one.id))
+    );
+    assert_eq!(
+        both["errors"][0]["detail"],
+        "Could not find user with ids: [1]."
+    );
+    let both = get(format!(
+        "/2/users/by?usernames={},nobody_at_all,{}",
+        one.username, two.username
+    ));
     assert_eq!(both["data"].as_array().unwrap().len(), 2);
-    assert_eq!(both["errors"][0]["detail"], "Could not find user with usernames: [nobody_at_all].");
+    assert_eq!(
+        both["errors"][0]["detail"],
+        "Could not find user with usernames: [nobody_at_all]."
+    );
     one.says("Most recent");
-    let metrics = get("/2/users/me?user.fields=public_metrics".to_owned())["data"]["public_metrics"].clone();
+    let metrics =
+        get("/2/users/me?user.fields=public_metrics".to_owned())["data"]["public_metrics"].clone();
     for count in ["post_count", "tweet_count"] {
-        assert_eq!(metrics[count], 1, "both names, where nothing decides: {metrics}");
+        assert_eq!(
+            metrics[count], 1,
+            "both names, where nothing decides: {metrics}"
+        );
     }
     let fields = "user.fields=created_at,description,location,protected,public_metrics,verified,verified_type,\
                   most_recent_post_id,profile_image_url,url&expansions=most_recent_post_id";
@@ -473,10 +696,19 @@ fn followers_and_following_are_listed() {
     let ids = |path: String| {
         let body = star.get(path).is(200);
         let users = body["data"].as_array().cloned().unwrap_or_default();
-        users.iter().map(|user| user["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        users
+            .iter()
+            .map(|user| user["id"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
-    assert_eq!(ids(format!("/2/users/{}/followers", star.id)), [two.id.as_str(), &one.id]);
-    assert_eq!(ids(format!("/2/users/{}/following", two.id)), [one.id.as_str(), &star.id]);
+    assert_eq!(
+        ids(format!("/2/users/{}/followers", star.id)),
+        [two.id.as_str(), &one.id]
+    );
+    assert_eq!(
+        ids(format!("/2/users/{}/following", two.id)),
+        [one.id.as_str(), &star.id]
+    );
     assert!(ids(format!("/2/users/{}/following", star.id)).is_empty());
     let me = star.get("/2/users/me?user.fields=public_metrics").is(200);
     assert_eq!(me["data"]["public_metrics"]["followers_count"], 2);

@@ -14,7 +14,10 @@ fn person(name: &str) -> Person<'static> {
 /// The ids of a page.
 fn ids(page: &Value) -> Vec<String> {
     let posts = page["data"].as_array().cloned().unwrap_or_default();
-    posts.iter().map(|post| post["id"].as_str().unwrap().to_owned()).collect()
+    posts
+        .iter()
+        .map(|post| post["id"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 /// Pages from the newest on, by the token that each gives.
@@ -22,7 +25,9 @@ fn walk(person: &Person<'_>, path: &str) -> Vec<Value> {
     let mut pages: Vec<Value> = Vec::new();
     let join = if path.contains('?') { '&' } else { '?' };
     loop {
-        let token = pages.last().and_then(|page| page["meta"]["next_token"].as_str());
+        let token = pages
+            .last()
+            .and_then(|page| page["meta"]["next_token"].as_str());
         let path = match token {
             Some(token) => format!("{path}{join}pagination_token={token}"),
             None if pages.is_empty() => path.to_owned(),
@@ -62,21 +67,43 @@ fn is_walked_whole(reader: &Person<'_>, path: &str, there: &[String], write: imp
     let walked: Vec<String> = pages.iter().flat_map(ids).collect();
     let once: HashSet<&String> = walked.iter().collect();
     assert_eq!(once.len(), walked.len(), "something came twice");
-    assert!(walked.iter().map(|id| number(id)).is_sorted_by(|one, next| one > next), "out of order");
+    assert!(
+        walked
+            .iter()
+            .map(|id| number(id))
+            .is_sorted_by(|one, next| one > next),
+        "out of order"
+    );
     let lost: Vec<_> = there.iter().filter(|id| !once.contains(id)).collect();
     assert!(lost.is_empty(), "lost: {lost:?}");
     for (place, page) in pages.iter().enumerate() {
         let meta = &page["meta"];
         assert_eq!(meta["result_count"], ids(page).len());
-        assert_eq!(meta["newest_id"].as_str(), ids(page).first().map(String::as_str));
-        assert_eq!(meta["oldest_id"].as_str(), ids(page).last().map(String::as_str));
-        assert_eq!(meta.get("previous_token").is_some(), place > 0, "page {place}");
-        assert_eq!(meta.get("next_token").is_some(), place + 1 < pages.len(), "page {place}");
+        assert_eq!(
+            meta["newest_id"].as_str(),
+            ids(page).first().map(String::as_str)
+        );
+        assert_eq!(
+            meta["oldest_id"].as_str(),
+            ids(page).last().map(String::as_str)
+        );
+        assert_eq!(
+            meta.get("previous_token").is_some(),
+            place > 0,
+            "page {place}"
+        );
+        assert_eq!(
+            meta.get("next_token").is_some(),
+            place + 1 < pages.len(),
+            "page {place}"
+        );
     }
 }
 
 fn says_many(author: &Person<'_>, count: usize, text: &str) -> Vec<String> {
-    (0..count).map(|number| author.says(&format!("{text} {number}"))).collect()
+    (0..count)
+        .map(|number| author.says(&format!("{text} {number}")))
+        .collect()
 }
 
 #[test]
@@ -87,7 +114,10 @@ fn a_users_posts_are_walked_without_repeat_or_gap_while_they_write() {
     is_walked_whole(&reader, &path, &there, |number| {
         author.says(&format!("Meanwhile {number}"));
     });
-    let path = format!("/2/users/by/username/{}/posts?max_results=100", author.username);
+    let path = format!(
+        "/2/users/by/username/{}/posts?max_results=100",
+        author.username
+    );
     assert!(ids(&reader.get(path).is(200)).len() >= 28);
 }
 
@@ -110,11 +140,17 @@ fn a_home_timeline_is_walked_without_repeat_or_gap_while_others_write() {
         there.push(one.says(&format!("One {number}")));
         there.push(two.says(&format!("Two {number}")));
     }
-    let path = format!("/2/users/{}/timelines/reverse_chronological?max_results=5", reader.id);
+    let path = format!(
+        "/2/users/{}/timelines/reverse_chronological?max_results=5",
+        reader.id
+    );
     is_walked_whole(&reader, &path, &there, |number| {
         one.says(&format!("Meanwhile {number}"));
     });
-    let misspelt = format!("/2/users/{}/timelines/reverse_cronological?max_results=1", reader.id);
+    let misspelt = format!(
+        "/2/users/{}/timelines/reverse_cronological?max_results=1",
+        reader.id
+    );
     assert_eq!(ids(&reader.get(misspelt).is(200)).len(), 1);
 }
 
@@ -125,15 +161,31 @@ fn a_walk_goes_back_the_way_it_came() {
     let path = format!("/2/users/{}/posts?max_results=5", author.id);
     let pages = walk(&author, &path);
     assert_eq!(pages.len(), 5);
-    let mut token = pages[4]["meta"]["previous_token"].as_str().unwrap().to_owned();
+    let mut token = pages[4]["meta"]["previous_token"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     for page in pages[..4].iter().rev() {
-        let back = author.get(format!("{path}&pagination_token={token}")).is(200);
+        let back = author
+            .get(format!("{path}&pagination_token={token}"))
+            .is(200);
         assert_eq!(ids(&back), ids(page));
-        let next = back["meta"]["next_token"].as_str().expect("one came from there");
-        let on = author.get(format!("{path}&pagination_token={next}")).is(200);
-        let after = pages.iter().position(|other| ids(other) == ids(page)).unwrap() + 1;
+        let next = back["meta"]["next_token"]
+            .as_str()
+            .expect("one came from there");
+        let on = author
+            .get(format!("{path}&pagination_token={next}"))
+            .is(200);
+        let after = pages
+            .iter()
+            .position(|other| ids(other) == ids(page))
+            .unwrap()
+            + 1;
         assert_eq!(ids(&on), ids(&pages[after]));
-        token = back["meta"]["previous_token"].as_str().unwrap_or_default().to_owned();
+        token = back["meta"]["previous_token"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
     }
 }
 
@@ -148,7 +200,9 @@ fn a_walk_goes_on_over_deleted_posts() {
         author.delete(format!("/2/posts/{id}")).is(200);
     }
     let token = first["meta"]["next_token"].as_str().unwrap();
-    let second = author.get(format!("{path}&pagination_token={token}")).is(200);
+    let second = author
+        .get(format!("{path}&pagination_token={token}"))
+        .is(200);
     let rest: Vec<&String> = there[..5].iter().rev().collect();
     assert_eq!(ids(&second).iter().collect::<Vec<_>>(), rest);
 }
@@ -160,7 +214,12 @@ fn a_timeline_is_bounded_by_ids_and_times() {
     let mut there = Vec::new();
     for number in 0..4 {
         there.push(author.says(&format!("Post {number}")));
-        times.push(author.sees(&there[number], "created_at")["created_at"].as_str().unwrap().to_owned());
+        times.push(
+            author.sees(&there[number], "created_at")["created_at"]
+                .as_str()
+                .unwrap()
+                .to_owned(),
+        );
         std::thread::sleep(std::time::Duration::from_millis(1_050));
     }
     let path = format!("/2/users/{}/posts?max_results=10", author.id);
@@ -171,11 +230,17 @@ fn a_timeline_is_bounded_by_ids_and_times() {
     };
     assert_eq!(get(&format!("since_id={}", there[1])), there[2..]);
     assert_eq!(get(&format!("until_id={}", there[1])), there[..1]);
-    assert_eq!(get(&format!("since_id={}&until_id={}", there[0], there[3])), there[1..3]);
+    assert_eq!(
+        get(&format!("since_id={}&until_id={}", there[0], there[3])),
+        there[1..3]
+    );
     let second = |place: usize| format!("{}Z", &times[place][..19]);
     assert_eq!(get(&format!("start_time={}", second(2))), there[2..]);
     assert_eq!(get(&format!("end_time={}", second(2))), there[..2]);
-    assert_eq!(get(&format!("start_time={}&end_time={}", second(1), second(3))), there[1..3]);
+    assert_eq!(
+        get(&format!("start_time={}&end_time={}", second(1), second(3))),
+        there[1..3]
+    );
     let none = author.get(format!("{path}&since_id={}", there[3])).is(200);
     assert_eq!(none, json!({ "meta": { "result_count": 0 } }));
     let wrong = [
@@ -188,7 +253,9 @@ fn a_timeline_is_bounded_by_ids_and_times() {
         "until_id=99999999999999999999".to_owned(),
     ];
     for more in wrong {
-        author.get(format!("{path}&{more}")).is_problem(400, "invalid-request");
+        author
+            .get(format!("{path}&{more}"))
+            .is_problem(400, "invalid-request");
     }
 }
 
@@ -201,11 +268,23 @@ fn replies_are_left_out_where_asked() {
     for timeline in ["posts", "timelines/reverse_chronological"] {
         let path = format!("/2/users/{}/{timeline}", author.id);
         assert_eq!(ids(&author.get(path.as_str()).is(200)).len(), 2);
-        assert_eq!(ids(&author.get(format!("{path}?exclude=replies")).is(200)), [root.as_str()]);
-        assert_eq!(ids(&author.get(format!("{path}?exclude=replies,retweets")).is(200)), [root.as_str()]);
-        author.get(format!("{path}?exclude=everything")).is_problem(400, "invalid-request");
+        assert_eq!(
+            ids(&author.get(format!("{path}?exclude=replies")).is(200)),
+            [root.as_str()]
+        );
+        assert_eq!(
+            ids(&author
+                .get(format!("{path}?exclude=replies,retweets"))
+                .is(200)),
+            [root.as_str()]
+        );
+        author
+            .get(format!("{path}?exclude=everything"))
+            .is_problem(400, "invalid-request");
     }
-    author.get(format!("/2/users/{}/mentions?exclude=replies", author.id)).is_problem(400, "invalid-request");
+    author
+        .get(format!("/2/users/{}/mentions?exclude=replies", author.id))
+        .is_problem(400, "invalid-request");
 }
 
 #[test]
@@ -233,11 +312,22 @@ fn mentions_show_what_the_reader_may_see() {
     let hidden = shy.says(&format!("@{} but quietly", star.username));
     let path = format!("/2/users/{}/mentions", star.id);
     assert_eq!(ids(&star.get(path.as_str()).is(200)), [open.as_str()]);
-    assert_eq!(ids(&shy.get(path.as_str()).is(200)), [hidden.as_str(), &open]);
+    assert_eq!(
+        ids(&shy.get(path.as_str()).is(200)),
+        [hidden.as_str(), &open]
+    );
     star.says(&format!("I am @{}", star.username));
-    assert_eq!(ids(&star.get(path.as_str()).is(200)), [open.as_str()], "not one's own");
-    let reply = json!({ "text": "No name in it", "reply": { "in_reply_to_post_id": star.says("A root") } });
-    let reply = fan.publish(&reply).is(201)["data"]["id"].as_str().unwrap().to_owned();
+    assert_eq!(
+        ids(&star.get(path.as_str()).is(200)),
+        [open.as_str()],
+        "not one's own"
+    );
+    let reply =
+        json!({ "text": "No name in it", "reply": { "in_reply_to_post_id": star.says("A root") } });
+    let reply = fan.publish(&reply).is(201)["data"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert_eq!(ids(&star.get(path).is(200)), [reply.as_str(), &open]);
 }
 
@@ -246,13 +336,19 @@ fn expansions_of_a_page_stand_in_it_once() {
     let (author, reader) = (person("author"), person("reader"));
     says_many(&author, 6, "Post");
     let fields = "expansions=author_id&user.fields=created_at&post.fields=created_at";
-    let page = reader.get(format!("/2/users/{}/posts?{fields}", author.id)).is(200);
+    let page = reader
+        .get(format!("/2/users/{}/posts?{fields}", author.id))
+        .is(200);
     let users = page["includes"]["users"].as_array().unwrap();
     assert_eq!(users.len(), 1);
     assert_eq!(users[0]["username"], author.username);
     assert!(users[0]["created_at"].is_string());
     let posts = page["data"].as_array().unwrap();
-    assert!(posts.iter().all(|post| post["author_id"] == author.id && post["created_at"].is_string()));
+    assert!(
+        posts
+            .iter()
+            .all(|post| post["author_id"] == author.id && post["created_at"].is_string())
+    );
 }
 
 #[test]
@@ -260,25 +356,47 @@ fn a_token_that_was_tampered_with_is_refused() {
     let author = person("author");
     says_many(&author, 12, "Post");
     let path = format!("/2/users/{}/posts?max_results=5", author.id);
-    let token = walk(&author, &path)[0]["meta"]["next_token"].as_str().unwrap().to_owned();
+    let token = walk(&author, &path)[0]["meta"]["next_token"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert!(token.len() >= 16, "{token}");
-    let mut forged: Vec<String> = (0..token.len()).map(|end| token[..end].to_owned()).skip(1).collect();
+    let mut forged: Vec<String> = (0..token.len())
+        .map(|end| token[..end].to_owned())
+        .skip(1)
+        .collect();
     for place in 0..token.len() {
-        let letter = if &token[place..=place] == "0" { "1" } else { "0" };
+        let letter = if &token[place..=place] == "0" {
+            "1"
+        } else {
+            "0"
+        };
         let mut other = token.clone();
         other.replace_range(place..=place, letter);
         forged.push(other);
     }
-    forged.extend([token.to_uppercase(), format!("{token}0"), "x".repeat(5_000), "!".to_owned(), "💥".to_owned()]);
+    forged.extend([
+        token.to_uppercase(),
+        format!("{token}0"),
+        "x".repeat(5_000),
+        "!".to_owned(),
+        "💥".to_owned(),
+    ]);
     for token in forged {
         let shown: String = token.chars().take(256).collect();
         let answer = author.get(format!("{path}&pagination_token={}", encode(&token)));
         let problem = answer.is_problem(400, "invalid-request");
         if token.len() < 256 {
-            let sentence = format!("The `pagination_token` query parameter value [{shown}] is not valid");
+            let sentence =
+                format!("The `pagination_token` query parameter value [{shown}] is not valid");
             answer.says(400, &sentence);
         }
-        assert!(problem["errors"][0]["parameters"].get("pagination_token").is_some(), "{problem}");
+        assert!(
+            problem["errors"][0]["parameters"]
+                .get("pagination_token")
+                .is_some(),
+            "{problem}"
+        );
     }
 }
 
@@ -288,23 +406,41 @@ fn a_token_serves_only_the_walk_that_gave_it() {
     says_many(&author, 12, "Post");
     says_many(&other, 12, &format!("@{} post", author.username));
     let path = format!("/2/users/{}/posts?max_results=5", author.id);
-    let token = walk(&author, &path)[0]["meta"]["next_token"].as_str().unwrap().to_owned();
+    let token = walk(&author, &path)[0]["meta"]["next_token"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let foreign = [
         format!("/2/users/{}/posts?max_results=5", other.id),
         format!("/2/users/{}/mentions?max_results=5", author.id),
-        format!("/2/users/{}/timelines/reverse_chronological?max_results=5", author.id),
+        format!(
+            "/2/users/{}/timelines/reverse_chronological?max_results=5",
+            author.id
+        ),
         format!("/2/users/{}/posts?max_results=5&exclude=replies", author.id),
         format!("/2/users/{}/posts?max_results=5&since_id=1", author.id),
     ];
     for path in foreign {
         let answer = author.get(format!("{path}&pagination_token={token}"));
-        answer.says(400, &format!("The `pagination_token` query parameter value [{token}] is not valid"));
+        answer.says(
+            400,
+            &format!("The `pagination_token` query parameter value [{token}] is not valid"),
+        );
     }
     let whole = format!("{path}&pagination_token={token}");
     other.get(whole.as_str()).is_problem(400, "invalid-request");
-    shared().send(Ask::get(whole.as_str()).bearer(&author.app.bearer)).is_problem(400, "invalid-request");
-    author.get(format!("/2/users/{}/posts?max_results=7&pagination_token={token}", author.id)).is(200);
-    author.get(format!("{whole}&post.fields=created_at")).is(200);
+    shared()
+        .send(Ask::get(whole.as_str()).bearer(&author.app.bearer))
+        .is_problem(400, "invalid-request");
+    author
+        .get(format!(
+            "/2/users/{}/posts?max_results=7&pagination_token={token}",
+            author.id
+        ))
+        .is(200);
+    author
+        .get(format!("{whole}&post.fields=created_at"))
+        .is(200);
     author.signed(Ask::get(whole)).is(200);
 }
 

@@ -29,7 +29,12 @@ pub(crate) fn encode(text: &str) -> String {
 impl Ask {
     pub(crate) fn new(method: &'static str, target: impl Into<String>) -> Self {
         let target = target.into();
-        Self { method, target, headers: Vec::new(), body: Vec::new() }
+        Self {
+            method,
+            target,
+            headers: Vec::new(),
+            body: Vec::new(),
+        }
     }
 
     pub(crate) fn get(target: impl Into<String>) -> Self {
@@ -86,7 +91,10 @@ impl Ask {
     /// The `Authorization` header of this request, signed as if it were sent to `origin`.
     pub(crate) fn signature(&self, key: &Key<'_>, origin: &str) -> String {
         let (path, query) = self.target.split_once('?').unwrap_or((&self.target, ""));
-        let is_form = self.headers.iter().any(|(_, value)| value.starts_with(FORM.as_bytes()));
+        let is_form = self
+            .headers
+            .iter()
+            .any(|(_, value)| value.starts_with(FORM.as_bytes()));
         let request = Request {
             method: self.method,
             path,
@@ -105,12 +113,15 @@ impl Ask {
             timestamp: now + key.skew,
             further: &[],
         };
-        signer.sign(&request, &Origin::parse(origin).unwrap()).unwrap()
+        signer
+            .sign(&request, &Origin::parse(origin).unwrap())
+            .unwrap()
     }
 
     pub(super) fn send(self, agent: &ureq::Agent, url: &str) -> Answer {
         let shown = format!("{} {}", self.method, self.target);
-        self.try_send(agent, url).unwrap_or_else(|error| panic!("{shown}: {error}"))
+        self.try_send(agent, url)
+            .unwrap_or_else(|error| panic!("{shown}: {error}"))
     }
 
     pub(super) fn try_send(self, agent: &ureq::Agent, url: &str) -> Result<Answer, ureq::Error> {
@@ -129,7 +140,12 @@ impl Ask {
         };
         let body = response.body_mut().read_to_vec()?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        Ok(Answer { shown, status, headers, body })
+        Ok(Answer {
+            shown,
+            status,
+            headers,
+            body,
+        })
     }
 }
 
@@ -147,7 +163,12 @@ pub(crate) struct Key<'k> {
 }
 
 fn nonce() -> String {
-    format!("{}x{}x{}", std::process::id(), base::clock::wall().ms(), fresh())
+    format!(
+        "{}x{}x{}",
+        std::process::id(),
+        base::clock::wall().ms(),
+        fresh()
+    )
 }
 
 /// An answer.
@@ -188,7 +209,11 @@ impl Answer {
     pub(crate) fn says(&self, status: u16, sentence: &str) {
         let body = self.is(status);
         let said = self.sentences();
-        assert!(said.iter().any(|said| said == sentence), "{}: {body}", self.shown);
+        assert!(
+            said.iter().any(|said| said == sentence),
+            "{}: {body}",
+            self.shown
+        );
     }
 
     /// It is a problem of this type.
@@ -197,7 +222,11 @@ impl Answer {
         let body = self.is(status);
         let of = body["type"].as_str().unwrap_or_default();
         assert_eq!(of.rsplit('/').next(), Some(kind), "{}: {body}", self.shown);
-        assert!(self.header("content-type").starts_with("application/problem+json"), "{body}");
+        assert!(
+            self.header("content-type")
+                .starts_with("application/problem+json"),
+            "{body}"
+        );
         body
     }
 
@@ -211,13 +240,18 @@ impl Answer {
     }
 
     pub(crate) fn header(&self, name: &str) -> &str {
-        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+        self.headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
     }
 
     /// A header that is a number.
     #[track_caller]
     pub(crate) fn number(&self, name: &str) -> i64 {
         let value = self.header(name);
-        value.parse().unwrap_or_else(|_| panic!("{}: {name} is {value:?}", self.shown))
+        value
+            .parse()
+            .unwrap_or_else(|_| panic!("{}: {name} is {value:?}", self.shown))
     }
 }

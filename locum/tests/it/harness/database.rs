@@ -20,7 +20,9 @@ pub(crate) fn engine() -> Engine {
 }
 
 fn administration() -> Option<String> {
-    std::env::var("LOCUM_TEST_POSTGRES").ok().filter(|url| !url.is_empty())
+    std::env::var("LOCUM_TEST_POSTGRES")
+        .ok()
+        .filter(|url| !url.is_empty())
 }
 
 /// A database of its own, gone with its server; none on SQLite, where the data folder has it.
@@ -34,8 +36,12 @@ impl Database {
         let administration = administration()?;
         let name = format!("it_{}_{}", std::process::id(), fresh());
         execute(&administration, &format!("CREATE DATABASE {name}"));
-        let (server, rest) = administration.rsplit_once('/').expect("postgres://host/database");
-        let options = rest.split_once('?').map_or_else(String::new, |(_, more)| format!("?{more}"));
+        let (server, rest) = administration
+            .rsplit_once('/')
+            .expect("postgres://host/database");
+        let options = rest
+            .split_once('?')
+            .map_or_else(String::new, |(_, more)| format!("?{more}"));
         let url = format!("{server}/{name}{options}");
         Some(Self { name, url })
     }
@@ -49,12 +55,17 @@ impl Database {
 impl Drop for Database {
     fn drop(&mut self) {
         if let Some(administration) = administration() {
-            execute(&administration, &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
+            execute(
+                &administration,
+                &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name),
+            );
         }
     }
 }
 
 fn execute(url: &str, sql: &str) {
     let mut client = Client::connect(url, NoTls).expect("the PostgreSQL server answers");
-    client.batch_execute(sql).unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+    client
+        .batch_execute(sql)
+        .unwrap_or_else(|error| panic!("{sql}: {error:?}"));
 }

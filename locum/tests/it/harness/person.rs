@@ -21,7 +21,9 @@ impl App {
     pub(super) fn read(owner: String, made: &Value) -> Self {
         let text = |name: &str| {
             let value = made[name].as_str();
-            value.unwrap_or_else(|| panic!("an app without {name}: {made}")).to_owned()
+            value
+                .unwrap_or_else(|| panic!("an app without {name}: {made}"))
+                .to_owned()
         };
         Self {
             id: text("id"),
@@ -93,7 +95,11 @@ impl<'s> Person<'s> {
 
     /// What requests of this person are signed with.
     pub(crate) fn key(&self) -> Key<'_> {
-        Key { consumer: self.app.consumer(), token: self.oauth1(), ..Key::default() }
+        Key {
+            consumer: self.app.consumer(),
+            token: self.oauth1(),
+            ..Key::default()
+        }
     }
 
     /// Sends a request that is signed for the address that it goes to.
@@ -132,8 +138,11 @@ impl<'s> Person<'s> {
 
     /// Follows someone, by way of an import: the interface cannot do it yet.
     pub(crate) fn follows(&self, others: &[&Person<'_>]) {
-        let line = |other: &&Person<'_>| json!({ "kind": "follow", "from": self.id, "to": other.id });
-        self.server.import(&others.iter().map(line).collect::<Vec<_>>()).well();
+        let line =
+            |other: &&Person<'_>| json!({ "kind": "follow", "from": self.id, "to": other.id });
+        self.server
+            .import(&others.iter().map(line).collect::<Vec<_>>())
+            .well();
     }
 
     /// A post as this person sees it, with fields.

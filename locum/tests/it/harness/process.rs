@@ -50,7 +50,11 @@ impl Ran {
 
     /// It ended with this code.
     pub(crate) fn ends(&self, code: i32) -> &Self {
-        assert_eq!(self.code, code, "stdout: {}\nstderr: {}", self.out, self.err);
+        assert_eq!(
+            self.code, code,
+            "stdout: {}\nstderr: {}",
+            self.out, self.err
+        );
         self
     }
 }
@@ -62,7 +66,10 @@ impl Guard {
     pub(crate) fn over(pid: u32, folder: &Path) -> Self {
         let script = "cat > /dev/null; kill -9 \"$0\" 2> /dev/null; rm -rf \"$1\"";
         let mut guard = Command::new("sh");
-        guard.args(["-c", script, &pid.to_string()]).arg(folder).stdin(Stdio::piped());
+        guard
+            .args(["-c", script, &pid.to_string()])
+            .arg(folder)
+            .stdin(Stdio::piped());
         guard.stdout(Stdio::null()).stderr(Stdio::null());
         Self(guard.spawn().unwrap())
     }

@@ -94,11 +94,18 @@ impl Server {
         until("the server says where it is", || {
             let child = &mut self.process.as_mut().unwrap().child;
             let (id, ended) = (child.id(), child.try_wait().unwrap());
-            assert!(ended.is_none(), "it ended: {ended:?}\n{}\n{}", self.said(), self.logged());
+            assert!(
+                ended.is_none(),
+                "it ended: {ended:?}\n{}\n{}",
+                self.said(),
+                self.logged()
+            );
             self.url = self.listening(id, "base_url").unwrap_or_default();
             !self.url.is_empty()
         });
-        until("the server is ready", || self.send(Ask::get("/readyz")).status == 200);
+        until("the server is ready", || {
+            self.send(Ask::get("/readyz")).status == 200
+        });
         self.env = self.read_env();
     }
 
@@ -138,13 +145,19 @@ impl Server {
 
     fn read_env(&self) -> BTreeMap<String, String> {
         let text = std::fs::read_to_string(self.data().join("dev.env")).unwrap();
-        let lines = text.lines().filter_map(|line| line.strip_prefix("LOCUM_")?.split_once('='));
-        lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+        let lines = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("LOCUM_")?.split_once('='));
+        lines
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect()
     }
 
     /// A line of `dev.env`.
     pub(crate) fn env(&self, name: &str) -> &str {
-        self.env.get(name).unwrap_or_else(|| panic!("dev.env has no {name}"))
+        self.env
+            .get(name)
+            .unwrap_or_else(|| panic!("dev.env has no {name}"))
     }
 
     /// What it wrote to stdout since it started.
@@ -223,11 +236,15 @@ impl Server {
     /// A new app with an owner of its own.
     pub(crate) fn new_app(&self, access_level: &str) -> App {
         let owner = format!("owner{}", fresh());
-        self.cli(&["user", "create", &owner, "--password", "secret"]).well();
+        self.cli(&["user", "create", &owner, "--password", "secret"])
+            .well();
         let name = format!("app {}", fresh());
         let level = ["--access-level", access_level, "--permission", "messages"];
         let made = ["app", "create", &name, "--owner", &owner];
-        App::read(owner.clone(), &self.cli(&[&made[..], &level[..]].concat()).json())
+        App::read(
+            owner.clone(),
+            &self.cli(&[&made[..], &level[..]].concat()).json(),
+        )
     }
 
     /// A new person whose handle begins like this, with an OAuth 2.0 token of all scopes.
@@ -238,7 +255,15 @@ impl Server {
     /// The same, made with further arguments of `user create`.
     pub(crate) fn person_with(&self, name: &str, more: &[&str]) -> Person<'_> {
         let username = format!("{name}{}", fresh());
-        let made = ["user", "create", &username, "--password", "secret", "--name", name];
+        let made = [
+            "user",
+            "create",
+            &username,
+            "--password",
+            "secret",
+            "--name",
+            name,
+        ];
         let user = self.cli(&[&made[..], more].concat()).json();
         Person::of(self, self.app(), user["id"].as_str().unwrap(), &username)
     }
@@ -250,7 +275,10 @@ impl Drop for Server {
             eprintln!("--- the server's log ends with");
             let logged = self.logged();
             let lines: Vec<&str> = logged.lines().collect();
-            lines.iter().skip(lines.len().saturating_sub(15)).for_each(|line| eprintln!("{line}"));
+            lines
+                .iter()
+                .skip(lines.len().saturating_sub(15))
+                .for_each(|line| eprintln!("{line}"));
         }
         self.kill();
     }
