@@ -116,6 +116,8 @@ impl Reader {
     fn take(&mut self, place: Place, name: &str, raw: String) {
         let Some((param, spelled)) = declared(self.endpoint, place, name) else {
             match place {
+                // Credentials, judged where they belong.
+                Place::Query if name.starts_with("oauth_") => {}
                 Place::Query => self.wrong.push(unknown(self.endpoint, name, &raw)),
                 // The path's shape is the table's own doing; an id is what it nearly always is.
                 Place::Path => {}
