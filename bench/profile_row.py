@@ -1,5 +1,6 @@
 """Where the processor time of a row goes: samples by the clock, by function and by thread."""
 
+import re
 import shutil
 import subprocess
 import tempfile
@@ -11,7 +12,11 @@ import rows
 import server
 from server import Failed, Server, run, say
 
-FREQUENCY = 1999
+# Of whole stacks: our own functions, the database's, and the system calls they end in.
+OURS = re.compile(
+    r"(\[\.\] |<|&)(base|edge|network|store|view|web|locum)::"
+    r"|sqlite3|Checkpoint|Wal|rusqlite|serde_json|tracing_subscriber|__x64_sys_"
+)
 
 
 class Watched(rows.World):
@@ -26,32 +31,45 @@ class Watched(rows.World):
 
 
 def watch(server, load, options):
-    seconds = options.seconds
     load.run(1)
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "perf.data"
-        command = ["perf", "record", "-q", "-e", "cpu-clock", "-F", str(FREQUENCY), "-o", data]
-        command += ["-p", str(server.process.pid), "--", "sleep", str(seconds - 1)]
-        told = {}
-        thread = threading.Thread(target=lambda: told.update(load.run(seconds)))
-        thread.start()
-        time.sleep(0.5)
-        recorded = subprocess.run(command, capture_output=True, text=True)
-        thread.join()
-        if recorded.returncode != 0:
-            raise Failed(f"perf record failed: {recorded.stderr}")
+        flat = ["-F", "1999"]
+        told = record(server, load, options.seconds, data, flat)
         print(f"--- {told['cpu']:.0f} µs of processor a request")
-        show_report(data, "comm", 1)
-        show_report(data, "dso", 1)
-        show_report(data, "symbol", 0.4)
+        report(data, "--sort", "comm", "--percent-limit", "1")
+        report(data, "--sort", "dso", "--percent-limit", "1")
+        report(data, "--sort", "symbol", "--percent-limit", "0.4")
+        # Whole stacks are dear to take: few samples, for what functions cost with all they call.
+        record(server, load, options.seconds, data, ["-F", "299", "--call-graph", "dwarf,32768"])
+        print("--- with all that is called")
+        report(data, "--children", "--sort", "symbol", "--percent-limit", "1", only=OURS)
 
 
-def show_report(data, sort, least):
-    command = ["perf", "report", "-i", data, "--stdio", "--no-children", "-g", "none"]
-    command += ["--sort", sort, "--percent-limit", str(least), "-q"]
+def record(server, load, seconds, data, how):
+    """Has perf watch the server while a round of the load runs."""
+    command = ["perf", "record", "-q", "-e", "cpu-clock", *how, "-o", data]
+    command += ["-p", str(server.process.pid), "--", "sleep", str(seconds - 1)]
+    told = {}
+    thread = threading.Thread(target=lambda: told.update(load.run(seconds)))
+    thread.start()
+    time.sleep(0.5)
+    recorded = subprocess.run(command, capture_output=True, text=True)
+    thread.join()
+    if recorded.returncode != 0:
+        raise Failed(f"perf record failed: {recorded.stderr}")
+    return told
+
+
+def report(data, *how, only=None):
+    command = ["perf", "report", "-i", data, "--stdio", "-g", "none", "-q", *how]
+    if "--children" not in how:
+        command.append("--no-children")
     ran = subprocess.run(command, capture_output=True, text=True)
     lines = [line.rstrip() for line in ran.stdout.splitlines() if line.strip()]
-    print("\n".join(lines), end="\n\n")
+    if only:
+        lines = [line for line in lines if only.search(line)][:60]
+    print("\n".join(lines), end="\n\n", flush=True)
 
 
 def show(binary, chosen):

@@ -112,7 +112,8 @@ def other_rows(all_figures):
             about = "OAuth 1.0a signature over OAuth 2.0 bearer, same lookups"
             yield row, about, size, figure, "≤ 20 µs more", one["extra"] <= 20
         elif name == "start":
-            yield row, "cold start to first right answer", size, f"{one['start']:.2f} s", "≤ 0.5 s", one["start"] <= 0.5
+            about, figure = "cold start to first right answer", f"{one['start']:.2f} s"
+            yield row, about, size, figure, "≤ 0.5 s", one["start"] <= 0.5
             figure = f"{one['idle']:.0f} MB ({one['idle_anonymous']:.0f} without files)"
             yield row, "idle RSS", size, figure, "≤ 60 MB", one["idle"] <= 60
         elif name == "loaded":
@@ -122,8 +123,8 @@ def other_rows(all_figures):
             met = one["resident"] <= MEGABYTES_AT_A_MILLION if million else None
             yield row, "RSS after the reading rows", size, figure, target, met
         elif name == "import":
-            figure = f"{one['rate']:,.0f} posts/s ({one['seconds']:.1f} s with people and follows)"
-            yield row, "import of JSON Lines", size, figure, "≥ 20,000 posts/s", one["rate"] >= 20_000
+            figure = f"{one['posts']:,.0f} posts/s ({one['seconds']:.1f} s with people and follows)"
+            yield row, "import of JSON Lines", size, figure, "≥ 20,000 posts/s", one["posts"] >= 20_000
 
 
 def other_table(all_figures):
@@ -220,7 +221,7 @@ def keep(figures, command):
 
 # Lower is better, higher is better. Costs are in requests of the reference, made in the same run:
 # the figures of one machine can be held against another's.
-LOWER, HIGHER = ("cost", "extra", "start", "idle_anonymous", "anonymous"), ("ratio",)
+LOWER, HIGHER = ("cost", "extra", "start", "idle_anonymous", "anonymous"), ("ratio", "posts")
 # Below these a difference is noise, whatever share of the figure it is.
 NOISE = {"extra": 5.0, "start": 0.1}
 

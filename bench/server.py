@@ -128,6 +128,20 @@ def filled(binary, size, seed):
     return source, folder, took
 
 
+def is_new(folder, since):
+    """Whether a data folder was filled since a moment."""
+    return folder.with_suffix(".json").stat().st_mtime >= since
+
+
+def timed_fill(binary, source):
+    """The same import again, into a folder that is thrown away: how long it takes now."""
+    folder = cache() / f"import-{os.getpid()}"
+    try:
+        return fill(binary, folder, source)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 @contextmanager
 def copy_of(folder):
     """A data folder to write to, on the same disk, gone afterwards."""

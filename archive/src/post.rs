@@ -64,9 +64,32 @@ pub struct Post {
     /// The long note whose text replaced the shortened one.
     #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
     pub note: Option<i64>,
+    /// Who may reply, `everyone` when absent; in our own lines only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply_settings: Option<String>,
+    /// For promotion only, in no timeline; in our own lines only.
+    #[serde(skip_serializing_if = "is_off")]
+    pub nullcast: bool,
+    /// For subscribers of the author only; in our own lines only.
+    #[serde(skip_serializing_if = "is_off")]
+    pub followers_only: bool,
+    /// Marked as made with AI; in our own lines only.
+    #[serde(skip_serializing_if = "is_off")]
+    pub made_with_ai: bool,
+    /// Marked as a paid partnership; in our own lines only.
+    #[serde(skip_serializing_if = "is_off")]
+    pub paid_partnership: bool,
     /// The author as embedded in the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<Box<User>>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks with a reference to the field"
+)]
+fn is_off(switch: &bool) -> bool {
+    !*switch
 }
 
 /// What a repost tells of its source.

@@ -164,6 +164,9 @@ pub struct MediaFile {
     /// The post that it hangs on.
     #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
     pub post: Option<i64>,
+    /// Whose it is, when it hangs on no post.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub owner: Option<i64>,
     /// The attachment.
     #[serde(flatten)]
     pub media: Media,

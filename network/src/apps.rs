@@ -195,7 +195,7 @@ const FORBIDDEN_SCHEMES: &str = "vbscript javascript vbs data mocha keyword live
     gopher acrobat callto daap itpc itms firefoxurl hcp ldap mailto mmst mmsu msbd rtsp \
     mso-offdap snews news nntp outlook stssync rlogin telnet tn3270 shell sip";
 
-fn check_callbacks(urls: &[String]) -> Result<(), Refusal> {
+pub(crate) fn check_callbacks(urls: &[String]) -> Result<(), Refusal> {
     if urls.len() > 10 {
         let message = "An app has at most 10 callback URLs";
         return Err(Refusal::invalid("callback_urls", urls.len(), message));

@@ -171,6 +171,8 @@ CREATE INDEX post_quote ON post (quoted_post_id, id) WHERE quoted_post_id IS NOT
 CREATE UNIQUE INDEX post_repost ON post (repost_of_id, author_id)
     WHERE repost_of_id IS NOT NULL AND state = 0;
 CREATE INDEX post_edit ON post (edit_root_id, id) WHERE edit_root_id IS NOT NULL;
+-- Placeholders, by whom they are waiting for.
+CREATE INDEX post_placeholder ON post (author_id, id) WHERE state = 3;
 CREATE INDEX post_fingerprint ON post (author_id, fingerprint, id)
     WHERE fingerprint IS NOT NULL AND state = 0;
 
@@ -283,6 +285,25 @@ CREATE TABLE import_progress (
     report TEXT NOT NULL,
     finished BIGINT NOT NULL DEFAULT 0
 );
+
+-- Ids that a source gives to people who have another id here.
+CREATE TABLE import_alias (
+    id BIGINT NOT NULL PRIMARY KEY,
+    user_id BIGINT NOT NULL
+);
+
+-- Placeholders of whom a source told the handle only: their ids are ours, until the real one comes.
+CREATE TABLE import_name (
+    user_id BIGINT NOT NULL PRIMARY KEY,
+    handle TEXT NOT NULL
+);
+
+-- Authors of what an import has brought so far, whose readers' home timelines are renewed at its end.
+CREATE TABLE import_author (
+    source TEXT NOT NULL,
+    user_id BIGINT NOT NULL,
+    PRIMARY KEY (source, user_id)
+) EDGE;
 
 -- Signatures seen, so that none is taken twice. Lost with the database server's memory, which
 -- is why it costs no flush; a request that is that old is refused by its timestamp.

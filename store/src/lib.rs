@@ -8,9 +8,15 @@ mod hex;
 mod open;
 
 pub mod apps;
+pub mod attempts;
+pub mod audit;
+pub mod codes;
+pub mod exports;
 pub mod follows;
+pub mod grants;
 pub mod graph;
 pub mod imports;
+pub mod letters;
 pub mod lists;
 pub mod log;
 pub mod media;
@@ -18,7 +24,10 @@ pub mod meta;
 pub mod nonces;
 pub mod posts;
 pub mod recount;
+pub mod request_tokens;
+pub mod sessions;
 pub mod tokens;
+pub mod usage;
 pub mod users;
 
 pub use context::Context;

@@ -84,3 +84,39 @@ pub fn by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Media>, Fault> {
         read,
     )
 }
+
+/// The media objects after an id, oldest first.
+pub fn list(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<Media>, Fault> {
+    let sql = columns!("SELECT ", " FROM media WHERE id > $1 ORDER BY id LIMIT $2");
+    tx.rows(sql, &[after.into(), limit.into()], read)
+}
+
+/// Adds a media object; false when its key or its id is taken.
+pub fn insert(tx: &mut Tx<'_>, media: &Media) -> Result<bool, Fault> {
+    let sql = columns!(
+        "INSERT INTO media (",
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING"
+    );
+    let args = [
+        (&media.media_key).into(),
+        media.id.into(),
+        media.owner_id.into(),
+        (&media.kind).into(),
+        (&media.path).into(),
+        (&media.url).into(),
+        (&media.preview_image_url).into(),
+        media.width.into(),
+        media.height.into(),
+        media.duration_ms.into(),
+        (&media.alt_text).into(),
+        (&media.variants).into(),
+        media.created_at.into(),
+    ];
+    Ok(tx.exec(sql, &args)? > 0)
+}
+
+/// Says where the bytes of a media object are that had none.
+pub fn set_path(tx: &mut Tx<'_>, media_key: &str, path: &str) -> Result<bool, Fault> {
+    let sql = "UPDATE media SET path = $1 WHERE media_key = $2 AND path = ''";
+    Ok(tx.exec(sql, &[path.into(), media_key.into()])? > 0)
+}

@@ -26,7 +26,7 @@ impl State {
         Self::Placeholder,
     ];
 
-    fn number(self) -> i64 {
+    pub(crate) fn number(self) -> i64 {
         match self {
             Self::Live => 0,
             Self::Superseded => 1,
@@ -35,7 +35,7 @@ impl State {
         }
     }
 
-    fn read(number: i64) -> Result<Self, Fault> {
+    pub(crate) fn read(number: i64) -> Result<Self, Fault> {
         let known = Self::ALL.into_iter().find(|state| state.number() == number);
         known.ok_or_else(|| Fault::new(format!("a post in state {number}")))
     }
@@ -542,4 +542,16 @@ pub fn mentions(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<bool, Fau
     Ok(tx
         .row(sql, &[user.into(), post.into()], |_| Ok(()))?
         .is_some())
+}
+
+/// The posts after an id in whatever state, oldest first.
+pub fn list(tx: &mut Tx<'_>, after: PostId, limit: i64) -> Result<Vec<Post>, Fault> {
+    let sql = columns!("SELECT ", " FROM post WHERE id > $1 ORDER BY id LIMIT $2");
+    tx.rows(sql, &[after.into(), limit.into()], read)
+}
+
+/// Stores a post's row alone: whoever stores many at once moves the counters once for all. False
+/// when the id is taken, or the author reposts the same post already.
+pub fn insert_alone(tx: &mut Tx<'_>, post: &Post, beside: &Beside) -> Result<bool, Fault> {
+    insert_row(tx, post, beside)
 }

@@ -201,3 +201,36 @@ pub fn expire_oauth2(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> 
     let sql = "UPDATE oauth2_token SET expires_at = $1 WHERE digest = $2";
     Ok(tx.exec(sql, &[tx.now().into(), digest.into()])? > 0)
 }
+
+/// Revokes one OAuth 2.0 token and leaves its family alone; false when it was not live.
+pub fn revoke_oauth2(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
+    tx.credentials_changed();
+    let sql = "UPDATE oauth2_token SET revoked_at = $1 WHERE digest = $2 AND revoked_at IS NULL";
+    Ok(tx.exec(sql, &[tx.now().into(), digest.into()])? > 0)
+}
+
+/// Uses up a refresh token; false when it was not live. No credential of a request is touched: a
+/// refresh token is none.
+pub fn spend_refresh(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
+    let sql = "UPDATE oauth2_token SET revoked_at = $1 \
+               WHERE digest = $2 AND kind = 'refresh' AND revoked_at IS NULL";
+    Ok(tx.exec(sql, &[tx.now().into(), digest.into()])? > 0)
+}
+
+/// Revokes every token by which an app acts for a user; how many were live.
+pub fn revoke_pair(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<u64, Fault> {
+    tx.credentials_changed();
+    let args = [tx.now().into(), user.into(), app.into()];
+    let oauth1 = "UPDATE oauth1_token SET revoked_at = $1 \
+                  WHERE user_id = $2 AND app_id = $3 AND revoked_at IS NULL";
+    let oauth2 = "UPDATE oauth2_token SET revoked_at = $1 \
+                  WHERE user_id = $2 AND app_id = $3 AND revoked_at IS NULL";
+    Ok(tx.exec(oauth1, &args)? + tx.exec(oauth2, &args)?)
+}
+
+/// Forgets at most `limit` OAuth 2.0 tokens that ended by themselves before a moment; how many.
+pub fn prune_oauth2(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
+    let sql = "DELETE FROM oauth2_token WHERE digest IN \
+               (SELECT digest FROM oauth2_token WHERE expires_at < $1 LIMIT $2)";
+    tx.exec(sql, &[before.into(), limit.into()])
+}

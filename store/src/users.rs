@@ -227,6 +227,17 @@ pub fn by_username(tx: &mut Tx<'_>, username: &str) -> Result<Option<User>, Faul
     )
 }
 
+/// The user with an email address, in whatever case: whoever has confirmed it, else whoever gave
+/// it first.
+pub fn by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<User>, Fault> {
+    let sql = columns!(
+        "SELECT ",
+        " FROM users WHERE LOWER(email) = LOWER(CAST($1 AS TEXT)) AND email <> '' AND state < 2 \
+         ORDER BY email_confirmed DESC, id LIMIT 1"
+    );
+    tx.row(sql, &[email.into()], read)
+}
+
 /// The users with these handles, in whatever case, state and order; unknown ones are left out.
 pub fn by_usernames(tx: &mut Tx<'_>, usernames: &[&str]) -> Result<Vec<User>, Fault> {
     let found = usernames.iter().map(|username| by_username(tx, username));
@@ -316,6 +327,13 @@ pub fn update(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
         user.id.into(),
     ];
     tx.exec(sql, &args).map(|_| ())
+}
+
+/// Sets the email address of a user, and whether it is confirmed.
+pub fn set_email(tx: &mut Tx<'_>, id: UserId, email: &str, confirmed: bool) -> Result<(), Fault> {
+    let sql = "UPDATE users SET email = $1, email_confirmed = $2 WHERE id = $3";
+    tx.exec(sql, &[email.into(), confirmed.into(), id.into()])
+        .map(|_| ())
 }
 
 /// The stored password hash; empty when the user has no password.

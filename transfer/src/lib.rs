@@ -1,1 +1,24 @@
 //! Data in and out: importing archives and lines, exporting lines.
+//!
+//! An import streams: one thread reads and prepares, the store's writer stores in transactions of
+//! some thousand records, each with the place where the import goes on. So one that was killed
+//! goes on where it stopped, and one that is run again finds everything there. What it brings is
+//! history, not news: the log gets one entry for each transaction (`import.batch`), so that
+//! followers can catch up, but no stream and no webhook tells of each post.
+
+mod chunk;
+mod error;
+mod export;
+mod import;
+mod names;
+mod options;
+mod read;
+mod report;
+mod source;
+mod thread;
+
+pub use error::Error;
+pub use export::{Exported, export_json_lines};
+pub use import::import;
+pub use options::{ImportOptions, Owner, Progress, Source, Stage};
+pub use report::{MediaTally, Placeholders, Report, Skip};

@@ -169,6 +169,7 @@ impl<'a> RawPost<'a> {
             community_id: id_of(self.community_id_str, self.community_id),
             note: note.map(|note| note.id),
             user: user.map(RawUser::user).transpose()?.map(Box::new),
+            ..Post::default()
         })
     }
 

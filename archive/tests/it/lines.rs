@@ -128,6 +128,7 @@ fn every_record_survives_its_line() {
             post: Some(Box::new(post)),
         }),
         Record::Media(MediaFile {
+            owner: None,
             post: Some(POST),
             media,
         }),

@@ -1,11 +1,12 @@
 //! `locum import`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use base::{Refusal, Stop};
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use transfer::{Error, ImportOptions, Owner, Source};
 
 use crate::world::World;
 
@@ -14,10 +15,7 @@ use crate::world::World;
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ImportCommand {
     /// The archive that a person downloaded of their account: a zip, or its folder
-    Archive {
-        /// The zip or the folder
-        path: PathBuf,
-    },
+    Archive(ArchiveArgs),
     /// JSON Lines, as `locum export` writes them
     Jsonl {
         /// The file
@@ -25,24 +23,49 @@ pub(crate) enum ImportCommand {
     },
 }
 
+/// An archive, and whose it becomes.
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ArchiveArgs {
+    /// The zip or the folder
+    path: PathBuf,
+    /// The handle of the user who becomes its owner; without it, the archive's own
+    #[arg(long)]
+    #[serde(default)]
+    owner: Option<String>,
+}
+
 impl ImportCommand {
     /// The path, which is made absolute where the command is given.
     pub(super) fn path_mut(&mut self) -> &mut PathBuf {
         match self {
-            Self::Archive { path } | Self::Jsonl { path } => path,
+            Self::Archive(ArchiveArgs { path, .. }) | Self::Jsonl { path } => path,
         }
     }
 }
 
 /// Does it.
-#[expect(
-    clippy::unused_async,
-    reason = "waits for the verb that takes records in"
-)]
-pub(super) async fn execute(_world: &World, command: ImportCommand) -> Result<Value, Stop> {
-    let path = match command {
-        ImportCommand::Archive { path } | ImportCommand::Jsonl { path } => path,
+pub(super) async fn execute(world: &World, command: ImportCommand) -> Result<Value, Stop> {
+    let media_dir = Some(world.settings.data_dir.join("media"));
+    let mut options = ImportOptions {
+        media_dir,
+        ..ImportOptions::default()
     };
-    let message = format!("[{}] cannot be taken in yet", path.display());
-    Err(Refusal::invalid("path", path.display(), message).into())
+    let (path, source) = match command {
+        ImportCommand::Archive(ArchiveArgs { path, owner }) => {
+            options.owner = owner.map(Owner::Username);
+            (path.clone(), Source::Archive(path))
+        }
+        ImportCommand::Jsonl { path } => (path.clone(), Source::JsonLines(path)),
+    };
+    let mut progress = |at: transfer::Progress| world.progress.at(at.records, at.total);
+    let report = transfer::import(&world.store, source, options, &mut progress).await;
+    Ok(report.map_err(|error| ended(&path, error))?.to_json())
+}
+
+/// What ended a transfer: the file is the caller's doing, the store ours.
+pub(super) fn ended(path: &Path, error: Error) -> Stop {
+    match error {
+        Error::Store(fault) => fault.into(),
+        error => Refusal::invalid("path", path.display(), error.to_string()).into(),
+    }
 }

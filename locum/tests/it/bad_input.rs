@@ -462,3 +462,98 @@ fn a_request_without_a_host_or_with_two_lengths_is_refused() {
         "431"
     );
 }
+
+/// A path with an example for each of its parameters, one of which may be given.
+fn filled(path: &str, of: &Person<'_>, other: Option<(&str, &str)>) -> String {
+    let mut path = path.to_owned();
+    while let Some((head, rest)) = path.split_once('{') {
+        let (name, tail) = rest.split_once('}').unwrap();
+        let value = match other {
+            Some((chosen, value)) if chosen == name => value,
+            _ if name == "username" => "nobody",
+            _ => &of.id,
+        };
+        path = format!("{head}{value}{tail}");
+    }
+    path
+}
+
+/// What no parameter of the table may be.
+const STRANGE: &[&str] = &[
+    "",
+    "%00",
+    "%ff",
+    "%zz",
+    "%",
+    "-1",
+    "0",
+    "9223372036854775808",
+    "1e9",
+    "null",
+    "true",
+    "[]",
+    "{}",
+    "a,b",
+    ",",
+    "20,,21",
+    "%F0%9F%92%A5",
+    "%ED%A0%80",
+    "..%2F..",
+    "'%20OR%201=1",
+    "2026-02-30T00:00:00Z",
+    "2026-01-01T25:00:00Z",
+    "0000-01-01T00:00:00Z",
+    "9999-12-31T23:59:60Z",
+    "%0d%0aX-A:%201",
+    "%22%3E",
+];
+
+#[test]
+fn no_parameter_of_any_built_operation_breaks_it() {
+    let server = shared();
+    let person = server.person("fuzzer");
+    let document = server.cli(&["openapi"]).json();
+    let (mut wrong, mut tried) = (Vec::new(), 0);
+    let long = "9".repeat(3_000);
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let gets = item
+            .get("get")
+            .filter(|facts| facts["security"].to_string().contains("OAuth2UserToken"));
+        for parameter in gets
+            .and_then(|facts| facts["parameters"].as_array())
+            .into_iter()
+            .flatten()
+        {
+            let name = parameter["name"].as_str().unwrap();
+            for value in STRANGE.iter().copied().chain([long.as_str()]) {
+                let target = if parameter["in"] == "path" {
+                    filled(path, &person, Some((name, value)))
+                } else {
+                    format!("{}?{name}={value}", filled(path, &person, None))
+                };
+                let answer = person.get(target.as_str());
+                tried += 1;
+                let said = serde_json::from_slice::<Value>(&answer.body).is_ok();
+                if ![200, 400, 404].contains(&answer.status) || !said {
+                    wrong.push(format!("{target}: {} {}", answer.status, answer.text()));
+                }
+                if answer.status == 400 {
+                    answer.is_problem(400, "invalid-request");
+                }
+            }
+            if parameter["in"] == "query" {
+                let target = format!("{}?{name}=20&{name}=20", filled(path, &person, None));
+                let sentence =
+                    format!("Duplicate parameters are not allowed: the `{name}` query parameter");
+                person.get(target).says(400, &sentence);
+            }
+        }
+    }
+    assert!(tried > 1_000, "{tried}");
+    assert!(
+        wrong.is_empty(),
+        "{} of {tried}:\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(20)].join("\n")
+    );
+}

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::harness::{Ask, Server, fresh};
+use crate::harness::{Ask, Dice, Engine, Server, engine, fresh, run, setting};
 
 /// Someone who writes, by what a request of theirs needs.
 struct Writer {
@@ -29,26 +29,6 @@ struct Ledger {
     doubtful: HashSet<u64>,
     /// Acknowledged follows.
     follows: HashSet<(String, String)>,
-}
-
-/// Numbers that look random, the same for the same seed.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
-    }
-}
-
-fn setting(name: &str, usual: u64) -> u64 {
-    std::env::var(name)
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(usual)
 }
 
 #[test]
@@ -70,8 +50,8 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
         .collect();
     let (mut dice, mut all) = (Dice(seed), Ledger::default());
     for round in 0..rounds {
-        let instant = Duration::from_millis(60 + dice.roll(500));
-        let ledger = write_until_killed(&server, &writers, instant, dice.roll(u64::MAX >> 34));
+        let instant = Duration::from_millis(u64::try_from(60 + dice.roll(500)).unwrap());
+        let ledger = write_until_killed(&server, &writers, instant, dice.0);
         server.crash();
         let told = format!("round {round}, seed {seed}, killed after {instant:?}");
         println!(
@@ -142,7 +122,7 @@ fn write(
     let mut mine: Vec<u64> = Vec::new();
     while !gone.load(Ordering::SeqCst) {
         let text = format!("Entry {}", fresh());
-        let some = mine.get(usize::try_from(dice.roll(64)).unwrap()).copied();
+        let some = mine.get(dice.roll(64)).copied();
         match (dice.roll(6), some) {
             (0, Some(id)) => {
                 mine.retain(|other| *other != id);
@@ -277,4 +257,70 @@ fn a_process_that_is_killed_while_it_makes_its_world_starts_all_the_same() {
         );
         is_sound(&server);
     }
+}
+
+/// A database file and its log, cut or spoiled, is opened up to some moment or refused: it never
+/// shows what was not written.
+#[test]
+fn a_damaged_log_shows_a_moment_or_nothing() {
+    if engine() == Engine::Postgres {
+        return;
+    }
+    let mut server = Server::start(&["--world", "empty"]);
+    let (id, texts) = {
+        let person = server.person("damaged");
+        let texts: Vec<String> = (0..40)
+            .map(|number| format!("Entry {number} of forty"))
+            .collect();
+        texts.iter().for_each(|text| drop(person.says(text)));
+        (person.id, texts)
+    };
+    server.kill();
+    let wal = std::fs::read(server.data().join("locum.db-wal")).unwrap();
+    assert!(wal.len() > 4_096, "{} bytes", wal.len());
+    let mut dice = Dice(7);
+    let mut opened = 0;
+    for round in 0..24 {
+        let mut damaged = wal.clone();
+        if round % 2 == 0 {
+            damaged.truncate(dice.roll(wal.len()));
+        } else {
+            let place = dice.roll(wal.len());
+            damaged[place] ^= 0x40;
+        }
+        opened += usize::from(shows_a_moment(&server, &damaged, &id, &texts));
+    }
+    assert!(opened >= 12, "only {opened} were opened");
+}
+
+/// Whether a copy of the data with this log is opened; what it shows then is a beginning.
+fn shows_a_moment(server: &Server, wal: &[u8], id: &str, texts: &[String]) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    for name in ["locum.db", "master.key", "world.json"] {
+        std::fs::copy(server.data().join(name), data.join(name)).unwrap();
+    }
+    std::fs::write(data.join("locum.db-wal"), wal).unwrap();
+    let file = folder.path().join("out.jsonl");
+    let place = ["--data-dir", data.to_str().unwrap(), "--json"];
+    let export = ["export", file.to_str().unwrap()];
+    if run(folder.path(), &[&export[..], &place].concat()).code != 0 {
+        return false;
+    }
+    let lines = std::fs::read_to_string(&file).unwrap();
+    let lines = lines
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let posts = lines.filter(|line| line["kind"] == "post" && line["author"] == id);
+    let shown: Vec<String> = posts
+        .map(|post| post["text"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        shown,
+        texts[..shown.len()],
+        "not a beginning of what was written"
+    );
+    run(folder.path(), &[&["fsck"][..], &place].concat()).well();
+    true
 }

@@ -14,6 +14,7 @@ mod bad_input;
 mod bearer;
 mod cli;
 mod durability;
+mod engines;
 mod first_run;
 mod harness;
 mod limits;

@@ -7,6 +7,10 @@ mod world;
 #[cfg(test)]
 mod authentication;
 #[cfg(test)]
+mod oauth1_flow;
+#[cfg(test)]
+mod oauth2_flow;
+#[cfg(test)]
 mod posting;
 #[cfg(test)]
 mod storing;

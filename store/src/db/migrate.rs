@@ -6,10 +6,20 @@ use sha2::{Digest, Sha256};
 use super::value;
 
 /// The scripts of this program, oldest first.
-const SCRIPTS: &[(&str, &str)] = &[(
-    "foundation",
-    include_str!("../../migrations/0001_foundation.sql"),
-)];
+const SCRIPTS: &[(&str, &str)] = &[
+    (
+        "foundation",
+        include_str!("../../migrations/0001_foundation.sql"),
+    ),
+    (
+        "oauth_flows",
+        include_str!("../../migrations/0002_oauth_flows.sql"),
+    ),
+    (
+        "sessions",
+        include_str!("../../migrations/0003_sessions.sql"),
+    ),
+];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (
     version BIGINT NOT NULL PRIMARY KEY,

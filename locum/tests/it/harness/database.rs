@@ -32,8 +32,8 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    pub(crate) fn make() -> Option<Self> {
-        let administration = administration()?;
+    pub(crate) fn make(engine: Engine) -> Option<Self> {
+        let administration = administration().filter(|_| engine == Engine::Postgres)?;
         let name = format!("it_{}_{}", std::process::id(), fresh());
         execute(&administration, &format!("CREATE DATABASE {name}"));
         let (server, rest) = administration

@@ -14,6 +14,34 @@ pub(crate) use server::{Server, shared};
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Numbers that look random, the same for the same seed.
+#[derive(Clone, Debug)]
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    /// A number below `sides`.
+    pub(crate) fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+
+    /// One of some.
+    pub(crate) fn pick<'a, T>(&mut self, some: &'a [T]) -> &'a T {
+        &some[self.roll(some.len())]
+    }
+}
+
+/// A setting of the suite, a number.
+pub(crate) fn setting(name: &str, usual: u64) -> u64 {
+    std::env::var(name)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(usual)
+}
+
 /// A number that this process has not used yet.
 pub(crate) fn fresh() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);

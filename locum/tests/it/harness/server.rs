@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::database::Database;
 use super::process::{Guard, Ran, locum, run};
-use super::{Answer, App, Ask, Person, fresh, until};
+use super::{Answer, App, Ask, Engine, Person, engine, fresh, until};
 
 /// A data folder with its database, and the process that serves it.
 pub(crate) struct Server {
@@ -47,8 +47,19 @@ impl Server {
         server
     }
 
+    /// Starts a server on one of the engines.
+    pub(crate) fn start_on(engine: Engine, args: &[&str]) -> Self {
+        let mut server = Self::prepare_on(engine, args);
+        server.start_again();
+        server
+    }
+
     /// A folder in which nothing was started yet.
     pub(crate) fn prepare(args: &[&str]) -> Self {
+        Self::prepare_on(engine(), args)
+    }
+
+    fn prepare_on(engine: Engine, args: &[&str]) -> Self {
         let mut args: Vec<String> = args.iter().map(ToString::to_string).collect();
         if !args.iter().any(|arg| arg == "--rate-limits") {
             args.extend(["--rate-limits", "off"].map(str::to_owned));
@@ -59,7 +70,7 @@ impl Server {
             .timeout_global(Some(Duration::from_secs(30)));
         Self {
             folder: TempDir::new().unwrap(),
-            database: Database::make(),
+            database: Database::make(engine),
             args,
             process: None,
             url: String::new(),

@@ -1,0 +1,209 @@
+//! Both engines give the same answers to the same program.
+//!
+//! `LOCUM_PROGRAM_STEPS` sets its length (600), `LOCUM_PROGRAM_SEED` which program it is.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Ask, Dice, Engine, Server, engine, setting};
+
+/// What one of the servers calls the posts of the program, in the order in which they were made.
+struct Side {
+    server: Server,
+    posts: Vec<String>,
+}
+
+/// One request, with posts by their number.
+#[derive(Clone, Debug)]
+struct Step {
+    method: &'static str,
+    target: String,
+    body: Option<Value>,
+    author: usize,
+}
+
+const TOKENS: [&str; 2] = ["USER_TOKEN", "USER_TOKEN_2"];
+const FIELDS: &[&str] = &[
+    "",
+    "post.fields=conversation_id,entities,public_metrics,referenced_posts,reply_settings,lang",
+    "tweet.fields=author_id,edit_controls,in_reply_to_user_id,note_tweet,non_public_metrics",
+    "expansions=author_id,referenced_posts&user.fields=public_metrics,most_recent_post_id",
+    "expansions=referenced_tweets.id,referenced_tweets.id.author_id,entities.mentions.username",
+];
+const TEXTS: &[&str] = &[
+    "The same again",
+    "Hello @bob and @nobody_here, see https://example.com/a?b=c #tag $CASH",
+    "日本語の投稿 #雪 👩‍🚀",
+    "Zoë & <b>",
+    "x",
+    "Guten Morgen, die Sonne scheint",
+];
+
+impl Side {
+    fn start(engine: Engine) -> Self {
+        Self {
+            server: Server::start_on(engine, &["--seed", "11"]),
+            posts: Vec::new(),
+        }
+    }
+
+    /// The text with this side's ids for the numbers of posts.
+    fn own(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (number, id) in self.posts.iter().enumerate().rev() {
+            text = text.replace(&format!("<post {number}>"), id);
+        }
+        text
+    }
+
+    /// The text with numbers for this side's ids.
+    fn common(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (number, id) in self.posts.iter().enumerate() {
+            text = text.replace(id, &format!("<post {number}>"));
+        }
+        text
+    }
+
+    fn take(&mut self, step: &Step) -> (u16, Value) {
+        let mut ask = Ask::new(step.method, self.own(&step.target));
+        if let Some(body) = &step.body {
+            ask = ask.body("application/json", self.own(&body.to_string()));
+        }
+        let answer = self
+            .server
+            .send(ask.bearer(self.server.env(TOKENS[step.author])));
+        if answer.status == 201 {
+            self.posts
+                .push(answer.json()["data"]["id"].as_str().unwrap().to_owned());
+        }
+        (answer.status, self.told(&answer))
+    }
+
+    fn told(&self, answer: &Answer) -> Value {
+        let mut value: Value = serde_json::from_str(&self.common(&answer.text())).unwrap();
+        forget(&mut value);
+        value
+    }
+}
+
+/// What differs without being another answer: times, and tokens of pages.
+fn forget(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(forget),
+        Value::Object(members) => {
+            for (name, member) in members.iter_mut() {
+                match name.as_str() {
+                    "next_token" | "previous_token" => *member = json!("a token"),
+                    "created_at" | "editable_until" => *member = json!("a time"),
+                    _ => forget(member),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The next step of a program in which `posts` posts were made.
+fn step(dice: &mut Dice, posts: usize, users: &[String]) -> Step {
+    let author = dice.roll(2);
+    let post = match posts {
+        0 => "1".to_owned(),
+        _ => format!("<post {}>", dice.roll(posts)),
+    };
+    let user = dice.pick(users).clone();
+    let fields = dice.pick(FIELDS);
+    let limit = 5 + dice.roll(20);
+    let (method, target, body) = match dice.roll(12) {
+        0..=3 => ("POST", "/2/posts".to_owned(), Some(new_post(dice, &post))),
+        4 => ("DELETE", format!("/2/posts/{post}"), None),
+        5 => ("GET", format!("/2/posts/{post}?{fields}"), None),
+        6 => (
+            "GET",
+            format!("/2/tweets?ids={post},1,{user}&{fields}"),
+            None,
+        ),
+        7 => (
+            "GET",
+            format!("/2/users/{user}/posts?max_results={limit}&{fields}"),
+            None,
+        ),
+        8 => (
+            "GET",
+            format!("/2/users/{user}/mentions?max_results={limit}&since_id={post}&{fields}"),
+            None,
+        ),
+        9 => {
+            let own = &users[author];
+            let path =
+                format!("/2/users/{own}/timelines/reverse_chronological?max_results={limit}");
+            ("GET", format!("{path}&exclude=replies&{fields}"), None)
+        }
+        10 => (
+            "GET",
+            format!("/2/users?ids={user},1&user.fields=public_metrics,entities"),
+            None,
+        ),
+        _ => (
+            "GET",
+            format!("/2/users/{user}/followers?max_results={limit}"),
+            None,
+        ),
+    };
+    Step {
+        method,
+        target: target.trim_end_matches(['&', '?']).to_owned(),
+        body,
+        author,
+    }
+}
+
+fn new_post(dice: &mut Dice, post: &str) -> Value {
+    let mut body = json!({ "text": format!("{} {}", dice.pick(TEXTS), dice.roll(40)) });
+    match dice.roll(7) {
+        0 | 1 => body["reply"] = json!({ "in_reply_to_post_id": post }),
+        2 => body["quote_post_id"] = json!(post),
+        3 => {
+            body["reply_settings"] = json!(dice.pick(&["following", "mentionedUsers", "verified"]))
+        }
+        4 => body["edit_options"] = json!({ "previous_post_id": post }),
+        _ => {}
+    }
+    body
+}
+
+#[test]
+fn both_engines_answer_a_random_program_alike() {
+    if engine() == Engine::Sqlite {
+        return;
+    }
+    let steps = setting("LOCUM_PROGRAM_STEPS", 600);
+    let seed = setting(
+        "LOCUM_PROGRAM_SEED",
+        u64::try_from(base::clock::wall().ms()).unwrap(),
+    );
+    let (mut one, mut other) = (Side::start(Engine::Sqlite), Side::start(Engine::Postgres));
+    let users = one.server.send(
+        Ask::get("/2/users/by?usernames=ada,bob,carol,grace,nobody")
+            .bearer(one.server.env("USER_TOKEN")),
+    );
+    let users: Vec<String> = users.is(200)["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|user| user["id"].as_str().unwrap().to_owned())
+        .collect();
+    let mut dice = Dice(seed);
+    for number in 0..steps {
+        let step = step(&mut dice, one.posts.len(), &users);
+        let (mine, theirs) = (one.take(&step), other.take(&step));
+        assert_eq!(mine, theirs, "step {number} of seed {seed}: {step:?}");
+        assert!(
+            mine.0 < 500,
+            "step {number} of seed {seed}: {step:?}: {mine:?}"
+        );
+    }
+    assert!(one.posts.len() > 20, "{} posts", one.posts.len());
+    for side in [&one, &other] {
+        assert_eq!(side.server.cli(&["fsck"]).json()["sound"], true);
+    }
+}

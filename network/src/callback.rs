@@ -1,0 +1,158 @@
+//! Where a user may be sent after a consent page: only to addresses that the app has registered.
+
+use base::percent::encode;
+use store::apps::App;
+
+use crate::apps::check_callbacks;
+
+/// Longer addresses are none that an app has registered.
+const LONGEST: usize = 2000;
+const LOOPBACK: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
+
+/// Whether a registered loopback address stands for all its ports (RFC 8252 §7.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ports {
+    /// The registered port only.
+    #[default]
+    Exact,
+    /// Any port of `http` on a loopback host. For development.
+    AnyOnLoopback,
+}
+
+/// The parts of an address that matter.
+#[derive(PartialEq, Eq)]
+struct Address<'u> {
+    scheme: String,
+    host: String,
+    port: Option<u16>,
+    path: &'u str,
+    query: Option<&'u str>,
+}
+
+impl<'u> Address<'u> {
+    fn parse(url: &'u str) -> Option<Self> {
+        let (before, query) = match url.split_once('?') {
+            Some((before, query)) => (before, Some(query)),
+            None => (url, None),
+        };
+        let (scheme, rest) = before.split_once(':')?;
+        let (authority, path) = match rest.strip_prefix("//") {
+            Some(rest) => rest.split_at_checked(rest.find('/').unwrap_or(rest.len()))?,
+            None => ("", rest),
+        };
+        let (host, port) = match authority.rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => (host, Some(number(port)?)),
+            _ => (authority, None),
+        };
+        let scheme = scheme.to_ascii_lowercase();
+        let known = match scheme.as_str() {
+            "http" => Some(80),
+            "https" => Some(443),
+            _ => None,
+        };
+        let is_whole = !host.contains('@') && (known.is_none() || !host.is_empty());
+        is_whole.then(|| Self {
+            scheme,
+            host: host.to_ascii_lowercase(),
+            port: port.or(known),
+            path,
+            query,
+        })
+    }
+
+    /// Same scheme, host, port and path.
+    fn is_at(&self, other: &Self, ports: Ports) -> bool {
+        let free_port = ports == Ports::AnyOnLoopback
+            && self.scheme == "http"
+            && LOOPBACK.contains(&self.host.as_str());
+        self.scheme == other.scheme
+            && self.host == other.host
+            && self.path == other.path
+            && (self.port == other.port || free_port)
+    }
+
+    /// Whether the query of `asked` is this one's, with or without more behind it.
+    fn query_begins(&self, asked: &Self) -> bool {
+        let Some(own) = self.query else { return true };
+        let rest = asked.query.and_then(|query| query.strip_prefix(own));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('&'))
+    }
+}
+
+fn number(port: &str) -> Option<u16> {
+    let plain = port.bytes().all(|byte| byte.is_ascii_digit());
+    if plain { port.parse().ok() } else { None }
+}
+
+/// Whether an address can stand in a redirect at all, whoever registered it.
+fn is_sound(url: &str) -> bool {
+    url.len() <= LONGEST
+        && url
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && !b"#\\".contains(&byte))
+        && check_callbacks(&[url.to_owned()]).is_ok()
+}
+
+/// Whether the app has registered any address.
+pub(crate) fn has_any(app: &App) -> bool {
+    app.callback_urls.lines().any(|url| !url.is_empty())
+}
+
+/// OAuth 1.0a: scheme, host, port and path as registered; a query of its own is allowed.
+pub(crate) fn fits_oauth1(app: &App, url: &str, ports: Ports) -> bool {
+    let Some(asked) = Address::parse(url).filter(|_| is_sound(url)) else {
+        return false;
+    };
+    let mut registered = app.callback_urls.lines().filter_map(Address::parse);
+    registered.any(|known| known.is_at(&asked, ports) && known.query_begins(&asked))
+}
+
+/// OAuth 2.0: byte for byte as registered.
+pub(crate) fn fits_oauth2(app: &App, url: &str, ports: Ports) -> bool {
+    if !is_sound(url) {
+        return false;
+    }
+    if app.callback_urls.lines().any(|known| known == url) {
+        return true;
+    }
+    let Some(asked) = Address::parse(url).filter(|_| ports == Ports::AnyOnLoopback) else {
+        return false;
+    };
+    let mut registered = app.callback_urls.lines().filter_map(Address::parse);
+    registered.any(|known| known.is_at(&asked, ports) && known.query == asked.query)
+}
+
+/// An address with more in its query, behind what it has.
+pub(crate) fn with_query(url: &str, pairs: &[(&str, &str)]) -> String {
+    let mut whole = url.to_owned();
+    for (name, value) in pairs {
+        if !whole.contains('?') {
+            whole.push('?');
+        } else if !whole.ends_with(['?', '&']) {
+            whole.push('&');
+        }
+        whole.push_str(name);
+        whole.push('=');
+        whole.push_str(&encode(value));
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_query;
+
+    #[test]
+    fn a_query_is_kept() {
+        let more: &[(&str, &str)] = &[("a", "1 2"), ("b", "&")];
+        for (url, wanted) in [
+            ("https://a/cb", "https://a/cb?a=1%202&b=%26"),
+            ("https://a/cb?", "https://a/cb?a=1%202&b=%26"),
+            ("https://a/cb?x=1", "https://a/cb?x=1&a=1%202&b=%26"),
+            ("app://cb?x=1&", "app://cb?x=1&a=1%202&b=%26"),
+            ("app:cb", "app:cb?a=1%202&b=%26"),
+        ] {
+            assert_eq!(with_query(url, more), wanted);
+        }
+    }
+}

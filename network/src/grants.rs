@@ -1,0 +1,140 @@
+//! Connected apps: what a user has granted to each, and taking it back.
+//!
+//! A grant is also where all flows of one user and one app meet: whoever gives out or revokes
+//! their tokens holds it first, so that no token is given out beside a revocation.
+
+use base::{AppId, Fault, Refusal, Scopes, Stop, Time, UserId};
+use store::apps::{App, State};
+use store::grants::{self, Grant as Stored};
+use store::{Tx, codes, log, request_tokens, tokens};
+
+use crate::apps::Permission;
+
+/// How a verb ended whose refusal leaves a trace: a try that is counted, a family of tokens that
+/// is revoked. What a piece of work answers with an error is undone; so such a refusal is an
+/// answer, is committed, and becomes an error afterwards, by [`Outcome::into_result`].
+#[derive(Clone, Debug)]
+#[must_use]
+pub enum Outcome<T> {
+    /// It was done.
+    Done(T),
+    /// It was refused, and that has been noted.
+    Refused(Refusal),
+}
+
+impl<T> Outcome<T> {
+    /// The answer or the refusal, once the transaction has been committed.
+    pub fn into_result(self) -> Result<T, Stop> {
+        match self {
+            Self::Done(answer) => Ok(answer),
+            Self::Refused(refusal) => Err(refusal.into()),
+        }
+    }
+}
+
+/// What a user has granted to an app.
+#[derive(Clone, Debug)]
+pub struct Grant {
+    /// The app.
+    pub app: App,
+    /// The widest OAuth 1.0a level that was approved, if any was.
+    pub permission: Option<Permission>,
+    /// Every OAuth 2.0 scope that was approved.
+    pub scopes: Scopes,
+    /// When the user approved first.
+    pub created_at: Time,
+    /// When the user approved last.
+    pub approved_at: Time,
+    /// When a token was last given out.
+    pub used_at: Time,
+}
+
+fn permission(stored: &Stored) -> Result<Option<Permission>, Fault> {
+    let text = Some(&stored.permission).filter(|text| !text.is_empty());
+    text.map(|text| text.parse()).transpose()
+}
+
+fn scopes(stored: &Stored) -> Result<Scopes, Fault> {
+    read_scopes(&stored.scopes)
+}
+
+/// Scopes as they were stored.
+pub(crate) fn read_scopes(text: &str) -> Result<Scopes, Fault> {
+    Scopes::parse(text).map_err(|name| Fault::new(format!("the scope {name:?} is stored")))
+}
+
+/// Records an approval and holds the grant. What was granted before stays granted.
+pub(crate) fn record(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    app: AppId,
+    level: Option<Permission>,
+    asked: Scopes,
+) -> Result<(), Fault> {
+    grants::hold_or_insert(tx, user, app)?;
+    let before = grants::find(tx, user, app)?
+        .ok_or_else(|| Fault::new("a grant that was just made is not there"))?;
+    let level = level.max(permission(&before)?);
+    let asked = asked.iter().fold(scopes(&before)?, Scopes::with);
+    let level = level.map_or("", Permission::name);
+    grants::set(tx, user, app, level, &asked.to_string())?;
+    log::append(tx, "oauth.approve", user.get(), app.get(), "")
+}
+
+/// The OAuth 1.0a level that a user has granted to an app.
+pub(crate) fn level(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    app: AppId,
+) -> Result<Option<Permission>, Fault> {
+    let stored = grants::find(tx, user, app)?;
+    Ok(stored.as_ref().map(permission).transpose()?.flatten())
+}
+
+/// The apps that a user has let act for them, in the order of first approval.
+pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Grant>, Stop> {
+    let mut all = Vec::new();
+    for stored in grants::list(tx, user)? {
+        let app = store::apps::by_id(tx, stored.app_id)?;
+        let Some(app) = app.filter(|app| app.state != State::Deleted) else {
+            continue;
+        };
+        all.push(Grant {
+            app,
+            permission: permission(&stored)?,
+            scopes: scopes(&stored)?,
+            created_at: stored.created_at,
+            approved_at: stored.approved_at,
+            used_at: stored.used_at,
+        });
+    }
+    Ok(all)
+}
+
+/// Takes back what a user has granted to an app: all its tokens for the user are dead with the
+/// commit, and what it has not exchanged yet leads to none.
+pub fn revoke(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Stop> {
+    let granted = grants::delete(tx, user, app)?;
+    request_tokens::withdraw(tx, user, app)?;
+    codes::withdraw(tx, user, app)?;
+    let live = tokens::revoke_pair(tx, user, app)?;
+    if !granted && live == 0 {
+        return Err(Refusal::not_valid("app_id", app).into());
+    }
+    log::append(tx, "oauth.revoke", user.get(), app.get(), "")?;
+    // The word by which other nodes know that credentials have changed.
+    Ok(log::append(tx, "token.revoke", user.get(), app.get(), "")?)
+}
+
+/// What ended is remembered for a day, to tell a second use from a guess.
+const REMEMBERED_MS: i64 = 24 * 3600 * 1000;
+const SWEPT_AT_ONCE: i64 = 1000;
+
+/// Forgets some of the request tokens, codes and tokens that ended by themselves over a day ago;
+/// how many. To be called again while it answers more than none.
+pub fn sweep(tx: &mut Tx<'_>) -> Result<u64, Stop> {
+    let before = tx.now().plus_ms(-REMEMBERED_MS);
+    Ok(request_tokens::prune(tx, before, SWEPT_AT_ONCE)?
+        + codes::prune(tx, before, SWEPT_AT_ONCE)?
+        + tokens::prune_oauth2(tx, before, SWEPT_AT_ONCE)?)
+}

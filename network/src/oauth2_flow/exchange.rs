@@ -1,0 +1,281 @@
+//! The token endpoint: codes and refresh tokens become access tokens, once each.
+
+use base::pkce::Method;
+use base::secret::{digest, same};
+use base::{AppId, Refusal, Scope, Scopes, Secret, Stop, Time, UserId};
+use store::tokens::{self, OAuth2Token};
+use store::users::{self, State};
+use store::{Tx, codes, log};
+
+use super::{Client, Outcome, REFRESH_TTL_MS, Rules};
+use crate::grants::read_scopes;
+use crate::tokens::ACCESS_TTL_MS;
+
+/// What comes with `grant_type=authorization_code`.
+#[derive(Clone, Debug, Default)]
+pub struct CodeExchange {
+    /// The code.
+    pub code: Option<String>,
+    /// Where the code was sent.
+    pub redirect_uri: Option<String>,
+    /// The verifier of the challenge.
+    pub code_verifier: Option<String>,
+}
+
+/// Tokens, shown once.
+#[derive(Clone, Debug)]
+pub struct Granted {
+    /// The access token.
+    pub access: Secret,
+    /// The refresh token, where `offline.access` was granted.
+    pub refresh: Option<Secret>,
+    /// The scopes of the access token.
+    pub scopes: Scopes,
+    /// Seconds that the access token lives.
+    pub expires_in: i64,
+}
+
+/// Whose tokens they are, and what they have in common.
+#[derive(Clone, Copy)]
+struct Family {
+    id: i64,
+    app_id: AppId,
+    user_id: UserId,
+}
+
+fn invalid(description: &'static str) -> Refusal {
+    Refusal::OAuth2 {
+        error: "invalid_request",
+        description: description.into(),
+    }
+}
+
+/// What does not hold any more, or never did.
+fn stale(rules: &Rules, description: &'static str) -> Refusal {
+    Refusal::OAuth2 {
+        error: if rules.invalid_grant {
+            "invalid_grant"
+        } else {
+            "invalid_request"
+        },
+        description: description.into(),
+    }
+}
+
+fn stale_code(rules: &Rules) -> Refusal {
+    stale(
+        rules,
+        "Value passed for the authorization code was invalid.",
+    )
+}
+
+fn stale_token(rules: &Rules) -> Refusal {
+    stale(rules, "Value passed for the token was invalid.")
+}
+
+fn required<'v>(value: Option<&'v str>, name: &str) -> Result<&'v str, Refusal> {
+    let missing = || Refusal::OAuth2 {
+        error: "invalid_request",
+        description: format!("Missing required parameter [{name}].").into(),
+    };
+    value.filter(|value| !value.is_empty()).ok_or_else(missing)
+}
+
+/// Exchanges a code for tokens. A code that comes a second time is refused and ends whatever the
+/// first time gave out.
+pub fn exchange_code(
+    tx: &mut Tx<'_>,
+    rules: &Rules,
+    client: &Client,
+    came: &CodeExchange,
+) -> Result<Outcome<Granted>, Stop> {
+    let text = required(came.code.as_deref(), "code")?;
+    let uri = required(came.redirect_uri.as_deref(), "redirect_uri")?;
+    let verifier = required(came.code_verifier.as_deref(), "code_verifier")?;
+    let key = digest(text);
+    let code = codes::find(tx, &key)?.filter(|code| code.app_id == client.app().id);
+    let code = code.ok_or_else(|| stale_code(rules))?;
+    let family = Family {
+        id: code.family,
+        app_id: code.app_id,
+        user_id: code.user_id,
+    };
+    hold(tx, family, stale_code(rules))?;
+    if code.used_at.is_some() {
+        end(tx, family, "code")?;
+        return Ok(Outcome::Refused(stale_code(rules)));
+    }
+    if code.expires_at <= tx.now() {
+        return Err(stale_code(rules).into());
+    }
+    if !same(code.redirect_uri.as_bytes(), uri.as_bytes()) {
+        let text =
+            "Value passed for the redirect uri did not match the uri of the authorization code.";
+        return Err(stale(rules, text).into());
+    }
+    if !Method::S256.holds(&code.challenge, verifier) {
+        let text = "Value passed for the code verifier did not match the code challenge.";
+        return Err(invalid(text).into());
+    }
+    // Another exchange may have been quicker since the code was looked up.
+    if !codes::spend(tx, &key)? {
+        end(tx, family, "code")?;
+        return Ok(Outcome::Refused(stale_code(rules)));
+    }
+    let scopes = read_scopes(&code.scopes)?;
+    let granted = give(tx, family, scopes, scopes)?;
+    Ok(Outcome::Done(granted))
+}
+
+/// Exchanges a refresh token for new tokens; it is used up with that. `scope` may ask for less
+/// than was granted, for this access token only. A refresh token that comes a second time is
+/// refused and ends its whole family.
+pub fn refresh(
+    tx: &mut Tx<'_>,
+    rules: &Rules,
+    client: &Client,
+    token: Option<&str>,
+    scope: Option<&str>,
+) -> Result<Outcome<Granted>, Stop> {
+    let key = digest(required(token, "refresh_token")?);
+    let found = find_refresh(tx, rules, client, &key)?;
+    let family = family_of(&found);
+    hold(tx, family, stale_token(rules))?;
+    // Whoever held the grant until now may have used the token.
+    let found = find_refresh(tx, rules, client, &key)?;
+    if let Some(spent_at) = found.revoked_at {
+        if tx.now() < spent_at.plus_ms(rules.reuse_grace_ms) {
+            return Err(stale_token(rules).into());
+        }
+        end(tx, family, "refresh")?;
+        return Ok(Outcome::Refused(stale_token(rules)));
+    }
+    if found.expires_at.is_some_and(|end| end <= tx.now()) {
+        return Err(stale_token(rules).into());
+    }
+    let granted = read_scopes(&found.scopes)?;
+    let narrowed = narrowed(granted, scope)?;
+    if !tokens::spend_refresh(tx, &key)? {
+        end(tx, family, "refresh")?;
+        return Ok(Outcome::Refused(stale_token(rules)));
+    }
+    Ok(Outcome::Done(give(tx, family, narrowed, granted)?))
+}
+
+fn find_refresh(
+    tx: &mut Tx<'_>,
+    rules: &Rules,
+    client: &Client,
+    key: &[u8; 32],
+) -> Result<OAuth2Token, Stop> {
+    let found = tokens::oauth2(tx, key)?;
+    let found = found.filter(|found| found.kind == "refresh" && found.app_id == client.app().id);
+    Ok(found.ok_or_else(|| stale_token(rules))?)
+}
+
+const fn family_of(token: &OAuth2Token) -> Family {
+    Family {
+        id: token.family,
+        app_id: token.app_id,
+        user_id: token.user_id,
+    }
+}
+
+fn narrowed(granted: Scopes, asked: Option<&str>) -> Result<Scopes, Refusal> {
+    let wrong = |description: String| Refusal::OAuth2 {
+        error: "invalid_scope",
+        description: description.into(),
+    };
+    let asked = Scopes::parse(asked.unwrap_or_default())
+        .map_err(|name| wrong(format!("There is no scope [{name}].")))?;
+    if asked == Scopes::NONE {
+        Ok(granted)
+    } else if granted.covers(asked) {
+        Ok(asked)
+    } else {
+        let text = "A refreshed token can not have scopes that were not granted.";
+        Err(wrong(text.to_owned()))
+    }
+}
+
+/// Holds the grant that the tokens stand on, of a user who takes part.
+fn hold(tx: &mut Tx<'_>, family: Family, refusal: Refusal) -> Result<(), Stop> {
+    let stands = store::grants::hold(tx, family.user_id, family.app_id)?;
+    let user = users::by_id(tx, family.user_id)?;
+    if stands && user.is_some_and(|user| user.state == State::Active) {
+        Ok(())
+    } else {
+        Err(refusal.into())
+    }
+}
+
+/// Something came a second time: someone else has it, so nothing that came of it may live.
+fn end(tx: &mut Tx<'_>, family: Family, what: &str) -> Result<(), Stop> {
+    if tokens::revoke_family(tx, family.id)? > 0 {
+        let body = format!("{{\"token\":\"{what}\",\"family\":\"{}\"}}", family.id);
+        let (user, app) = (family.user_id.get(), family.app_id.get());
+        log::append(tx, "token.reuse", user, app, &body)?;
+    }
+    Ok(())
+}
+
+/// New tokens: the access token for `scopes`, the refresh token for all that was granted.
+fn give(tx: &mut Tx<'_>, family: Family, scopes: Scopes, granted: Scopes) -> Result<Granted, Stop> {
+    let ends = tx.now().plus_ms(ACCESS_TTL_MS);
+    let access = store_token(tx, family, "access", scopes, ends)?;
+    let refresh = if granted.has(Scope::OfflineAccess) {
+        let ends = tx.now().plus_ms(REFRESH_TTL_MS);
+        Some(store_token(tx, family, "refresh", granted, ends)?)
+    } else {
+        None
+    };
+    Ok(Granted {
+        access,
+        refresh,
+        scopes,
+        expires_in: ACCESS_TTL_MS / 1000,
+    })
+}
+
+fn store_token(
+    tx: &mut Tx<'_>,
+    family: Family,
+    kind: &str,
+    scopes: Scopes,
+    ends: Time,
+) -> Result<Secret, Stop> {
+    let text = Secret::new(tx.chance().token(80)?);
+    let token = OAuth2Token {
+        id: tx.next_id::<()>().get(),
+        kind: kind.to_owned(),
+        family: family.id,
+        app_id: family.app_id,
+        user_id: family.user_id,
+        scopes: scopes.to_string(),
+        created_at: tx.now(),
+        expires_at: Some(ends),
+        revoked_at: None,
+    };
+    tokens::insert_oauth2(tx, &token, &text.digest())?;
+    Ok(text)
+}
+
+/// Revokes a token of this client: an access token alone, a refresh token with its family. Any
+/// other text is as good as revoked (RFC 7009). The kind that a client hints at is not needed.
+pub fn revoke(tx: &mut Tx<'_>, client: &Client, token: Option<&str>) -> Result<(), Stop> {
+    let key = digest(required(token, "token")?);
+    let found = tokens::oauth2(tx, &key)?.filter(|found| found.app_id == client.app().id);
+    let Some(found) = found else { return Ok(()) };
+    let (user, app) = (found.user_id, found.app_id);
+    let was_live = if found.kind == "refresh" {
+        // So that no token is given out beside.
+        store::grants::hold(tx, user, app)?;
+        tokens::revoke_family(tx, found.family)? > 0
+    } else {
+        tokens::revoke_oauth2(tx, &key)?
+    };
+    if was_live {
+        log::append(tx, "token.revoke", user.get(), app.get(), "")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,401 @@
+//! The authorization code flow: what is asked, what is answered, and what comes of it.
+
+mod asking;
+mod client;
+mod races;
+
+use base::pkce::Method;
+use base::{Scopes, Secret, Stop, UserId};
+use network::apps::{self, AccessLevel, App, Keys, Kind, NewApp, Permission};
+use network::oauth2_flow::{
+    self as flow, AuthorizeRequest, CODE_TTL_MS, CodeExchange, Credentials, Granted, Outcome,
+    REFRESH_TTL_MS, Rules,
+};
+use network::tokens::{ACCESS_TTL_MS, Known};
+use network::{grants, tokens};
+use store::Tx;
+
+use crate::world::{World, on_each_engine};
+
+const CALLBACK: &str = "https://client.example/cb";
+const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+const SCOPES: &str = "tweet.read users.read offline.access";
+const CODE: &str = "invalid_request: Value passed for the authorization code was invalid.";
+const TOKEN: &str = "invalid_request: Value passed for the token was invalid.";
+
+fn rules() -> Rules {
+    Rules {
+        issuer: Some("https://social.example".to_owned()),
+        ..Rules::default()
+    }
+}
+
+/// An app and how it presents itself.
+#[derive(Clone)]
+struct Party {
+    app: App,
+    credentials: Credentials,
+}
+
+async fn party(world: &World, name: &'static str, kind: Kind) -> Party {
+    let new = NewApp {
+        name: name.to_owned(),
+        owner_id: UserId::new(1),
+        kind,
+        permission: Permission::Write,
+        access_level: AccessLevel::SelfServe,
+        callback_urls: vec![CALLBACK.to_owned()],
+        description: String::new(),
+        website_url: String::new(),
+        request_email: false,
+        sign_in: false,
+    };
+    let (app, keys): (App, Keys) = world.write(move |tx| apps::create(tx, &new)).await;
+    let credentials = Credentials {
+        id: Some(keys.client_id),
+        secret: keys.client_secret,
+        basic: None,
+    };
+    Party { app, credentials }
+}
+
+fn question(party: &Party) -> AuthorizeRequest {
+    AuthorizeRequest {
+        response_type: Some("code".to_owned()),
+        client_id: Some(party.app.client_id.clone()),
+        redirect_uri: Some(CALLBACK.to_owned()),
+        scope: Some(SCOPES.to_owned()),
+        state: Some("a b&c".to_owned()),
+        code_challenge: Some(Method::S256.challenge(VERIFIER)),
+        code_challenge_method: Some("s256".to_owned()),
+    }
+}
+
+/// Where the user goes after approving.
+async fn approve(world: &World, request: AuthorizeRequest, user: UserId) -> String {
+    world
+        .write(move |tx| {
+            let asked = flow::check(tx, &rules(), &request)?.unwrap();
+            flow::approve(tx, &rules(), &asked, user)
+        })
+        .await
+}
+
+async fn code(world: &World, party: &Party, user: UserId) -> String {
+    let url = approve(world, question(party), user).await;
+    let (_, rest) = url.split_once("&code=").unwrap();
+    rest.split_once('&').unwrap().0.to_owned()
+}
+
+fn said(stop: Stop) -> String {
+    match stop {
+        Stop::Refused(base::Refusal::OAuth2 { error, description }) => {
+            format!("{error}: {description}")
+        }
+        Stop::Refused(other) => panic!("{other:?}"),
+        Stop::Failed(fault) => panic!("{fault}"),
+    }
+}
+
+async fn exchange(
+    world: &World,
+    rules: &Rules,
+    party: &Party,
+    came: CodeExchange,
+) -> Result<Granted, String> {
+    let (rules, party) = (rules.clone(), party.clone());
+    let work = move |tx: &mut Tx<'_>| {
+        let client = flow::authenticate_client(tx, &party.credentials)?;
+        flow::exchange_code(tx, &rules, &client, &came)
+    };
+    let answer = world.store.write(work).await;
+    answer.and_then(Outcome::into_result).map_err(said)
+}
+
+fn with_code(code: &str) -> CodeExchange {
+    CodeExchange {
+        code: Some(code.to_owned()),
+        redirect_uri: Some(CALLBACK.to_owned()),
+        code_verifier: Some(VERIFIER.to_owned()),
+    }
+}
+
+async fn granted(world: &World, party: &Party, user: UserId) -> Granted {
+    let code = code(world, party, user).await;
+    exchange(world, &rules(), party, with_code(&code))
+        .await
+        .unwrap()
+}
+
+async fn refresh(
+    world: &World,
+    rules: &Rules,
+    party: &Party,
+    token: &Secret,
+    scope: Option<&'static str>,
+) -> Result<Granted, String> {
+    let (rules, party, token) = (rules.clone(), party.clone(), token.clone());
+    let work = move |tx: &mut Tx<'_>| {
+        let client = flow::authenticate_client(tx, &party.credentials)?;
+        flow::refresh(tx, &rules, &client, Some(token.reveal()), scope)
+    };
+    let answer = world.store.write(work).await;
+    answer.and_then(Outcome::into_result).map_err(said)
+}
+
+async fn revoke(world: &World, party: &Party, token: &str) {
+    let (party, token) = (party.clone(), token.to_owned());
+    world
+        .write(move |tx| {
+            let client = flow::authenticate_client(tx, &party.credentials)?;
+            flow::revoke(tx, &client, Some(&token))
+        })
+        .await;
+}
+
+async fn is_live(world: &World, token: &Secret) -> bool {
+    let token = token.clone();
+    let now = world.clock.now();
+    let work = move |tx: &mut Tx<'_>| Ok(tokens::inspect(tx, token.reveal())?);
+    match world.write(work).await {
+        Some(Known::OAuth2(token)) => {
+            token.revoked_at.is_none() && token.expires_at.unwrap() > now
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn events(world: &World, kind: &str) -> usize {
+    let all = world.write(|tx| Ok(store::log::after(tx, 0, 10_000)?)).await;
+    all.iter().filter(|event| event.kind == kind).count()
+}
+
+#[test]
+fn a_code_becomes_tokens_once() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        for (name, kind) in [("web", Kind::Web), ("native", Kind::Native)] {
+            let party = party(&world, name, kind).await;
+            let url = approve(&world, question(&party), ada).await;
+            let head = format!("{CALLBACK}?state=a%20b%26c&code=");
+            let rest = url.strip_prefix(&head).unwrap();
+            let code = rest.strip_suffix("&iss=https%3A%2F%2Fsocial.example").unwrap();
+            assert!(code.len() >= 22 && code.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+            let first = exchange(&world, &rules(), &party, with_code(code)).await.unwrap();
+            assert_eq!(first.expires_in, 7200);
+            assert_eq!(first.scopes.to_string(), SCOPES);
+            let next = first.refresh.clone().unwrap();
+            assert!(is_live(&world, &first.access).await && is_live(&world, &next).await);
+            let reused = events(&world, "token.reuse").await;
+            for _ in 0..2 {
+                let again = exchange(&world, &rules(), &party, with_code(code)).await;
+                assert_eq!(again.unwrap_err(), CODE);
+            }
+            assert!(!is_live(&world, &first.access).await && !is_live(&world, &next).await);
+            assert_eq!(events(&world, "token.reuse").await, reused + 1);
+        }
+    });
+}
+
+#[test]
+fn a_code_is_bound_to_all_that_it_was_asked_with() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let (mine, other) = (
+            party(&world, "mine", Kind::Web).await,
+            party(&world, "other", Kind::Native).await,
+        );
+        let code = code(&world, &mine, ada).await;
+        let verifier = "invalid_request: Value passed for the code verifier did not match the \
+                        code challenge.";
+        let uri = "invalid_request: Value passed for the redirect uri did not match the uri of \
+                   the authorization code.";
+        let swap = |change: fn(&mut CodeExchange)| {
+            let mut came = with_code(&code);
+            change(&mut came);
+            came
+        };
+        assert_eq!(
+            exchange(&world, &rules(), &other, with_code(&code)).await.unwrap_err(),
+            CODE
+        );
+        for (came, wanted) in [
+            (swap(|came| came.code = Some("x".to_owned())), CODE),
+            (swap(|came| came.redirect_uri = Some(format!("{CALLBACK}/"))), uri),
+            (swap(|came| came.code_verifier = Some("v".repeat(42))), verifier),
+            (swap(|came| came.code_verifier = Some("v".repeat(43))), verifier),
+            (swap(|came| came.code_verifier = Some("v".repeat(129))), verifier),
+            (
+                swap(|came| came.code_verifier = Some(Method::S256.challenge(VERIFIER))),
+                verifier,
+            ),
+            (
+                swap(|came| came.code = None),
+                "invalid_request: Missing required parameter [code].",
+            ),
+            (
+                swap(|came| came.redirect_uri = None),
+                "invalid_request: Missing required parameter [redirect_uri].",
+            ),
+            (
+                swap(|came| came.code_verifier = Some(String::new())),
+                "invalid_request: Missing required parameter [code_verifier].",
+            ),
+        ] {
+            let said = exchange(&world, &rules(), &mine, came).await.unwrap_err();
+            assert_eq!(said, wanted);
+        }
+        // None of that has used it up; half a minute does.
+        world.pass(CODE_TTL_MS - 1);
+        assert!(exchange(&world, &rules(), &mine, with_code(&code)).await.is_ok());
+        let late = self::code(&world, &mine, ada).await;
+        world.pass(CODE_TTL_MS);
+        let late = with_code(&late);
+        assert_eq!(exchange(&world, &rules(), &mine, late.clone()).await.unwrap_err(), CODE);
+        let strict = Rules {
+            invalid_grant: true,
+            ..rules()
+        };
+        let said = exchange(&world, &strict, &mine, late).await.unwrap_err();
+        assert!(said.starts_with("invalid_grant: "), "{said}");
+    });
+}
+
+#[test]
+fn a_plain_challenge_wants_its_verifier() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let party = party(&world, "plain", Kind::Native).await;
+        for method in [None, Some("plain"), Some("PLAIN")] {
+            for (verifier, good) in [("w".repeat(43), false), (VERIFIER.to_owned(), true)] {
+                let request = AuthorizeRequest {
+                    code_challenge: Some(VERIFIER.to_owned()),
+                    code_challenge_method: method.map(str::to_owned),
+                    ..question(&party)
+                };
+                let url = approve(&world, request, ada).await;
+                let (_, code) = url.split_once("&code=").unwrap();
+                let mut came = with_code(code.split_once('&').unwrap().0);
+                came.code_verifier = Some(verifier);
+                let answer = exchange(&world, &rules(), &party, came).await;
+                assert_eq!(answer.is_ok(), good, "{method:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_refresh_token_is_used_up_and_its_second_use_ends_the_family() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let mine = party(&world, "mine", Kind::Native).await;
+        let other = party(&world, "other", Kind::Native).await;
+        let first = granted(&world, &mine, ada).await;
+        let old = first.refresh.unwrap();
+        for token in [&first.access, &Secret::new("x")] {
+            let said = refresh(&world, &rules(), &mine, token, None).await.unwrap_err();
+            assert_eq!(said, TOKEN);
+        }
+        let said = refresh(&world, &rules(), &other, &old, None).await.unwrap_err();
+        assert_eq!(said, TOKEN);
+        for (scope, wanted) in [
+            ("tweet.read tweet.write", "invalid_scope"),
+            ("tweet.raed", "invalid_scope"),
+        ] {
+            let said = refresh(&world, &rules(), &mine, &old, Some(scope)).await;
+            assert!(said.unwrap_err().starts_with(wanted), "{scope}");
+        }
+        let second = refresh(&world, &rules(), &mine, &old, Some("tweet.read")).await.unwrap();
+        assert_eq!(second.scopes.to_string(), "tweet.read");
+        let next = second.refresh.unwrap();
+        assert_ne!(next, old);
+        // What is asked for once is not lost for ever.
+        let third = refresh(&world, &rules(), &mine, &next, None).await.unwrap();
+        assert_eq!(third.scopes.to_string(), SCOPES);
+        assert!(is_live(&world, &first.access).await && is_live(&world, &third.access).await);
+
+        // Within the grace of a lenient platform nothing is ended.
+        let lenient = Rules {
+            reuse_grace_ms: 1000,
+            ..rules()
+        };
+        let said = refresh(&world, &lenient, &mine, &next, None).await.unwrap_err();
+        assert_eq!(said, TOKEN);
+        assert!(is_live(&world, &third.access).await);
+        let said = refresh(&world, &rules(), &mine, &next, None).await.unwrap_err();
+        assert_eq!(said, TOKEN);
+        for token in [first.access, second.access, third.access, third.refresh.unwrap()] {
+            assert!(!is_live(&world, &token).await);
+        }
+        assert_eq!(events(&world, "token.reuse").await, 1);
+    });
+}
+
+#[test]
+fn tokens_end_by_themselves() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let party = party(&world, "demo", Kind::Native).await;
+        let first = granted(&world, &party, ada).await;
+        world.pass(ACCESS_TTL_MS - 1);
+        assert!(is_live(&world, &first.access).await);
+        world.pass(1);
+        assert!(!is_live(&world, &first.access).await);
+        world.pass(REFRESH_TTL_MS - ACCESS_TTL_MS - 1);
+        let token = first.refresh.unwrap();
+        let second = refresh(&world, &rules(), &party, &token, None).await.unwrap();
+        world.pass(REFRESH_TTL_MS);
+        let token = second.refresh.unwrap();
+        let said = refresh(&world, &rules(), &party, &token, None).await.unwrap_err();
+        assert_eq!(said, TOKEN);
+
+        let only = AuthorizeRequest {
+            scope: Some("tweet.read".to_owned()),
+            ..question(&party)
+        };
+        let url = approve(&world, only, ada).await;
+        let (_, code) = url.split_once("&code=").unwrap();
+        let came = with_code(code.split_once('&').unwrap().0);
+        let granted = exchange(&world, &rules(), &party, came).await.unwrap();
+        assert!(granted.refresh.is_none());
+    });
+}
+
+#[test]
+fn a_client_revokes_its_own_and_a_user_everything() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let mine = party(&world, "mine", Kind::Web).await;
+        let other = party(&world, "other", Kind::Native).await;
+        let tokens = granted(&world, &mine, ada).await;
+        let lasting = tokens.refresh.clone().unwrap();
+        revoke(&world, &other, tokens.access.reveal()).await;
+        revoke(&world, &mine, "unknown").await;
+        assert!(is_live(&world, &tokens.access).await);
+        revoke(&world, &mine, tokens.access.reveal()).await;
+        assert!(!is_live(&world, &tokens.access).await && is_live(&world, &lasting).await);
+        let second = refresh(&world, &rules(), &mine, &lasting, None).await.unwrap();
+        revoke(&world, &other, second.refresh.as_ref().unwrap().reveal()).await;
+        assert!(is_live(&world, &second.access).await);
+        revoke(&world, &mine, second.refresh.unwrap().reveal()).await;
+        assert!(!is_live(&world, &second.access).await);
+
+        let (app, kept) = (mine.app.id, granted(&world, &other, ada).await);
+        let tokens = granted(&world, &mine, ada).await;
+        let waiting = code(&world, &mine, ada).await;
+        let all = world.write(move |tx| grants::list(tx, ada)).await;
+        let listed: Vec<_> = all.iter().map(|grant| grant.app.name.as_str()).collect();
+        assert_eq!(listed, ["mine", "other"]);
+        assert_eq!(all[0].scopes, Scopes::parse(SCOPES).unwrap());
+        assert_eq!(all[0].permission, None);
+        world.write(move |tx| grants::revoke(tx, ada, app)).await;
+        assert!(!is_live(&world, &tokens.access).await && is_live(&world, &kept.access).await);
+        let said = exchange(&world, &rules(), &mine, with_code(&waiting)).await;
+        assert_eq!(said.unwrap_err(), CODE);
+        let token = tokens.refresh.unwrap();
+        let said = refresh(&world, &rules(), &mine, &token, None).await.unwrap_err();
+        assert_eq!(said, TOKEN);
+        assert_eq!(events(&world, "oauth.revoke").await, 1);
+        assert_eq!(world.write(move |tx| grants::list(tx, ada)).await.len(), 1);
+    });
+}

@@ -1,0 +1,86 @@
+//! How often something was tried lately: a bucket that empties at a steady pace, kept where a
+//! restart does not forget it.
+
+use base::{Fault, Time};
+
+use crate::Tx;
+
+/// How often something may be tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// So many times at once.
+    pub burst: i64,
+    /// And once more each so many milliseconds.
+    pub every_ms: i64,
+}
+
+impl Pace {
+    const fn slack_ms(self) -> i64 {
+        self.every_ms.saturating_mul(self.burst.saturating_sub(1))
+    }
+
+    const fn full_ms(self) -> i64 {
+        self.every_ms.saturating_mul(self.burst)
+    }
+}
+
+/// Whether something may be tried now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may, and it was counted.
+    Allowed,
+    /// It may not.
+    Refused {
+        /// When it may again, in milliseconds from now.
+        retry_ms: i64,
+        /// Whether this is the first refusal since it was last allowed.
+        first: bool,
+    },
+}
+
+/// Counts a try, unless there were too many. One statement decides, so that tries at the same
+/// moment, on whatever node, do not pass together.
+pub fn charge(
+    tx: &mut Tx<'_>,
+    digest: &[u8; 32],
+    pace: Pace,
+    now: Time,
+) -> Result<Verdict, Fault> {
+    // A row from further ahead than a full bucket is from a clock that was set back since.
+    let sql = "INSERT INTO attempts (digest, clear_at) VALUES ($1, $2) ON CONFLICT (digest) \
+               DO UPDATE SET noted = 0, clear_at = $3 + \
+               CASE WHEN attempts.clear_at BETWEEN $4 AND $5 THEN attempts.clear_at ELSE $4 END \
+               WHERE attempts.clear_at <= $6 OR attempts.clear_at > $5";
+    let args = [
+        digest.into(),
+        now.plus_ms(pace.every_ms).into(),
+        pace.every_ms.into(),
+        now.into(),
+        now.plus_ms(pace.full_ms()).into(),
+        now.plus_ms(pace.slack_ms()).into(),
+    ];
+    if tx.exec(sql, &args)? > 0 {
+        return Ok(Verdict::Allowed);
+    }
+    let sql = "UPDATE attempts SET noted = 1 WHERE digest = $1 AND noted = 0";
+    let first = tx.exec(sql, &[digest.into()])? > 0;
+    let sql = "SELECT clear_at FROM attempts WHERE digest = $1";
+    let clear_at = tx.row(sql, &[digest.into()], |row| row.int(0))?;
+    let retry_ms = clear_at.map_or(0, |clear_at| clear_at - now.ms() - pace.slack_ms());
+    Ok(Verdict::Refused {
+        retry_ms: retry_ms.max(1),
+        first,
+    })
+}
+
+/// Takes one try back: it was rightly made.
+pub fn refund(tx: &mut Tx<'_>, digest: &[u8; 32], pace: Pace) -> Result<(), Fault> {
+    let sql = "UPDATE attempts SET clear_at = clear_at - $1 WHERE digest = $2";
+    tx.exec(sql, &[pace.every_ms.into(), digest.into()])
+        .map(|_| ())
+}
+
+/// Forgets what nothing is held against any more; how many.
+pub fn prune(tx: &mut Tx<'_>, now: Time) -> Result<u64, Fault> {
+    tx.exec("DELETE FROM attempts WHERE clear_at < $1", &[now.into()])
+}

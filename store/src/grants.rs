@@ -1,0 +1,87 @@
+//! What users have granted to apps.
+
+use base::{AppId, Fault, Time, UserId};
+
+use crate::Tx;
+use crate::db::Row;
+
+/// What a user has granted to an app.
+#[derive(Clone, Debug)]
+pub struct Grant {
+    /// Who granted it.
+    pub user_id: UserId,
+    /// To which app.
+    pub app_id: AppId,
+    /// The widest OAuth 1.0a level that was approved; empty when none was.
+    pub permission: String,
+    /// Every OAuth 2.0 scope that was approved, space-separated.
+    pub scopes: String,
+    /// When the user approved first.
+    pub created_at: Time,
+    /// When the user approved last.
+    pub approved_at: Time,
+    /// When a token was last given out.
+    pub used_at: Time,
+}
+
+fn read(row: &Row<'_, '_>) -> Result<Grant, Fault> {
+    Ok(Grant {
+        user_id: row.id(0)?,
+        app_id: row.id(1)?,
+        permission: row.text(2)?,
+        scopes: row.text(3)?,
+        created_at: row.time(4)?,
+        approved_at: row.time(5)?,
+        used_at: row.time(6)?,
+    })
+}
+
+/// What a user has granted to an app, if anything.
+pub fn find(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<Option<Grant>, Fault> {
+    let sql = "SELECT user_id, app_id, permission, scopes, created_at, approved_at, used_at \
+               FROM app_grant WHERE user_id = $1 AND app_id = $2";
+    tx.row(sql, &[user.into(), app.into()], read)
+}
+
+/// Everything that a user has granted, in the order of first approval.
+pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Grant>, Fault> {
+    let sql = "SELECT user_id, app_id, permission, scopes, created_at, approved_at, used_at \
+               FROM app_grant WHERE user_id = $1 ORDER BY created_at, app_id";
+    tx.rows(sql, &[user.into()], read)
+}
+
+/// Holds the grant of a user to an app until the transaction ends, making an empty one if there
+/// is none. Two transactions that hold the same grant run one after the other.
+pub fn hold_or_insert(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Fault> {
+    let sql = "INSERT INTO app_grant (user_id, app_id, created_at, approved_at, used_at) \
+               VALUES ($1, $2, $3, $3, $3) \
+               ON CONFLICT (user_id, app_id) DO UPDATE SET approved_at = excluded.approved_at";
+    let args = [user.into(), app.into(), tx.now().into()];
+    tx.exec(sql, &args).map(|_| ())
+}
+
+/// Holds the grant of a user to an app until the transaction ends; false when there is none.
+pub fn hold(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<bool, Fault> {
+    let sql = "UPDATE app_grant SET used_at = $1 WHERE user_id = $2 AND app_id = $3";
+    Ok(tx.exec(sql, &[tx.now().into(), user.into(), app.into()])? > 0)
+}
+
+/// Sets what a grant covers.
+pub fn set(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    app: AppId,
+    permission: &str,
+    scopes: &str,
+) -> Result<(), Fault> {
+    let sql = "UPDATE app_grant SET permission = $1, scopes = $2 \
+               WHERE user_id = $3 AND app_id = $4";
+    let args = [permission.into(), scopes.into(), user.into(), app.into()];
+    tx.exec(sql, &args).map(|_| ())
+}
+
+/// Forgets the grant of a user to an app; false when there was none.
+pub fn delete(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<bool, Fault> {
+    let sql = "DELETE FROM app_grant WHERE user_id = $1 AND app_id = $2";
+    Ok(tx.exec(sql, &[user.into(), app.into()])? > 0)
+}

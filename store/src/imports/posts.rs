@@ -1,0 +1,225 @@
+//! Posts of an import: placeholders and what becomes of them.
+
+use base::{Fault, PostId, Time, UserId};
+
+use crate::Tx;
+use crate::posts::{Beside, Post, State};
+
+/// What an import must know of a post that is there.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// The post.
+    pub id: PostId,
+    /// Its author.
+    pub author_id: UserId,
+    /// Whether it is there for others.
+    pub state: State,
+    /// Its conversation.
+    pub conversation_id: PostId,
+    /// Whether anything of its text is known.
+    pub has_text: bool,
+}
+
+/// Those of these posts that are there, in whatever state.
+pub fn seen(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Seen>, Fault> {
+    let sql = "SELECT id, author_id, state, conversation_id, \
+               CASE WHEN text = '' THEN CAST(0 AS BIGINT) ELSE CAST(1 AS BIGINT) END \
+               FROM post WHERE id = $1";
+    tx.of_each(sql, ids, &[], |row| {
+        Ok(Seen {
+            id: row.id(0)?,
+            author_id: row.id(1)?,
+            state: State::read(row.int(2)?)?,
+            conversation_id: row.id(3)?,
+            has_text: row.switch(4)?,
+        })
+    })
+}
+
+/// Adds a post of which little is known: its text may be empty, its author 0.
+pub fn insert_placeholder(tx: &mut Tx<'_>, post: &Post) -> Result<bool, Fault> {
+    let sql = "INSERT INTO post (id, author_id, created_at, state, text, lang, conversation_id, \
+               entities, display_end) VALUES ($1, $2, $3, 3, $4, $5, $6, $7, $8) \
+               ON CONFLICT DO NOTHING";
+    let args = [
+        post.id.into(),
+        post.author_id.into(),
+        post.created_at.into(),
+        (&post.text).into(),
+        (&post.lang).into(),
+        post.conversation_id.into(),
+        (&post.entities).into(),
+        post.display_end.into(),
+    ];
+    Ok(tx.exec(sql, &args)? > 0)
+}
+
+/// Completes a placeholder by what has become known of its author (unless that is 0) and its text.
+pub fn learn(tx: &mut Tx<'_>, post: &Post) -> Result<(), Fault> {
+    if post.author_id.get() != 0 {
+        let sql = "UPDATE post SET author_id = $1 WHERE id = $2 AND state = 3 AND author_id = 0";
+        tx.exec(sql, &[post.author_id.into(), post.id.into()])?;
+    }
+    if !post.text.is_empty() {
+        let sql = "UPDATE post SET text = $1, lang = $2, entities = $3, display_end = $4 \
+                   WHERE id = $5 AND state = 3 AND text = ''";
+        let args = [
+            (&post.text).into(),
+            (&post.lang).into(),
+            (&post.entities).into(),
+            post.display_end.into(),
+            post.id.into(),
+        ];
+        tx.exec(sql, &args)?;
+    }
+    Ok(())
+}
+
+/// Puts the real post in the place of its placeholder, without mentions and counters. Likes and
+/// reposts that came before it are taken off the figures that it brings along.
+pub fn fill(tx: &mut Tx<'_>, post: &Post, beside: &Beside) -> Result<bool, Fault> {
+    let sql = "UPDATE post SET author_id = $1, created_at = $2, state = $3, text = $4, lang = $5, \
+               conversation_id = $6, in_reply_to_post_id = $7, in_reply_to_user_id = $8, \
+               quoted_post_id = $9, repost_of_id = $10, edit_root_id = $11, \
+               edits_remaining = $12, community_id = $13, reply_settings = $14, nullcast = $15, \
+               followers_only = $16, possibly_sensitive = $17, paid_partnership = $18, \
+               made_with_ai = $19, entities = $20, short_entities = $21, display_start = $22, \
+               display_end = $23, media_keys = $24, imported_like_count = \
+               CASE WHEN CAST($25 AS BIGINT) > like_count \
+               THEN CAST($25 AS BIGINT) - like_count ELSE 0 END, imported_repost_count = \
+               CASE WHEN CAST($26 AS BIGINT) > repost_count \
+               THEN CAST($26 AS BIGINT) - repost_count ELSE 0 END WHERE id = $27 AND state = 3";
+    let args = [
+        post.author_id.into(),
+        post.created_at.into(),
+        post.state.number().into(),
+        (&post.text).into(),
+        (&post.lang).into(),
+        post.conversation_id.into(),
+        post.in_reply_to_post_id.into(),
+        post.in_reply_to_user_id.into(),
+        post.quoted_post_id.into(),
+        post.repost_of_id.into(),
+        post.edit_root_id.into(),
+        post.edits_remaining.into(),
+        post.community_id.into(),
+        (&post.reply_settings).into(),
+        post.nullcast.into(),
+        post.followers_only.into(),
+        post.possibly_sensitive.into(),
+        post.paid_partnership.into(),
+        post.made_with_ai.into(),
+        (&post.entities).into(),
+        (&post.short_entities).into(),
+        post.display_start.into(),
+        post.display_end.into(),
+        (&post.media_keys).into(),
+        beside.imported_likes.into(),
+        beside.imported_reposts.into(),
+        post.id.into(),
+    ];
+    Ok(tx.exec(sql, &args)? > 0)
+}
+
+/// Whether a user has a live repost of a post.
+pub fn is_reposted(tx: &mut Tx<'_>, post: PostId, by: UserId) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM post WHERE repost_of_id = $1 AND author_id = $2 AND state = 0";
+    let found = tx.row(sql, &[post.into(), by.into()], |_| Ok(()))?;
+    Ok(found.is_some())
+}
+
+/// Marks a live post as superseded by a later version, without counters.
+pub fn supersede(tx: &mut Tx<'_>, post: PostId, root: PostId) -> Result<(), Fault> {
+    let sql = "UPDATE post SET state = 1, edit_root_id = $1 WHERE id = $2";
+    tx.exec(sql, &[root.into(), post.into()]).map(|_| ())
+}
+
+/// The replies to any of these posts.
+pub fn children(tx: &mut Tx<'_>, parents: &[i64]) -> Result<Vec<i64>, Fault> {
+    let sql = "SELECT id FROM post WHERE in_reply_to_post_id = $1";
+    tx.of_each(sql, parents, &[], |row| row.int(0))
+}
+
+/// Says which conversation a post belongs to.
+pub fn set_conversation(tx: &mut Tx<'_>, post: i64, conversation: PostId) -> Result<(), Fault> {
+    let sql = "UPDATE post SET conversation_id = $1 WHERE id = $2";
+    tx.exec(sql, &[conversation.into(), post.into()])
+        .map(|_| ())
+}
+
+/// By how much a post's counters move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PostShift {
+    /// Live replies.
+    pub replies: i64,
+    /// Live quotes.
+    pub quotes: i64,
+    /// Live reposts.
+    pub reposts: i64,
+    /// Likes.
+    pub likes: i64,
+}
+
+/// Moves a post's counters. An imported like or repost is one of those that the post's own
+/// figures told of, as far as these go.
+pub fn shift_post(tx: &mut Tx<'_>, post: i64, by: &PostShift) -> Result<(), Fault> {
+    let sql = "UPDATE post SET reply_count = reply_count + $1, quote_count = quote_count + $2, \
+               repost_count = repost_count + $3, like_count = like_count + $4, \
+               imported_repost_count = CASE WHEN imported_repost_count > $3 \
+               THEN imported_repost_count - $3 ELSE 0 END, \
+               imported_like_count = CASE WHEN imported_like_count > $4 \
+               THEN imported_like_count - $4 ELSE 0 END WHERE id = $5";
+    let args = [
+        by.replies.into(),
+        by.quotes.into(),
+        by.reposts.into(),
+        by.likes.into(),
+        post.into(),
+    ];
+    tx.exec(sql, &args).map(|_| ())
+}
+
+impl Post {
+    /// A post of which nothing is known but its id and perhaps its author.
+    pub fn blank(id: PostId, author_id: UserId, created_at: Time) -> Self {
+        Self {
+            id,
+            author_id,
+            created_at,
+            state: State::Placeholder,
+            text: String::new(),
+            lang: "und".to_owned(),
+            conversation_id: id,
+            in_reply_to_post_id: None,
+            in_reply_to_user_id: None,
+            quoted_post_id: None,
+            repost_of_id: None,
+            edit_root_id: None,
+            edits_remaining: 5,
+            community_id: None,
+            place_id: None,
+            card_uri: String::new(),
+            reply_settings: "everyone".to_owned(),
+            nullcast: false,
+            followers_only: false,
+            possibly_sensitive: false,
+            paid_partnership: false,
+            made_with_ai: false,
+            entities: String::new(),
+            short_entities: String::new(),
+            display_start: 0,
+            display_end: 0,
+            media_keys: String::new(),
+            poll_id: None,
+            geo: String::new(),
+            withheld: String::new(),
+            app_id: None,
+            like_count: 0,
+            reply_count: 0,
+            repost_count: 0,
+            quote_count: 0,
+            bookmark_count: 0,
+            impression_count: 0,
+        }
+    }
+}

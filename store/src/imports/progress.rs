@@ -1,0 +1,70 @@
+//! How far an import has come.
+
+use base::{Fault, UserId};
+
+use crate::Tx;
+
+/// Where an import stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Where in the source it goes on.
+    pub position: String,
+    /// What has been done so far (JSON).
+    pub report: String,
+    /// Whether it came to its end.
+    pub finished: bool,
+}
+
+/// Where the import of a source stands, if one was ever begun.
+pub fn progress(tx: &mut Tx<'_>, source: &str) -> Result<Option<Mark>, Fault> {
+    let sql = "SELECT position, report, finished FROM import_progress WHERE source = $1";
+    tx.row(sql, &[source.into()], |row| {
+        Ok(Mark {
+            position: row.text(0)?,
+            report: row.text(1)?,
+            finished: row.switch(2)?,
+        })
+    })
+}
+
+/// Says where the import of a source stands, in the transaction of what it has stored.
+pub fn set_progress(tx: &mut Tx<'_>, source: &str, mark: &Mark) -> Result<(), Fault> {
+    let sql = "INSERT INTO import_progress (source, position, report, finished) \
+               VALUES ($1, $2, $3, $4) ON CONFLICT (source) DO UPDATE SET \
+               position = excluded.position, report = excluded.report, \
+               finished = excluded.finished";
+    let args = [
+        source.into(),
+        (&mark.position).into(),
+        (&mark.report).into(),
+        mark.finished.into(),
+    ];
+    tx.exec(sql, &args).map(|_| ())
+}
+
+/// Forgets how far the import of a source came: the next one begins at its beginning.
+pub fn drop_progress(tx: &mut Tx<'_>, source: &str) -> Result<(), Fault> {
+    let sql = "DELETE FROM import_progress WHERE source = $1";
+    tx.exec(sql, &[source.into()]).map(|_| ())
+}
+
+/// Notes whose posts a source has brought.
+pub fn note_authors(tx: &mut Tx<'_>, source: &str, authors: &[UserId]) -> Result<(), Fault> {
+    let sql = "INSERT INTO import_author (source, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+    for author in authors {
+        tx.exec(sql, &[source.into(), (*author).into()])?;
+    }
+    Ok(())
+}
+
+/// Some of those whose posts a source has brought and whose readers do not know it yet.
+pub fn authors(tx: &mut Tx<'_>, source: &str, limit: i64) -> Result<Vec<UserId>, Fault> {
+    let sql = "SELECT user_id FROM import_author WHERE source = $1 ORDER BY user_id LIMIT $2";
+    tx.rows(sql, &[source.into(), limit.into()], |row| row.id(0))
+}
+
+/// Says that an author's readers know.
+pub fn author_done(tx: &mut Tx<'_>, source: &str, author: UserId) -> Result<(), Fault> {
+    let sql = "DELETE FROM import_author WHERE source = $1 AND user_id = $2";
+    tx.exec(sql, &[source.into(), author.into()]).map(|_| ())
+}

@@ -1,0 +1,190 @@
+//! Letters that wait to be sent, and the links that stand in them.
+
+use base::{Fault, Secret, Time, UserId};
+
+use crate::Tx;
+use crate::db::Row;
+
+/// A letter as stored.
+#[derive(Clone, Debug)]
+pub struct Letter {
+    /// Its number.
+    pub id: i64,
+    /// To whom.
+    pub recipient: String,
+    /// What it is about.
+    pub subject: String,
+    /// Its text; none once it is sent.
+    pub text: Option<Secret>,
+    /// When it was written.
+    pub created_at: Time,
+    /// When it is tried next; none when it was sent or given up.
+    pub due_at: Option<Time>,
+    /// How often it was tried.
+    pub tries: i64,
+    /// When it was sent.
+    pub sent_at: Option<Time>,
+    /// What went wrong last, or empty.
+    pub problem: String,
+}
+
+/// A link as stored.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// `confirm`, `reset` or `invite`.
+    pub purpose: String,
+    /// Whom it is for; whoever made it, if it is an invitation.
+    pub user_id: UserId,
+    /// The address that it was sent to, or empty.
+    pub email: String,
+    /// When it ends.
+    pub expires_at: Time,
+}
+
+/// A letter's text moves to no other recipient.
+fn place(recipient: &str) -> String {
+    format!("letter.body:{recipient}")
+}
+
+fn read(row: &Row<'_, '_>) -> Result<(Letter, Option<Vec<u8>>), Fault> {
+    let letter = Letter {
+        id: row.int(0)?,
+        recipient: row.text(1)?,
+        subject: row.text(2)?,
+        text: None,
+        created_at: row.time(4)?,
+        due_at: row.opt_time(5)?,
+        tries: row.int(6)?,
+        sent_at: row.opt_time(7)?,
+        problem: row.text(8)?,
+    };
+    Ok((letter, row.opt_bytes(3)?))
+}
+
+fn opened(tx: &Tx<'_>, found: (Letter, Option<Vec<u8>>)) -> Result<Letter, Fault> {
+    let (mut letter, sealed) = found;
+    if let Some(sealed) = sealed {
+        letter.text = Some(tx.unseal(&place(&letter.recipient), &sealed)?);
+    }
+    Ok(letter)
+}
+
+/// Queues a letter, inside the transaction of what caused it.
+pub fn queue(
+    tx: &mut Tx<'_>,
+    recipient: &str,
+    subject: &str,
+    text: &str,
+    due: Time,
+) -> Result<(), Fault> {
+    let body = tx.seal(&place(recipient), text)?;
+    let sql = "INSERT INTO letter (recipient, subject, body, created_at, due_at) \
+               VALUES ($1, $2, $3, $4, $5)";
+    let args = [
+        recipient.into(),
+        subject.into(),
+        (&body).into(),
+        tx.now().into(),
+        due.into(),
+    ];
+    tx.exec(sql, &args).map(|_| ())
+}
+
+/// The letters before a number, newest first: what a test platform shows as its mailbox.
+pub fn list(tx: &mut Tx<'_>, before: Option<i64>, limit: i64) -> Result<Vec<Letter>, Fault> {
+    let sql = "SELECT id, recipient, subject, body, created_at, due_at, tries, sent_at, problem \
+               FROM letter WHERE id < $1 ORDER BY id DESC LIMIT $2";
+    let before = before.unwrap_or(i64::MAX);
+    let found = tx.rows(sql, &[before.into(), limit.into()], read)?;
+    found.into_iter().map(|found| opened(tx, found)).collect()
+}
+
+/// The letters that are due, those that wait longest first.
+pub fn due(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<Vec<Letter>, Fault> {
+    let sql = "SELECT id, recipient, subject, body, created_at, due_at, tries, sent_at, problem \
+               FROM letter WHERE due_at <= $1 ORDER BY due_at, id LIMIT $2";
+    let found = tx.rows(sql, &[now.into(), limit.into()], read)?;
+    found.into_iter().map(|found| opened(tx, found)).collect()
+}
+
+/// Takes a letter for sending, so that no other sender does until the moment given; false when
+/// another was faster.
+pub fn claim(tx: &mut Tx<'_>, letter: &Letter, until: Time) -> Result<bool, Fault> {
+    let sql = "UPDATE letter SET due_at = $1, tries = tries + 1 WHERE id = $2 AND due_at = $3";
+    let args = [until.into(), letter.id.into(), letter.due_at.into()];
+    Ok(tx.exec(sql, &args)? > 0)
+}
+
+/// Says that a letter was sent, and forgets its text.
+pub fn sent(tx: &mut Tx<'_>, id: i64, at: Time) -> Result<(), Fault> {
+    let sql = "UPDATE letter SET due_at = NULL, body = NULL, problem = '', sent_at = $1 \
+               WHERE id = $2";
+    tx.exec(sql, &[at.into(), id.into()]).map(|_| ())
+}
+
+/// Says that a letter was not sent, and when it is tried again; none: never.
+pub fn failed(
+    tx: &mut Tx<'_>,
+    id: i64,
+    problem: &str,
+    again_at: Option<Time>,
+) -> Result<(), Fault> {
+    let sql = "UPDATE letter SET due_at = $1, problem = $2 WHERE id = $3";
+    tx.exec(sql, &[again_at.into(), problem.into(), id.into()])
+        .map(|_| ())
+}
+
+/// Forgets letters and links from before a moment; how many.
+pub fn prune(tx: &mut Tx<'_>, before: Time) -> Result<u64, Fault> {
+    let letters = tx.exec("DELETE FROM letter WHERE created_at < $1", &[before.into()])?;
+    let links = tx.exec("DELETE FROM link WHERE expires_at < $1", &[before.into()])?;
+    Ok(letters + links)
+}
+
+/// Stores a link by its digest.
+pub fn insert_link(tx: &mut Tx<'_>, digest: &[u8; 32], link: &Link) -> Result<(), Fault> {
+    let sql = "INSERT INTO link (digest, purpose, user_id, email, created_at, expires_at) \
+               VALUES ($1, $2, $3, $4, $5, $6)";
+    let args = [
+        digest.into(),
+        (&link.purpose).into(),
+        link.user_id.into(),
+        (&link.email).into(),
+        tx.now().into(),
+        link.expires_at.into(),
+    ];
+    tx.exec(sql, &args).map(|_| ())
+}
+
+/// The link with a digest and purpose, if it still works.
+pub fn link(tx: &mut Tx<'_>, digest: &[u8; 32], purpose: &str) -> Result<Option<Link>, Fault> {
+    let sql = "SELECT purpose, user_id, email, expires_at FROM link \
+               WHERE digest = $1 AND purpose = $2 AND used_at IS NULL AND expires_at > $3";
+    tx.row(
+        sql,
+        &[digest.into(), purpose.into(), tx.now().into()],
+        |row| {
+            Ok(Link {
+                purpose: row.text(0)?,
+                user_id: row.id(1)?,
+                email: row.text(2)?,
+                expires_at: row.time(3)?,
+            })
+        },
+    )
+}
+
+/// Uses a link up; false when it does not work any more.
+pub fn use_link(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
+    let sql = "UPDATE link SET used_at = $1 \
+               WHERE digest = $2 AND used_at IS NULL AND expires_at > $1";
+    Ok(tx.exec(sql, &[tx.now().into(), digest.into()])? > 0)
+}
+
+/// Uses up all links of a user and a purpose, used or not: only the newest is to work.
+pub fn end_links(tx: &mut Tx<'_>, user: UserId, purpose: &str) -> Result<(), Fault> {
+    let sql = "UPDATE link SET used_at = $1 \
+               WHERE user_id = $2 AND purpose = $3 AND used_at IS NULL";
+    tx.exec(sql, &[tx.now().into(), user.into(), purpose.into()])
+        .map(|_| ())
+}

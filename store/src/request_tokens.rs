@@ -1,0 +1,162 @@
+//! OAuth 1.0a request tokens: what is under way between an app's request and its access token.
+
+use base::{AppId, Fault, Secret, Time, UserId};
+
+use crate::Tx;
+use crate::db::Row;
+
+/// How far a request token has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// The user has not answered.
+    Waiting,
+    /// The user approved.
+    Approved,
+    /// The user denied.
+    Denied,
+    /// It was exchanged for an access token.
+    Exchanged,
+}
+
+impl State {
+    fn read(number: i64) -> Result<Self, Fault> {
+        match number {
+            0 => Ok(Self::Waiting),
+            1 => Ok(Self::Approved),
+            2 => Ok(Self::Denied),
+            3 => Ok(Self::Exchanged),
+            _ => Err(Fault::new(format!("a request token in state {number}"))),
+        }
+    }
+}
+
+/// A request token. Its text is not stored, only its digest.
+#[derive(Clone, Debug)]
+pub struct RequestToken {
+    /// A number for its place among the secrets.
+    pub id: i64,
+    /// The app that asked for it.
+    pub app_id: AppId,
+    /// The level asked for: `read`, `write` or `messages`.
+    pub permission: String,
+    /// Where the user goes afterwards, or `oob`.
+    pub callback: String,
+    /// What the exchange is signed with, beside the app's secret.
+    pub secret: Secret,
+    /// How far it has come.
+    pub state: State,
+    /// Who approved it.
+    pub user_id: Option<UserId>,
+    /// Digest of the token and its verifier or PIN, once it is approved.
+    pub verifier_digest: Option<Vec<u8>>,
+    /// How often a verifier was tried.
+    pub tries: i64,
+    /// When it was given.
+    pub created_at: Time,
+    /// When it ends by itself.
+    pub expires_at: Time,
+}
+
+fn secret_place(id: i64) -> String {
+    format!("oauth1_request.secret:{id}")
+}
+
+/// The request token, and its secret still encrypted.
+fn read(row: &Row<'_, '_>) -> Result<(RequestToken, Vec<u8>), Fault> {
+    let token = RequestToken {
+        id: row.int(0)?,
+        app_id: row.id(1)?,
+        permission: row.text(2)?,
+        callback: row.text(3)?,
+        secret: Secret::new(""),
+        state: State::read(row.int(5)?)?,
+        user_id: row.opt_id(6)?,
+        verifier_digest: row.opt_bytes(7)?,
+        tries: row.int(8)?,
+        created_at: row.time(9)?,
+        expires_at: row.time(10)?,
+    };
+    Ok((token, row.bytes(4)?))
+}
+
+/// The request token whose text has this SHA-256, however far it has come.
+pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<RequestToken>, Fault> {
+    let sql = "SELECT id, app_id, permission, callback, secret, state, user_id, verifier_digest, \
+               tries, created_at, expires_at FROM oauth1_request WHERE digest = $1";
+    let Some((mut token, sealed)) = tx.row(sql, &[digest.into()], read)? else {
+        return Ok(None);
+    };
+    token.secret = tx.unseal(&secret_place(token.id), &sealed)?;
+    Ok(Some(token))
+}
+
+/// Stores a new request token by its digest.
+pub fn insert(tx: &mut Tx<'_>, token: &RequestToken, digest: &[u8; 32]) -> Result<(), Fault> {
+    let secret = tx.seal(&secret_place(token.id), token.secret.reveal())?;
+    let sql = "INSERT INTO oauth1_request (digest, id, app_id, permission, callback, secret, \
+               created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    let args = [
+        digest.into(),
+        token.id.into(),
+        token.app_id.into(),
+        (&token.permission).into(),
+        (&token.callback).into(),
+        (&secret).into(),
+        token.created_at.into(),
+        token.expires_at.into(),
+    ];
+    tx.exec(sql, &args).map(|_| ())
+}
+
+/// Approves a request token that waits; false when it does not, or no longer.
+pub fn approve(
+    tx: &mut Tx<'_>,
+    digest: &[u8; 32],
+    user: UserId,
+    verifier_digest: &[u8; 32],
+) -> Result<bool, Fault> {
+    let sql = "UPDATE oauth1_request SET state = 1, user_id = $1, verifier_digest = $2 \
+               WHERE digest = $3 AND state = 0 AND expires_at > $4";
+    let args = [
+        user.into(),
+        verifier_digest.into(),
+        digest.into(),
+        tx.now().into(),
+    ];
+    Ok(tx.exec(sql, &args)? > 0)
+}
+
+/// Denies a request token that waits; false when it does not, or no longer.
+pub fn deny(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
+    let sql = "UPDATE oauth1_request SET state = 2 \
+               WHERE digest = $1 AND state = 0 AND expires_at > $2";
+    Ok(tx.exec(sql, &[digest.into(), tx.now().into()])? > 0)
+}
+
+/// Counts a try at the verifier, before it is looked at; false when there is none left, or
+/// nothing to try. Holds the token until the transaction ends.
+pub fn count_try(tx: &mut Tx<'_>, digest: &[u8; 32], most: i64) -> Result<bool, Fault> {
+    let sql = "UPDATE oauth1_request SET tries = tries + 1 \
+               WHERE digest = $1 AND state = 1 AND tries < $2 AND expires_at > $3";
+    Ok(tx.exec(sql, &[digest.into(), most.into(), tx.now().into()])? > 0)
+}
+
+/// Marks an approved request token as exchanged; false when it is not approved, or no longer.
+pub fn exchange(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
+    let sql = "UPDATE oauth1_request SET state = 3 WHERE digest = $1 AND state = 1";
+    Ok(tx.exec(sql, &[digest.into()])? > 0)
+}
+
+/// Takes back what a user has approved for an app and the app has not exchanged yet.
+pub fn withdraw(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Fault> {
+    let sql = "UPDATE oauth1_request SET state = 2 \
+               WHERE user_id = $1 AND app_id = $2 AND state = 1";
+    tx.exec(sql, &[user.into(), app.into()]).map(|_| ())
+}
+
+/// Forgets at most `limit` request tokens that ended before a moment; how many.
+pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
+    let sql = "DELETE FROM oauth1_request WHERE digest IN \
+               (SELECT digest FROM oauth1_request WHERE expires_at < $1 LIMIT $2)";
+    tx.exec(sql, &[before.into(), limit.into()])
+}

@@ -1,0 +1,199 @@
+//! Sessions of browsers, found by the SHA-256 of what the browser holds.
+
+use base::{Fault, Secret, Time, UserId};
+
+use crate::db::Row;
+use crate::{Tx, hex};
+
+/// A session as stored.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// A number for lists and for ending it from another session.
+    pub id: i64,
+    /// SHA-256 of the text that the browser holds.
+    pub digest: [u8; 32],
+    /// Who is signed in.
+    pub user_id: UserId,
+    /// What the tokens of its forms are made with.
+    pub form_key: Secret,
+    /// When it began.
+    pub created_at: Time,
+    /// When it was last used, to within a few minutes.
+    pub last_seen_at: Time,
+    /// How long it lives on after it was last seen, in milliseconds.
+    pub ttl_ms: i64,
+    /// Where it was last used from.
+    pub address: String,
+    /// With which browser.
+    pub user_agent: String,
+}
+
+impl Session {
+    /// When it ends if it is not used any more.
+    pub const fn expires_at(&self) -> Time {
+        self.last_seen_at.plus_ms(self.ttl_ms)
+    }
+}
+
+/// A session that is to begin.
+#[derive(Clone, Copy, Debug)]
+pub struct New<'a> {
+    /// SHA-256 of the text that the browser holds.
+    pub digest: &'a [u8; 32],
+    /// Who is signed in.
+    pub user_id: UserId,
+    /// What the tokens of its forms are made with.
+    pub form_key: &'a Secret,
+    /// How long it lives on after it was last seen, in milliseconds.
+    pub ttl_ms: i64,
+    /// From where.
+    pub address: &'a str,
+    /// With which browser.
+    pub user_agent: &'a str,
+}
+
+/// The form key moves to no other session.
+fn place(digest: &[u8]) -> String {
+    format!("session.form_key:{}", hex::encode(digest))
+}
+
+macro_rules! columns {
+    ($after:literal) => {
+        concat!(
+            "SELECT session.id, session.digest, session.user_id, session.form_key, \
+             session.created_at, session.last_seen_at, session.ttl_ms, session.address, \
+             session.user_agent FROM session JOIN users ON users.id = session.user_id \
+             AND users.state = 0 WHERE session.revoked_at IS NULL AND ",
+            $after
+        )
+    };
+}
+
+fn read(row: &Row<'_, '_>) -> Result<(Session, Vec<u8>), Fault> {
+    let digest = row.bytes(1)?;
+    let digest = <[u8; 32]>::try_from(digest.as_slice());
+    let session = Session {
+        id: row.int(0)?,
+        digest: digest.map_err(Fault::when("the digest of a session"))?,
+        user_id: row.id(2)?,
+        form_key: Secret::new(""),
+        created_at: row.time(4)?,
+        last_seen_at: row.time(5)?,
+        ttl_ms: row.int(6)?,
+        address: row.text(7)?,
+        user_agent: row.text(8)?,
+    };
+    Ok((session, row.bytes(3)?))
+}
+
+fn opened(tx: &Tx<'_>, (mut session, sealed): (Session, Vec<u8>)) -> Result<Session, Fault> {
+    session.form_key = tx.unseal(&place(&session.digest), &sealed)?;
+    Ok(session)
+}
+
+/// The live session with a digest: neither ended nor expired, of a user who takes part.
+pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32], now: Time) -> Result<Option<Session>, Fault> {
+    let sql = columns!("session.digest = $1 AND session.last_seen_at > $2 - session.ttl_ms");
+    let found = tx.row(sql, &[digest.into(), now.into()], read)?;
+    found.map(|found| opened(tx, found)).transpose()
+}
+
+/// The live sessions of a user, last used first.
+pub fn list(tx: &mut Tx<'_>, user: UserId, now: Time, limit: i64) -> Result<Vec<Session>, Fault> {
+    let sql = columns!(
+        "session.user_id = $1 AND session.last_seen_at > $2 - session.ttl_ms \
+         ORDER BY session.last_seen_at DESC, session.id DESC LIMIT $3"
+    );
+    let found = tx.rows(sql, &[user.into(), now.into(), limit.into()], read)?;
+    found.into_iter().map(|found| opened(tx, found)).collect()
+}
+
+/// Begins a session.
+pub fn insert(tx: &mut Tx<'_>, new: &New<'_>, now: Time) -> Result<(), Fault> {
+    let form_key = tx.seal(&place(new.digest), new.form_key.reveal())?;
+    let sql = "INSERT INTO session (digest, user_id, form_key, created_at, last_seen_at, ttl_ms, \
+               address, user_agent) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    let args = [
+        new.digest.into(),
+        new.user_id.into(),
+        (&form_key).into(),
+        now.into(),
+        now.into(),
+        new.ttl_ms.into(),
+        new.address.into(),
+        new.user_agent.into(),
+    ];
+    tx.exec(sql, &args).map(|_| ())
+}
+
+/// Gives a live session another text and another form key; false when it is not live any more.
+pub fn renew(
+    tx: &mut Tx<'_>,
+    old: &[u8; 32],
+    digest: &[u8; 32],
+    form_key: &Secret,
+) -> Result<bool, Fault> {
+    let form_key = tx.seal(&place(digest), form_key.reveal())?;
+    let sql = "UPDATE session SET digest = $1, form_key = $2 \
+               WHERE digest = $3 AND revoked_at IS NULL";
+    Ok(tx.exec(sql, &[digest.into(), (&form_key).into(), old.into()])? > 0)
+}
+
+/// Says that a session was used just now.
+pub fn touch(
+    tx: &mut Tx<'_>,
+    id: i64,
+    address: &str,
+    user_agent: &str,
+    now: Time,
+) -> Result<(), Fault> {
+    let sql = "UPDATE session SET last_seen_at = $1, address = $2, user_agent = $3 \
+               WHERE id = $4 AND revoked_at IS NULL AND last_seen_at < $1";
+    tx.exec(sql, &[now.into(), address.into(), user_agent.into(), id.into()])
+        .map(|_| ())
+}
+
+/// Ends one session of a user; false when it was not live.
+pub fn revoke(tx: &mut Tx<'_>, user: UserId, id: i64, now: Time) -> Result<bool, Fault> {
+    let sql = "UPDATE session SET revoked_at = $1 \
+               WHERE id = $2 AND user_id = $3 AND revoked_at IS NULL";
+    Ok(tx.exec(sql, &[now.into(), id.into(), user.into()])? > 0)
+}
+
+/// Ends all sessions of a user but one; how many.
+pub fn revoke_others(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    but: Option<i64>,
+    now: Time,
+) -> Result<u64, Fault> {
+    let sql = "UPDATE session SET revoked_at = $1 \
+               WHERE user_id = $2 AND id <> $3 AND revoked_at IS NULL";
+    tx.exec(sql, &[now.into(), user.into(), but.unwrap_or(0).into()])
+}
+
+/// Forgets sessions that nobody has used since; how many.
+pub fn prune(tx: &mut Tx<'_>, before: Time) -> Result<u64, Fault> {
+    tx.exec("DELETE FROM session WHERE last_seen_at < $1", &[before.into()])
+}
+
+/// Ends every way in that a user has given to apps: tokens, and what was approved and not yet
+/// exchanged; how many tokens were live. What was granted stays remembered.
+pub fn end_tokens(tx: &mut Tx<'_>, user: UserId) -> Result<u64, Fault> {
+    tx.credentials_changed();
+    let args = [tx.now().into(), user.into()];
+    // Waits for flows that are under way, and lets those that follow see what is ended here.
+    let hold = "UPDATE app_grant SET used_at = $1 WHERE user_id = $2";
+    tx.exec(hold, &args)?;
+    for sql in [
+        "DELETE FROM oauth2_code WHERE user_id = $1",
+        "DELETE FROM oauth1_request WHERE user_id = $1",
+    ] {
+        tx.exec(sql, &[user.into()])?;
+    }
+    let oauth1 = "UPDATE oauth1_token SET revoked_at = $1 \
+                  WHERE user_id = $2 AND revoked_at IS NULL";
+    let oauth2 = "UPDATE oauth2_token SET revoked_at = $1 \
+                  WHERE user_id = $2 AND revoked_at IS NULL";
+    Ok(tx.exec(oauth1, &args)? + tx.exec(oauth2, &args)?)
+}

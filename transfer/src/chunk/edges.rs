@@ -1,0 +1,94 @@
+//! Follows, blocks, mutes and likes.
+
+use base::id::first_at;
+use base::{Fault, PostId, Time, UserId};
+use store::Tx;
+use store::imports::{self, EdgeKind};
+use store::posts::State;
+
+use super::desk::{Desk, NOBODY};
+use super::placeholders;
+use crate::read::{Item, Like, edge_name};
+
+/// Bits of an id below its time.
+const LOW: i64 = (1 << 22) - 1;
+
+pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<(), Fault> {
+    for item in items {
+        match item {
+            Item::Edge(kind, tie) => {
+                let ends = (desk.person(tie.from), desk.person(tie.to));
+                let (Some(from), Some(to)) = ends else {
+                    let why = "nobody is known to own the archive";
+                    desk.report
+                        .skip(edge_name(*kind), why, || format!("{tie:?}"));
+                    continue;
+                };
+                edge(tx, desk, *kind, from, to)?;
+            }
+            Item::Like(one) => like(tx, desk, one)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn edge(
+    tx: &mut Tx<'_>,
+    desk: &mut Desk,
+    kind: EdgeKind,
+    from: UserId,
+    to: UserId,
+) -> Result<(), Fault> {
+    let name = edge_name(kind);
+    if from == to {
+        desk.report
+            .skip(name, "from an account to itself", || format!("user {from}"));
+        return Ok(());
+    }
+    if !imports::insert_edge(tx, kind, from, to)? {
+        desk.report.know(name);
+        return Ok(());
+    }
+    desk.report.take(name);
+    if kind == EdgeKind::Follow {
+        desk.shift_user(from).following += 1;
+        desk.shift_user(to).followers += 1;
+    }
+    Ok(())
+}
+
+fn like(tx: &mut Tx<'_>, desk: &mut Desk, one: &Like) -> Result<(), Fault> {
+    let like = &one.like;
+    let Some(user) = desk.person(like.user) else {
+        let why = "nobody is known to own the archive";
+        desk.report
+            .skip("like", why, || format!("post {}", like.post));
+        return Ok(());
+    };
+    let post = PostId::new(like.post);
+    let seen = placeholders::ensure(tx, desk, post, NOBODY, one.draft.as_ref())?;
+    if seen.state == State::Deleted {
+        desk.report.skip("like", "the post was deleted here", || {
+            format!("post {post}")
+        });
+        return Ok(());
+    }
+    if imports::insert_like(tx, user, post, like_id(like.at_ms, user, post))? {
+        desk.shift_user(user).likes += 1;
+        desk.shift_post(post).likes += 1;
+        desk.report.take("like");
+    } else {
+        desk.report.know("like");
+    }
+    Ok(())
+}
+
+/// A like's own id: when it was, or else when the post was; below that, what tells it from others
+/// of the same millisecond.
+fn like_id(at_ms: Option<i64>, user: UserId, post: PostId) -> i64 {
+    let time = at_ms.map_or(post.get(), |at| first_at(Time::from_ms(at)));
+    let mixed = user.get().wrapping_mul(0x9e37_79b9_7f4a_7c1) ^ post.get();
+    let mixed = mixed.wrapping_mul(0x2545_f491_4f6c_dd1d);
+    (time & !LOW) | ((mixed >> 20) & LOW)
+}

@@ -1,0 +1,120 @@
+//! Lists and who is on them.
+
+use archive::{List as Told, ListRole};
+use base::{Fault, UserId};
+use store::Tx;
+use store::lists::{self, List};
+
+use super::desk::{Desk, NOBODY};
+use super::people;
+use crate::names;
+use crate::read::Item;
+
+pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<(), Fault> {
+    for item in items {
+        match item {
+            Item::List(told) => list(tx, desk, told)?,
+            Item::Member(told) => {
+                let Some(list) = lists::by_id(tx, told.list)? else {
+                    desk.report
+                        .skip("list_member", "the list is not known", || {
+                            format!("list {}", told.list)
+                        });
+                    continue;
+                };
+                if let Some(user) = desk.person(Some(told.user)) {
+                    member(tx, desk, &list, user, "list_member")?;
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn list(tx: &mut Tx<'_>, desk: &mut Desk, told: &Told) -> Result<(), Fault> {
+    if told.role == ListRole::Subscribed {
+        desk.report
+            .skip("list", "following a list is not kept", || told.url.clone());
+        return Ok(());
+    }
+    let owner = owner(tx, desk, told)?;
+    let name: String = told.name.chars().take(100).collect();
+    let known = match told.id {
+        Some(id) => lists::by_id(tx, id)?,
+        None => lists::by_name(tx, owner, &name)?,
+    };
+    let id = told.id.unwrap_or_else(|| tx.next_id::<()>().get());
+    let list = List {
+        id,
+        owner_id: owner,
+        name,
+        description: told.description.chars().take(1_000).collect(),
+        private: told.private,
+        created_at: names::time_of(id),
+        deleted_at: None,
+        member_count: 0,
+        follower_count: 0,
+    };
+    let list = match known {
+        Some(known) => {
+            if owner != NOBODY
+                && lists::learn_owner(
+                    tx,
+                    &List {
+                        id: known.id,
+                        ..list
+                    },
+                )?
+            {
+                desk.report.take("list");
+            } else {
+                desk.report.know("list");
+            }
+            known
+        }
+        None => {
+            lists::insert(tx, &list)?;
+            desk.came(id);
+            desk.report.take("list");
+            list
+        }
+    };
+    match desk.owner {
+        Some(user) if told.role == ListRole::Member => member(tx, desk, &list, user, "list_member"),
+        _ => Ok(()),
+    }
+}
+
+/// Whose a list is: as told by id or handle, or the archive's owner who made it.
+fn owner(tx: &mut Tx<'_>, desk: &mut Desk, told: &Told) -> Result<UserId, Fault> {
+    if let Some(owner) = told.owner {
+        return Ok(desk.person(Some(owner)).unwrap_or(NOBODY));
+    }
+    if let Some(handle) = &told.owner_handle
+        && let Some(owner) = people::of_handle(tx, desk, handle)?
+    {
+        return Ok(owner);
+    }
+    let mine = desk.owner.filter(|_| told.role == ListRole::Created);
+    Ok(mine.unwrap_or(NOBODY))
+}
+
+fn member(
+    tx: &mut Tx<'_>,
+    desk: &mut Desk,
+    list: &List,
+    user: UserId,
+    kind: &str,
+) -> Result<(), Fault> {
+    if list.deleted_at.is_some() {
+        desk.report.skip(kind, "the list was deleted here", || {
+            format!("list {}", list.id)
+        });
+    } else if lists::add_member(tx, list, user)? {
+        desk.report.take(kind);
+    } else {
+        desk.report.know(kind);
+    }
+    Ok(())
+}

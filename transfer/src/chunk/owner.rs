@@ -1,0 +1,133 @@
+//! Whose archive it is, here.
+
+use archive::Account;
+use base::text::username_ok;
+use base::{Fault, UserId};
+use store::users::{self, State, User};
+use store::{Tx, imports};
+
+use super::desk::Desk;
+use super::people::{self, Claim};
+use crate::names;
+use crate::options::Owner;
+use crate::report::Report;
+
+/// Finds out who owns a source: whoever was asked for, or else the user with the account's id or
+/// handle, who is made when there is none. The inner error says why nobody can.
+pub(crate) fn owner(
+    tx: &mut Tx<'_>,
+    account: Option<&Account>,
+    asked: Option<&Owner>,
+    report: &mut Report,
+) -> Result<Result<Option<UserId>, String>, Fault> {
+    let here = match asked {
+        Some(Owner::Id(id)) => match users::by_id(tx, *id)? {
+            Some(user) => Some(user),
+            None => return Ok(Err(format!("there is no user {id}"))),
+        },
+        Some(Owner::Username(name)) if !username_ok(name) => {
+            return Ok(Err(format!("{name:?} is no handle")));
+        }
+        Some(Owner::Username(name)) => match users::by_username(tx, name)? {
+            Some(user) => Some(user),
+            None => Some(make(tx, account, name)?),
+        },
+        None => None,
+    };
+    let Some(account) = account else {
+        return Ok(Ok(here.map(|user| user.id)));
+    };
+    let known = imports::aliases(tx, &[account.id])?;
+    let known = known.first().map(|(_, user)| *user);
+    let here = match here {
+        Some(here) => here,
+        None => match at_home(tx, account, known)? {
+            Some(here) => here,
+            None => make(tx, Some(account), &account.handle)?,
+        },
+    };
+    match join(tx, account, &here, report)? {
+        Ok(()) => Ok(Ok(Some(here.id))),
+        Err(why) => Ok(Err(why)),
+    }
+}
+
+/// The user whom the account was before, who has its id, or who has its handle.
+fn at_home(
+    tx: &mut Tx<'_>,
+    account: &Account,
+    known: Option<UserId>,
+) -> Result<Option<User>, Fault> {
+    if let Some(known) = known {
+        return users::by_id(tx, known);
+    }
+    let same_id = users::by_id(tx, UserId::new(account.id))?;
+    if same_id
+        .as_ref()
+        .is_some_and(|user| user.state != State::Placeholder)
+    {
+        return Ok(same_id);
+    }
+    let same_handle = users::by_username(tx, &account.handle)?;
+    let same_handle = same_handle.filter(|user| user.state != State::Placeholder);
+    Ok(same_handle.or(same_id))
+}
+
+fn make(tx: &mut Tx<'_>, account: Option<&Account>, username: &str) -> Result<User, Fault> {
+    let id = match account {
+        Some(account) if users::by_id(tx, UserId::new(account.id))?.is_none() => {
+            UserId::new(account.id)
+        }
+        _ => tx.next_id(),
+    };
+    let created_at = match account {
+        Some(account) if account.created_at_ms > 0 => base::Time::from_ms(account.created_at_ms),
+        _ => tx.now(),
+    };
+    let mut desk = Desk::new(None);
+    let username = people::free_name(tx, &mut desk, id, username, Claim::Real)?;
+    let mut user = User::blank(id, &username, created_at);
+    user.name = names::display_name(account.map_or("", |account| &account.name), &username);
+    users::insert(tx, &user, "")?;
+    tx.ids_stay_above(id);
+    Ok(user)
+}
+
+/// Makes the account and the user here one.
+fn join(
+    tx: &mut Tx<'_>,
+    account: &Account,
+    here: &User,
+    report: &mut Report,
+) -> Result<Result<(), String>, Fault> {
+    if here.id.get() != account.id {
+        match users::by_id(tx, UserId::new(account.id))? {
+            Some(other) if other.state != State::Placeholder => {
+                return Ok(Err(format!(
+                    "the archive's account is here already as @{}",
+                    other.username
+                )));
+            }
+            Some(other) => imports::merge(tx, other.id, here.id)?,
+            None => {}
+        }
+        imports::alias(tx, account.id, here.id)?;
+        report.remark(format!(
+            "@{} ({}) of the archive is @{} ({}) here",
+            account.handle, account.id, here.username, here.id
+        ));
+    }
+    if here.state == State::Placeholder {
+        let mut user = here.clone();
+        let mut desk = Desk::new(None);
+        user.username = people::free_name(tx, &mut desk, here.id, &account.handle, Claim::Real)?;
+        user.name = names::display_name(&account.name, &user.username);
+        user.state = State::Active;
+        if account.created_at_ms > 0 {
+            user.created_at = base::Time::from_ms(account.created_at_ms);
+        }
+        users::update(tx, &user)?;
+        report.placeholders.completed_users += 1;
+    }
+    Ok(Ok(()))
+}

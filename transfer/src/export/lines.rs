@@ -1,0 +1,134 @@
+//! Lists, edges, likes and attachments as lines.
+
+use archive::{
+    Like, List, ListMember, Media as Attachment, MediaFile, MediaKind, Record, Tie, Variant,
+};
+use base::Stop;
+use base::id::created_at;
+use serde_json::Value;
+use store::exports::{self, Pair};
+use store::imports::EdgeKind;
+use store::media::{self, Media};
+use store::{Tx, lists};
+
+use super::{PAGE, Page, page_of};
+use crate::read::file_name;
+
+pub(super) fn lists(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Stop> {
+    let lists = lists::list(tx, after, PAGE)?;
+    let records = lists.iter().map(|list| {
+        Record::List(List {
+            id: Some(list.id),
+            owner: Some(list.owner_id.get()).filter(|owner| *owner != 0),
+            name: list.name.clone(),
+            description: list.description.clone(),
+            private: list.private,
+            ..List::default()
+        })
+    });
+    let records = records.collect();
+    Ok(page_of(&lists, |list| list.id, records))
+}
+
+pub(super) fn members(tx: &mut Tx<'_>, after: Pair) -> Result<Page<Pair>, Stop> {
+    let members = lists::members(tx, after, PAGE)?;
+    let records = members
+        .iter()
+        .map(|(list, user)| {
+            Record::ListMember(ListMember {
+                list: *list,
+                user: *user,
+            })
+        })
+        .collect();
+    Ok(page_of(&members, |pair| *pair, records))
+}
+
+pub(super) fn edges(tx: &mut Tx<'_>, kind: EdgeKind, after: Pair) -> Result<Page<Pair>, Stop> {
+    let edges = exports::edges(tx, kind, after, PAGE)?;
+    let line = match kind {
+        EdgeKind::Follow => Record::Follow,
+        EdgeKind::Block => Record::Block,
+        EdgeKind::Mute => Record::Mute,
+    };
+    let records = edges.iter().map(|(from, to)| {
+        line(Tie {
+            from: Some(*from),
+            to: Some(*to),
+        })
+    });
+    let records = records.collect();
+    Ok(page_of(&edges, |pair| *pair, records))
+}
+
+pub(super) fn likes(tx: &mut Tx<'_>, after: Pair) -> Result<Page<Pair>, Stop> {
+    let likes = exports::likes(tx, after, PAGE)?;
+    let records = likes.iter().map(|like| {
+        Record::Like(Like {
+            user: Some(like.user_id.get()),
+            post: like.post_id.get(),
+            text: like.text.clone(),
+            at_ms: Some(created_at(like.id).ms()),
+        })
+    });
+    let records = records.collect();
+    Ok(page_of(
+        &likes,
+        |like| (like.user_id.get(), like.post_id.get()),
+        records,
+    ))
+}
+
+pub(super) fn media(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Stop> {
+    let media = media::list(tx, after, PAGE)?;
+    let records = media.iter().map(|medium| {
+        Record::Media(MediaFile {
+            post: None,
+            owner: Some(medium.owner_id.get()).filter(|owner| *owner != 0),
+            media: attachment(medium),
+        })
+    });
+    let records = records.collect();
+    Ok(page_of(&media, |medium| medium.id.get(), records))
+}
+
+/// An attachment as it stands in a line.
+pub(super) fn attachment(medium: &Media) -> Attachment {
+    let pixels = |number: i64| u32::try_from(number).unwrap_or(0);
+    let kind = match medium.kind.as_str() {
+        "video" => MediaKind::Video,
+        "animated_gif" => MediaKind::AnimatedGif,
+        _ => MediaKind::Photo,
+    };
+    let url = if kind == MediaKind::Photo {
+        &medium.url
+    } else {
+        &medium.preview_image_url
+    };
+    Attachment {
+        id: medium.id.get(),
+        kind,
+        files: Some(file_name(&medium.path).to_owned())
+            .filter(|name| !name.is_empty())
+            .into_iter()
+            .collect(),
+        url: url.clone(),
+        alt: Some(medium.alt_text.clone()).filter(|alt| !alt.is_empty()),
+        width: pixels(medium.width),
+        height: pixels(medium.height),
+        duration_ms: Some(medium.duration_ms).filter(|ms| *ms > 0),
+        variants: variants(&medium.variants),
+    }
+}
+
+fn variants(json: &str) -> Vec<Variant> {
+    let all: Value = serde_json::from_str(json).unwrap_or_default();
+    let all = all.as_array().into_iter().flatten();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let read = |variant: &Value| Variant {
+        url: variant.get("url").map(text).unwrap_or_default(),
+        content_type: variant.get("content_type").map(text).unwrap_or_default(),
+        bitrate: variant.get("bit_rate").and_then(Value::as_i64),
+    };
+    all.map(read).collect()
+}

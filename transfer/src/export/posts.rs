@@ -1,0 +1,133 @@
+//! Posts as lines.
+
+use std::collections::HashMap;
+
+use archive::{Mention, Post as Line, Record, Repost};
+use base::{Fault, PostId, Stop, UserId};
+use store::media::{self, Media};
+use store::posts::{self, Post, State};
+use store::users::{self, User};
+use store::{Tx, exports};
+
+use super::lines::attachment;
+use super::{PAGE, Page, page_of};
+
+/// What a page's lines need beside the posts.
+struct Beside {
+    users: HashMap<UserId, User>,
+    sources: HashMap<PostId, Post>,
+    mentions: HashMap<PostId, Vec<Mention>>,
+    media: HashMap<String, Media>,
+    versions: HashMap<PostId, Vec<i64>>,
+}
+
+pub(super) fn page(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Stop> {
+    let posts = posts::list(tx, PostId::new(after), PAGE)?;
+    let beside = Beside::of(tx, &posts)?;
+    let shown = posts.iter().filter(|post| beside.shows(post));
+    let records = shown.map(|post| Record::Post(Box::new(beside.line(post))));
+    let records = records.collect();
+    Ok(page_of(&posts, |post| post.id.get(), records))
+}
+
+impl Beside {
+    fn of(tx: &mut Tx<'_>, all: &[Post]) -> Result<Self, Fault> {
+        let ids: Vec<i64> = all.iter().map(|post| post.id.get()).collect();
+        let sources = all.iter().filter_map(|post| post.repost_of_id);
+        let sources = posts::by_ids(tx, &unique(sources))?;
+        let authors = all.iter().chain(&sources).map(|post| post.author_id);
+        let users = users::by_ids(tx, &unique(authors))?;
+        let keys = all.iter().flat_map(|post| post.media_keys.split(','));
+        let numbers = keys.filter_map(|key| key.split_once('_')?.1.parse::<i64>().ok());
+        let media = media::by_ids(tx, &unique(numbers))?;
+        let mut mentions: HashMap<PostId, Vec<Mention>> = HashMap::new();
+        for one in exports::mentioned(tx, &ids)? {
+            mentions.entry(one.post_id).or_default().push(Mention {
+                id: Some(one.user_id.get()),
+                handle: one.username,
+                name: one.name,
+            });
+        }
+        for list in mentions.values_mut() {
+            list.sort_by_key(|mention| mention.id);
+        }
+        let mut versions = HashMap::new();
+        for root in unique(all.iter().filter_map(|post| post.edit_root_id)) {
+            let ids = posts::versions(tx, root)?;
+            versions.insert(root, ids.iter().map(|id| id.get()).collect());
+        }
+        Ok(Self {
+            users: users.into_iter().map(|user| (user.id, user)).collect(),
+            sources: sources.into_iter().map(|post| (post.id, post)).collect(),
+            mentions,
+            media: media
+                .into_iter()
+                .map(|medium| (medium.media_key.clone(), medium))
+                .collect(),
+            versions,
+        })
+    }
+
+    fn shows(&self, post: &Post) -> bool {
+        let author = self.users.get(&post.author_id).map(|user| user.state);
+        let gone = matches!(
+            author,
+            Some(users::State::Deleted | users::State::Suspended)
+        );
+        matches!(post.state, State::Live | State::Superseded) && !gone
+    }
+
+    fn line(&self, post: &Post) -> Line {
+        let keys = post.media_keys.split(',');
+        let media = keys.filter_map(|key| self.media.get(key).map(attachment));
+        let root = post.edit_root_id.and_then(|root| self.versions.get(&root));
+        let settings = &post.reply_settings;
+        Line {
+            id: post.id.get(),
+            author: Some(post.author_id.get()).filter(|author| *author != 0),
+            text: post.text.clone(),
+            created_at_ms: post.created_at.ms(),
+            lang: Some(post.lang.clone()),
+            in_reply_to_post: post.in_reply_to_post_id.map(PostId::get),
+            in_reply_to_user: post.in_reply_to_user_id.map(UserId::get),
+            quoted_post: post.quoted_post_id.map(PostId::get),
+            repost_of: post.repost_of_id.map(|source| self.repost(source)),
+            media: media.collect(),
+            mentions: self.mentions.get(&post.id).cloned().unwrap_or_default(),
+            edit_history: root.cloned().unwrap_or_default(),
+            possibly_sensitive: post.possibly_sensitive,
+            like_count: post.like_count,
+            repost_count: post.repost_count,
+            community_id: post.community_id,
+            reply_settings: Some(settings.clone()).filter(|settings| settings != "everyone"),
+            nullcast: post.nullcast,
+            followers_only: post.followers_only,
+            made_with_ai: post.made_with_ai,
+            paid_partnership: post.paid_partnership,
+            ..Line::default()
+        }
+    }
+
+    fn repost(&self, id: PostId) -> Repost {
+        let source = self.sources.get(&id);
+        let author = source.map(|post| post.author_id);
+        let handle = author.and_then(|author| self.users.get(&author));
+        let known = author.filter(|author| author.get() != 0);
+        let waiting = source.filter(|post| post.state == State::Placeholder);
+        Repost {
+            handle: handle
+                .filter(|_| known.is_some())
+                .map_or_else(String::new, |user| user.username.clone()),
+            text: waiting.map_or_else(String::new, |post| post.text.clone()),
+            id: Some(id.get()),
+            author: known.map(UserId::get),
+        }
+    }
+}
+
+fn unique<T: Ord>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut all: Vec<T> = all.collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}

@@ -1,0 +1,37 @@
+//! Accounts as lines.
+
+use archive::{Record, User as Line};
+use base::{Stop, UserId};
+use store::Tx;
+use store::users::{self, State, User};
+
+use super::{PAGE, Page, page_of};
+
+pub(super) fn page(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Stop> {
+    let users = users::list(tx, UserId::new(after), PAGE)?;
+    let active = users.iter().filter(|user| user.state == State::Active);
+    let records = active.map(|user| Record::User(Box::new(line(user))));
+    let records = records.collect();
+    Ok(page_of(&users, |user| user.id.get(), records))
+}
+
+fn line(user: &User) -> Line {
+    Line {
+        id: user.id.get(),
+        handle: user.username.clone(),
+        name: user.name.clone(),
+        bio: user.description.clone(),
+        location: user.location.clone(),
+        website: user.url.clone(),
+        created_at_ms: user.created_at.ms(),
+        protected: user.protected,
+        verified: user.verified,
+        follower_count: user.followers_count,
+        following_count: user.following_count,
+        post_count: user.post_count,
+        like_count: user.like_count,
+        listed_count: user.listed_count,
+        avatar_url: user.profile_image_url.clone(),
+        banner_url: user.profile_banner_url.clone(),
+    }
+}

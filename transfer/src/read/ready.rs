@@ -1,0 +1,219 @@
+//! Records made ready to store: everything that needs no transaction is done here.
+
+use archive::{Account, List, ListMember, Media, MediaFile, Profile, Record, Tie, User};
+use network::compose::Draft;
+use store::imports::EdgeKind;
+
+use super::media::Shelf;
+use crate::report::Report;
+
+/// In bytes; nobody may write more.
+const LONGEST: usize = 100_000;
+/// What a post may have of anything.
+const MOST: usize = 200;
+
+/// A record that is ready to store.
+pub(crate) enum Item {
+    Profile(Profile),
+    User(Box<User>),
+    Post(Box<Post>),
+    Edge(EdgeKind, Tie),
+    Like(Box<Like>),
+    List(List),
+    Member(ListMember),
+    Media(Box<(MediaFile, String)>),
+}
+
+/// A post whose text has been read.
+pub(crate) struct Post {
+    pub(crate) post: archive::Post,
+    pub(crate) draft: Draft,
+    pub(crate) lang: String,
+    /// Where the files of its attachments are.
+    pub(crate) paths: Vec<String>,
+    /// The text of a source that only this repost tells of.
+    pub(crate) source: Option<Draft>,
+}
+
+/// A like, with what it tells of the post.
+pub(crate) struct Like {
+    pub(crate) like: archive::Like,
+    pub(crate) draft: Option<Draft>,
+}
+
+impl Item {
+    /// About how much memory it takes.
+    pub(crate) fn weight(&self) -> usize {
+        match self {
+            Self::Post(post) => 500 + post.post.text.len() * 3,
+            Self::Like(like) => 200 + like.like.text.len() * 3,
+            Self::User(user) => 300 + user.bio.len(),
+            _ => 200,
+        }
+    }
+}
+
+/// Makes a record ready; `None` when nothing of it is to be stored.
+pub(crate) fn prepare(
+    record: Record,
+    shelf: &Shelf<'_>,
+    highest: i64,
+    report: &mut Report,
+) -> Option<Item> {
+    let sane = |id: i64| id > 0 && id <= highest;
+    Some(match record {
+        Record::Account(account) => {
+            report.take("account");
+            // That of an archive was settled before the first chunk.
+            return (!shelf.is_archive()).then(|| Item::User(Box::new(user_of(account))));
+        }
+        Record::Profile(profile) => Item::Profile(profile),
+        Record::User(user) => {
+            if !sane(user.id) {
+                return strange("user", user.id, report);
+            }
+            Item::User(user)
+        }
+        Record::Post(post) => Item::Post(Box::new(read(*post, shelf, highest, report)?)),
+        Record::Follow(tie) => edge(EdgeKind::Follow, tie, highest, report)?,
+        Record::Block(tie) => edge(EdgeKind::Block, tie, highest, report)?,
+        Record::Mute(tie) => edge(EdgeKind::Mute, tie, highest, report)?,
+        Record::Like(like) => like_of(like, highest, report)?,
+        Record::List(list) => {
+            if list.id.is_some_and(|id| !sane(id)) {
+                return strange("list", list.id.unwrap_or(0), report);
+            }
+            Item::List(list)
+        }
+        Record::ListMember(member) => {
+            if !sane(member.user) {
+                return strange("list_member", member.user, report);
+            }
+            Item::Member(member)
+        }
+        Record::Media(file) => {
+            if !sane(file.media.id) {
+                return strange("media", file.media.id, report);
+            }
+            let path = shelf.keep(file.post, &file.media, report);
+            Item::Media(Box::new((file, path)))
+        }
+        Record::DeletedPost(deleted) => {
+            let why = "its author deleted it";
+            report.skip("deleted_post", why, || format!("post {}", deleted.id));
+            return None;
+        }
+        // Its text stands in its post already.
+        Record::NoteTweet(_) => {
+            report.take("note_tweet");
+            return None;
+        }
+        Record::Skipped(_) => return None,
+    })
+}
+
+fn user_of(account: Account) -> User {
+    User {
+        id: account.id,
+        handle: account.handle,
+        name: account.name,
+        created_at_ms: account.created_at_ms,
+        ..User::default()
+    }
+}
+
+fn strange(kind: &str, id: i64, report: &mut Report) -> Option<Item> {
+    report.skip(kind, "its id is from the future or none", || {
+        format!("{kind} {id}")
+    });
+    None
+}
+
+fn edge(kind: EdgeKind, tie: Tie, highest: i64, report: &mut Report) -> Option<Item> {
+    let strange_id = [tie.from, tie.to]
+        .into_iter()
+        .flatten()
+        .find(|id| *id <= 0 || *id > highest);
+    match strange_id {
+        Some(id) => strange(edge_name(kind), id, report),
+        None => Some(Item::Edge(kind, tie)),
+    }
+}
+
+pub(crate) const fn edge_name(kind: EdgeKind) -> &'static str {
+    match kind {
+        EdgeKind::Follow => "follow",
+        EdgeKind::Block => "block",
+        EdgeKind::Mute => "mute",
+    }
+}
+
+fn like_of(mut like: archive::Like, highest: i64, report: &mut Report) -> Option<Item> {
+    let user = like.user.unwrap_or(1);
+    if like.post <= 0 || like.post > highest || user <= 0 || user > highest {
+        return strange("like", like.post, report);
+    }
+    if like.text.len() > LONGEST {
+        like.text.clear();
+    }
+    let draft = (!like.text.is_empty()).then(|| Draft::of(&like.text));
+    Some(Item::Like(Box::new(Like { like, draft })))
+}
+
+fn read(
+    mut post: archive::Post,
+    shelf: &Shelf<'_>,
+    highest: i64,
+    report: &mut Report,
+) -> Option<Post> {
+    let sane = |id: &i64| *id > 0 && *id <= highest;
+    if !sane(&post.id) {
+        strange("post", post.id, report);
+        return None;
+    }
+    if post.text.len() > LONGEST {
+        let why = "its text is longer than anybody may write";
+        report.skip("post", why, || format!("post {}", post.id));
+        return None;
+    }
+    post.author = post.author.filter(sane);
+    post.in_reply_to_post = post.in_reply_to_post.filter(sane);
+    post.in_reply_to_user = post.in_reply_to_user.filter(sane);
+    post.quoted_post = post.quoted_post.filter(sane);
+    post.edit_history.retain(sane);
+    post.edit_history.truncate(MOST);
+    post.mentions.truncate(MOST);
+    post.media.truncate(MOST);
+    post.media.retain(|media: &Media| sane(&media.id));
+    for mention in &mut post.mentions {
+        mention.id = mention.id.filter(sane);
+    }
+    if let Some(repost) = &mut post.repost_of {
+        repost.id = repost.id.filter(sane);
+        repost.author = repost.author.filter(sane);
+        if repost.text.len() > LONGEST {
+            repost.text.clear();
+        }
+    }
+    post.user = post.user.filter(|user| sane(&user.id));
+    let paths = post.media.iter();
+    let paths = paths.map(|media| shelf.keep(Some(post.id), media, report));
+    let paths = paths.collect();
+    let draft = Draft::of(&post.text);
+    let lang = post.lang.as_deref().filter(|lang| is_tag(lang));
+    Some(Post {
+        lang: lang.unwrap_or_else(|| draft.language()).to_owned(),
+        source: post
+            .repost_of
+            .as_ref()
+            .map(|repost| Draft::of(&repost.text)),
+        draft,
+        paths,
+        post,
+    })
+}
+
+fn is_tag(lang: &str) -> bool {
+    let plain = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'-';
+    (2..=12).contains(&lang.len()) && lang.bytes().all(plain)
+}

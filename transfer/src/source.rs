@@ -1,0 +1,108 @@
+//! The source of an import: opened, named, walked through.
+
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use archive::{Account, Archive, ArchiveError, JsonLines, Position, Record};
+
+use crate::options::Source;
+
+/// A source that could be opened.
+pub(crate) enum Opened {
+    Archive(Archive),
+    Lines(JsonLines),
+}
+
+/// What is known of a source before it is read.
+pub(crate) struct About {
+    /// The same for the same source, and for no other.
+    pub(crate) key: String,
+    /// Whose archive it is.
+    pub(crate) account: Option<Account>,
+    /// What the manifest promises.
+    pub(crate) promised: Vec<(String, u64)>,
+}
+
+type Item = Result<(Position, Record), ArchiveError>;
+
+impl Opened {
+    pub(crate) fn open(source: &Source) -> Result<(Self, About), ArchiveError> {
+        match source {
+            Source::Archive(path) => {
+                let archive = Archive::open(path)?;
+                let account = archive.account().ok();
+                let promised = archive.counts();
+                let about = About {
+                    key: key(path, account.as_ref(), &promised),
+                    account,
+                    promised,
+                };
+                Ok((Self::Archive(archive), about))
+            }
+            Source::JsonLines(path) => {
+                let lines = JsonLines::open(path)?;
+                let about = About {
+                    key: key(path, None, &[]),
+                    account: None,
+                    promised: Vec::new(),
+                };
+                Ok((Self::Lines(lines), about))
+            }
+        }
+    }
+
+    /// Hands out the records from `from` on until `take` answers false.
+    pub(crate) fn each(
+        &self,
+        from: Position,
+        mut take: impl FnMut(Item) -> bool,
+    ) -> Result<(), ArchiveError> {
+        match self {
+            Self::Archive(archive) => {
+                archive.records(from).all(&mut take);
+            }
+            Self::Lines(lines) => {
+                lines.records(from)?.all(&mut take);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A source's name in the store: its place, its size and time, whose it is and what it promises.
+fn key(path: &Path, account: Option<&Account>, promised: &[(String, u64)]) -> String {
+    let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let mut facts = format!("{}\u{0}", place.display());
+    for file in telling_files(&place) {
+        let Ok(found) = file.metadata() else {
+            continue;
+        };
+        let at = found.modified().ok();
+        let at = at.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let at = at.unwrap_or_default().as_nanos();
+        facts.push_str(&format!("{} {at}\u{0}", found.len()));
+    }
+    let account = account.map(|account| account.id);
+    facts.push_str(&format!("{account:?} {promised:?}"));
+    let digest = base::secret::digest(&facts);
+    let hex = digest.iter().take(16).map(|byte| format!("{byte:02x}"));
+    hex.collect()
+}
+
+/// The files whose size and time tell one generation of a source from another.
+fn telling_files(place: &Path) -> Vec<PathBuf> {
+    if place.is_file() {
+        return vec![place.to_owned()];
+    }
+    let names = [
+        "manifest.js",
+        "account.js",
+        "tweets.js",
+        "tweet.js",
+        "like.js",
+    ];
+    names
+        .iter()
+        .map(|name| place.join("data").join(name))
+        .collect()
+}

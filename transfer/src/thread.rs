@@ -1,0 +1,27 @@
+//! Work that blocks, off the caller's runtime.
+
+use base::Fault;
+use tokio::sync::oneshot;
+
+/// Starts a thread.
+pub(crate) fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Fault> {
+    let thread = std::thread::Builder::new().name(name.to_owned());
+    thread
+        .spawn(work)
+        .map(drop)
+        .map_err(Fault::when("starting a thread"))
+}
+
+/// Runs blocking work and waits for its answer.
+pub(crate) async fn run<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Fault> {
+    let (reply, answer) = oneshot::channel();
+    start("transfer", move || {
+        // Whoever asked may have gone.
+        drop(reply.send(work()));
+    })?;
+    answer
+        .await
+        .map_err(|_| Fault::new("a thread of the transfer stopped in the middle"))
+}

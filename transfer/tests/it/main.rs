@@ -1,0 +1,19 @@
+//! Imports and exports over real stores: SQLite always, PostgreSQL where `LOCUM_TEST_POSTGRES`
+//! names a server on which databases may be made.
+
+#[cfg(test)]
+mod archives;
+#[cfg(test)]
+mod interrupted;
+#[cfg(test)]
+mod lines;
+#[cfg(test)]
+mod people;
+#[cfg(test)]
+mod real;
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod speed;
+#[cfg(test)]
+mod world;

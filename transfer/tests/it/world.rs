@@ -1,0 +1,183 @@
+//! A store of its own for each test, on each engine, and imports into it.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use base::seal::{Keyring, MasterKey};
+use base::{Chance, Clock, PostId, Time, UserId};
+use network::users::NewUser;
+use store::posts::Post;
+use store::users::User;
+use store::{Location, Options, Store, Tx};
+use tempfile::TempDir;
+use transfer::{Error, ImportOptions, Progress, Report, Source, export_json_lines, import};
+
+/// 2026-06-01T12:00:00Z.
+pub(crate) const START: Time = Time::from_seconds(1_780_315_200);
+
+pub(crate) struct World {
+    pub(crate) store: Store,
+    pub(crate) folder: TempDir,
+    location: Location,
+}
+
+/// Where a test's stores are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Engine {
+    Lite,
+    Postgres,
+}
+
+/// Runs a story on every engine that is there.
+pub(crate) fn on_each_engine<F: Future<Output = ()>>(story: impl Fn(Engine) -> F) {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        story(Engine::Lite).await;
+        if std::env::var_os("LOCUM_TEST_POSTGRES").is_some() {
+            story(Engine::Postgres).await;
+        } else {
+            eprintln!("LOCUM_TEST_POSTGRES is not set: not run on PostgreSQL");
+        }
+    });
+}
+
+fn fresh_database() -> Location {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("transfer_{}_{count}", std::process::id());
+    let server = std::env::var("LOCUM_TEST_POSTGRES").unwrap();
+    let mut client = postgres::Client::connect(&server, postgres::NoTls).unwrap();
+    for what in ["DROP DATABASE IF EXISTS", "CREATE DATABASE"] {
+        client.batch_execute(&format!("{what} {name}")).unwrap();
+    }
+    let (before, _) = server.rsplit_once('/').unwrap();
+    Location::Server(format!("{before}/{name}"))
+}
+
+fn options(location: Location, folder: &Path) -> Options {
+    let key = MasterKey::new(&Chance::seeded(1)).unwrap();
+    Options {
+        location,
+        data_dir: folder.to_owned(),
+        connections: 2,
+        node: 0,
+        migrate: true,
+        clock: Clock::frozen(START),
+        chance: Chance::Os,
+        keyring: Keyring::new(key, Vec::new()),
+    }
+}
+
+impl World {
+    pub(crate) async fn new(engine: Engine) -> Self {
+        let folder = TempDir::new().unwrap();
+        let location = match engine {
+            Engine::Lite => Location::File(folder.path().join("locum.db")),
+            Engine::Postgres => tokio::task::spawn_blocking(fresh_database).await.unwrap(),
+        };
+        let store = Store::open(options(location.clone(), folder.path()));
+        Self {
+            store: store.await.unwrap(),
+            folder,
+            location,
+        }
+    }
+
+    /// Closes the store, as the end of a process does, and opens it again.
+    pub(crate) async fn restart(self) -> Self {
+        let Self {
+            store,
+            folder,
+            location,
+        } = self;
+        tokio::task::spawn_blocking(|| store.close()).await.unwrap();
+        let store = Store::open(options(location.clone(), folder.path()));
+        Self {
+            store: store.await.unwrap(),
+            folder,
+            location,
+        }
+    }
+
+    pub(crate) fn options(&self) -> ImportOptions {
+        ImportOptions {
+            media_dir: Some(self.folder.path().join("media")),
+            ..ImportOptions::default()
+        }
+    }
+
+    pub(crate) async fn try_import(
+        &self,
+        source: Source,
+        options: ImportOptions,
+    ) -> Result<Report, Error> {
+        let mut last: Option<Progress> = None;
+        let mut rises = |progress: Progress| {
+            if let Some(last) = last.filter(|last| last.stage == progress.stage) {
+                assert!(last.records <= progress.records);
+            }
+            last = Some(progress);
+        };
+        import(&self.store, source, options, &mut rises).await
+    }
+
+    /// Imports with the default options, and finds every counter right.
+    pub(crate) async fn import(&self, source: Source) -> Report {
+        let report = self.try_import(source, self.options()).await.unwrap();
+        self.recount().await;
+        report
+    }
+
+    /// The export's lines in order.
+    pub(crate) async fn lines(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        export_json_lines(&self.store, &mut out, &mut |_| {})
+            .await
+            .unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    }
+
+    /// Every counter agrees with its rows.
+    pub(crate) async fn recount(&self) {
+        let work = |tx: &mut Tx<'_>| Ok(store::recount::check(tx)?);
+        assert_eq!(self.store.read(work).await.unwrap(), []);
+    }
+
+    pub(crate) async fn post(&self, id: i64) -> Option<Post> {
+        let work = move |tx: &mut Tx<'_>| Ok(store::posts::by_id(tx, PostId::new(id))?);
+        self.store.read(work).await.unwrap()
+    }
+
+    pub(crate) async fn user(&self, id: i64) -> Option<User> {
+        let work = move |tx: &mut Tx<'_>| Ok(store::users::by_id(tx, UserId::new(id))?);
+        self.store.read(work).await.unwrap()
+    }
+
+    pub(crate) async fn named(&self, username: &'static str) -> Option<User> {
+        let work = move |tx: &mut Tx<'_>| Ok(store::users::by_username(tx, username)?);
+        self.store.read(work).await.unwrap()
+    }
+
+    /// Somebody who signed up here.
+    pub(crate) async fn join(&self, username: &'static str) -> UserId {
+        let new = NewUser {
+            username: username.to_owned(),
+            ..NewUser::default()
+        };
+        let work = move |tx: &mut Tx<'_>| network::users::create(tx, &new);
+        self.store.write(work).await.unwrap().id
+    }
+
+    /// Kinds of the log's entries.
+    pub(crate) async fn log(&self) -> Vec<String> {
+        let work = |tx: &mut Tx<'_>| Ok(store::log::after(tx, 0, 10_000)?);
+        let events = self.store.read(work).await.unwrap();
+        events.into_iter().map(|event| event.kind).collect()
+    }
+}
