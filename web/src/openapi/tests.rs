@@ -118,3 +118,18 @@ fn a_built_lookup_shows_its_object() {
         json!(["/2/tweets"])
     );
 }
+
+#[test]
+fn the_committed_document_is_up_to_date() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/api/openapi.json");
+    let built = document(crate::operations::ENDPOINTS, false);
+    let text = format!("{}\n", serde_json::to_string_pretty(&built).unwrap());
+    if std::env::var_os("LOCUM_WRITE_GENERATED").is_some() {
+        std::fs::write(path, &text).unwrap();
+    }
+    let kept = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        kept == text,
+        "set LOCUM_WRITE_GENERATED=1 to write {path} anew"
+    );
+}

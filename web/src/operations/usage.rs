@@ -5,6 +5,7 @@ use view::Object;
 
 use super::shared::object_fields;
 use crate::endpoint::{Endpoint, Kind, Param, quarter};
+use crate::v2;
 
 /// Usage and self-description.
 pub static USAGE: &[Endpoint] = &[
@@ -17,6 +18,7 @@ pub static USAGE: &[Endpoint] = &[
             object_fields("usage.fields", Object::Usage),
         ]]),
     Endpoint::new("getOpenApiSpec", "GET", "/2/openapi.json")
+        .act(v2::description::document)
         .about("This document.")
         .open(),
 ];

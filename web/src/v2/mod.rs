@@ -1,5 +1,6 @@
 //! The v2 operations that are built, one file a noun.
 
+pub(crate) mod description;
 pub(crate) mod follows;
 pub(crate) mod posts;
 pub(crate) mod timelines;

@@ -1,0 +1,21 @@
+//! The interface's description of itself.
+
+use std::sync::LazyLock;
+
+use bytes::Bytes;
+
+use crate::call::Call;
+use crate::endpoint::Pending;
+use crate::{openapi, operations};
+
+/// What is built, written once: it does not change while the process lives.
+static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| {
+    openapi::document(operations::ENDPOINTS, false)
+        .to_string()
+        .into()
+});
+
+/// `GET /2/openapi.json`.
+pub(crate) fn document(call: Call) -> Pending {
+    Box::pin(async move { call.say_bytes(DOCUMENT.clone()) })
+}
