@@ -6,9 +6,10 @@ import shutil
 import statistics
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
-from server import Failed, say
+from server import TICKS, Failed, children_cpu, say
 
 HERE = Path(__file__).resolve().parent
 REFERENCE = "/livez"
@@ -33,8 +34,18 @@ def written(address, path, headers):
     return f"GET {path} HTTP/1.1\r\nHost: {address}\r\n{head}\r\n"
 
 
+def machine_cpu():
+    """Processor seconds that the whole machine has used."""
+    fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    user, nice, system, _, _, irq, softirq, *_ = map(int, fields)
+    return (user + nice + system + irq + softirq) / TICKS
+
+
 class Load:
     """Requests to send over and over, and what is known of good answers to them."""
+
+    # Shares of the machine that neither the server nor its load used, a round each.
+    others = []
 
     def __init__(self, server, connections, requests=None, once=False, length=None, tokens=None):
         self.server, self.connections = server, connections
@@ -54,9 +65,13 @@ class Load:
         connections, seconds = f"-c{self.connections}", f"-d{seconds}s"
         command = ["wrk", "-t1", connections, seconds, "--timeout", "10s", "-s", HERE / script]
         command += [self.server.url, "--", self.file.name, *more]
-        before = self.server.cpu()
+        before, load, whole = self.server.cpu(), children_cpu(), machine_cpu()
+        begun = time.monotonic()
         ran = subprocess.run(command, capture_output=True, text=True)
         used = self.server.cpu() - before
+        ours = used + children_cpu() - load
+        cores = (time.monotonic() - begun) * os.cpu_count()
+        Load.others.append(max(0, machine_cpu() - whole - ours) / cores)
         lines = [line for line in ran.stdout.splitlines() if line.startswith("BENCH ")]
         if ran.returncode != 0 or not lines:
             raise Failed(f"wrk failed: {ran.stdout} {ran.stderr}")

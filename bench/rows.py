@@ -419,6 +419,8 @@ def measure(binary, folder, source, took, rows, options):
                 measured.add("P9", name, one)
     # A small import is all start and finish: no rate.
     if "P11" in rows and options.size_now >= 100_000:
-        rate, seconds = options.size_now / took["posts"], sum(took.values())
-        measured.add("P11", "import", {"posts": rate, "seconds": seconds})
+        wall, worked = took["posts"]
+        rate, seconds = options.size_now / wall, sum(one[0] for one in took.values())
+        per_post = worked / options.size_now * 1e6
+        measured.add("P11", "import", {"posts": rate, "seconds": seconds, "worked": per_post})
     return measured.figures

@@ -1,8 +1,11 @@
 //! Passwords: argon2id at the parameters of security §3.3.
 
+use std::sync::Arc;
+
 use argon2::password_hash::phc::PasswordHash;
 use argon2::{Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Version};
-use base::{Chance, Fault};
+use base::{Chance, Fault, Secret};
+use tokio::sync::Semaphore;
 
 /// KiB of memory, passes and lanes: the least that is recommended for sign-in on small machines.
 const MEMORY_KIB: u32 = 19 * 1024;
@@ -37,11 +40,79 @@ pub fn holds(password: &str, stored: &str) -> Result<bool, Fault> {
     Ok(holds && known)
 }
 
+/// Whether a password was hashed at the parameters that are in force; if not, it is hashed again
+/// when its owner next signs in.
+pub fn is_current(stored: &str) -> bool {
+    let Ok(parsed) = PasswordHash::new(stored) else {
+        return false;
+    };
+    let Ok(params) = Params::try_from(&parsed) else {
+        return false;
+    };
+    parsed.algorithm.as_str() == Algorithm::Argon2id.as_str()
+        && parsed.version == Some(Version::V0x13.into())
+        && (params.m_cost(), params.t_cost(), params.p_cost()) == (MEMORY_KIB, PASSES, 1)
+}
+
+/// Hashes passwords on a bounded number of threads, so that signing in takes no more of the
+/// machine than that. Clones share the bound.
+#[derive(Clone, Debug)]
+pub struct PasswordPool {
+    places: Arc<Semaphore>,
+}
+
+impl PasswordPool {
+    /// A pool that hashes so many passwords at once.
+    pub fn new(places: usize) -> Self {
+        let places = Arc::new(Semaphore::new(places.max(1)));
+        Self { places }
+    }
+
+    /// A pool of as many places as this machine has cores.
+    pub fn of_this_machine() -> Self {
+        let cores = std::thread::available_parallelism();
+        Self::new(cores.map_or(1, std::num::NonZero::get))
+    }
+
+    /// [`holds`], in its turn.
+    pub async fn holds(&self, password: &Secret, stored: &str) -> Result<bool, Fault> {
+        let (password, stored) = (password.clone(), stored.to_owned());
+        self.run(move || holds(password.reveal(), &stored)).await
+    }
+
+    /// [`hash`], in its turn.
+    pub async fn hash(&self, password: &Secret, chance: &Chance) -> Result<String, Fault> {
+        let (password, chance) = (password.clone(), chance.clone());
+        self.run(move || hash(password.reveal(), &chance)).await
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let place = Arc::clone(&self.places).acquire_owned().await;
+        let place = place.map_err(Fault::when("waiting to hash a password"))?;
+        // The place is held by the thread: a caller that goes away does not free it early.
+        let done = tokio::task::spawn_blocking(move || {
+            let outcome = work();
+            drop(place);
+            outcome
+        });
+        done.await.map_err(Fault::when("hashing a password"))?
+    }
+}
+
+impl Default for PasswordPool {
+    fn default() -> Self {
+        Self::of_this_machine()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use base::Chance;
 
-    use super::{hash, holds};
+    use super::{hash, holds, is_current};
 
     #[test]
     fn only_the_same_password_holds() {
@@ -50,5 +121,14 @@ mod tests {
         assert!(holds("correct horse", &stored).unwrap());
         assert!(!holds("correct horsf", &stored).unwrap());
         assert!(!holds("", "").unwrap());
+        assert!(is_current(&stored));
+        for other in [
+            String::new(),
+            stored.replace("t=2", "t=3"),
+            stored.replace("m=19456", "m=8192"),
+            stored.replace("argon2id", "argon2i"),
+        ] {
+            assert!(!is_current(&other), "{other}");
+        }
     }
 }

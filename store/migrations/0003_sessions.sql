@@ -17,7 +17,7 @@ CREATE TABLE session (
     revoked_at BIGINT
 );
 CREATE UNIQUE INDEX session_digest ON session (digest);
-CREATE INDEX session_user ON session (user_id) WHERE revoked_at IS NULL;
+CREATE INDEX session_of_user ON session (user_id) WHERE revoked_at IS NULL;
 CREATE INDEX session_seen ON session (last_seen_at);
 
 -- Links that work once: to confirm an address, to set a new password, to join.

@@ -3,7 +3,7 @@
 use base::{Fault, Secret, Time, UserId};
 
 use crate::db::Row;
-use crate::{Tx, hex};
+use crate::{Tx, hex, meta};
 
 /// A session as stored.
 #[derive(Clone, Debug)]
@@ -196,4 +196,20 @@ pub fn end_tokens(tx: &mut Tx<'_>, user: UserId) -> Result<u64, Fault> {
     let oauth2 = "UPDATE oauth2_token SET revoked_at = $1 \
                   WHERE user_id = $2 AND revoked_at IS NULL";
     Ok(tx.exec(oauth1, &args)? + tx.exec(oauth2, &args)?)
+}
+
+const VISITOR_KEY: &str = "visitor_form_key";
+
+/// What the tokens of forms are made with that are shown to people who are not signed in: the same
+/// for as long as the database lives.
+pub fn visitor_key(tx: &mut Tx<'_>) -> Result<Secret, Fault> {
+    let new = Secret::new(tx.chance().token(43)?);
+    let sealed = hex::encode(&tx.seal(VISITOR_KEY, new.reveal())?);
+    let sql = "INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING";
+    if tx.exec(sql, &[VISITOR_KEY.into(), (&sealed).into()])? > 0 {
+        return Ok(new);
+    }
+    let stored = meta::get(tx, VISITOR_KEY)?.unwrap_or_default();
+    let stored = hex::decode(&stored).ok_or_else(|| Fault::new("the visitors' key is garbled"))?;
+    tx.unseal(VISITOR_KEY, &stored)
 }

@@ -47,8 +47,13 @@ pub(crate) fn display_name(name: &str, username: &str) -> String {
     for _ in 0..=NAME_LENGTH * 2 {
         match name_problem(&name) {
             None => return name,
-            Some(NameProblem::TooLong) => name = name.chars().take(NAME_LENGTH).collect(),
-            Some(NameProblem::Character(letter)) => name = name.replace(letter, ""),
+            Some(NameProblem::TooLong) => {
+                let short: String = name.chars().take(NAME_LENGTH).collect();
+                short.trim().clone_into(&mut name);
+            }
+            Some(NameProblem::Character(letter)) => {
+                name = name.replace(letter, "").trim().to_owned();
+            }
             Some(NameProblem::Empty) => break,
         }
     }
@@ -76,6 +81,7 @@ mod tests {
     #[test]
     fn names_are_made_fit() {
         assert_eq!(display_name("Ada 🦀", "ada"), "Ada 🦀");
+        assert_eq!(display_name("\u{202e} a", "ada"), "a");
         assert_eq!(display_name("a\u{202e}b\u{0}c", "ada"), "abc");
         assert_eq!(display_name(" \u{200b} ", "ada"), "ada");
         assert_eq!(display_name(&"x".repeat(80), "ada"), "x".repeat(50));

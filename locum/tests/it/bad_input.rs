@@ -30,75 +30,82 @@ fn refuses(person: &Person<'_>, path: &str, sentence: &str, parameter: &str) {
     assert!(named, "{parameter} is not named: {problem}");
 }
 
+/// Requests, the sentence about each, and the parameter that it names.
+const WRONG: &[(&str, &str, &str)] = &[
+    (
+        "/2/tweets/abc",
+        "The `id` query parameter value [abc] is not valid",
+        "id",
+    ),
+    (
+        "/2/tweets/12345678901234567890",
+        "The `id` query parameter value [12345678901234567890] is not valid",
+        "id",
+    ),
+    (
+        "/2/tweets/9223372036854775808",
+        "The `id` query parameter value [9223372036854775808] is not valid",
+        "id",
+    ),
+    (
+        "/2/tweets/-1",
+        "The `id` query parameter value [-1] is not valid",
+        "id",
+    ),
+    (
+        "/2/tweets?ids=20,x",
+        "The `ids` query parameter value [x] is not valid",
+        "ids",
+    ),
+    (
+        "/2/tweets?ids=20,",
+        "The `ids` query parameter value [] is not valid",
+        "ids",
+    ),
+    (
+        "/2/tweets",
+        "The `ids` query parameter can not be empty",
+        "ids",
+    ),
+    (
+        "/2/tweets?ids=",
+        "The `ids` query parameter can not be empty",
+        "ids",
+    ),
+    (
+        "/2/users/by/username/not.a.name",
+        "The `username` query parameter value [not.a.name] does not match ^[A-Za-z0-9_]{1,15}$",
+        "username",
+    ),
+    (
+        "/2/users/by?usernames=ada,a-b",
+        "The `usernames` query parameter value [a-b] does not match ^[A-Za-z0-9_]{1,15}$",
+        "usernames",
+    ),
+    (
+        "/2/users/by/username/sixteen_letters_",
+        "The `username` query parameter value [sixteen_letters_] does not match ^[A-Za-z0-9_]{1,15}$",
+        "username",
+    ),
+    (
+        "/2/tweets?ids=20&ids=21",
+        "Duplicate parameters are not allowed: the `ids` query parameter",
+        "ids",
+    ),
+];
+
 #[test]
 fn every_wrong_parameter_is_named_in_the_contracts_words() {
     let person = person();
-    let posts = format!("/2/users/{}/posts", person.id);
-    let cases = [
-        (
-            "/2/tweets/abc",
-            "The `id` query parameter value [abc] is not valid",
-            "id",
-        ),
-        (
-            "/2/tweets/12345678901234567890",
-            "The `id` query parameter value [12345678901234567890] is not valid",
-            "id",
-        ),
-        (
-            "/2/tweets/9223372036854775808",
-            "The `id` query parameter value [9223372036854775808] is not valid",
-            "id",
-        ),
-        (
-            "/2/tweets/-1",
-            "The `id` query parameter value [-1] is not valid",
-            "id",
-        ),
-        (
-            "/2/tweets?ids=20,x",
-            "The `ids` query parameter value [x] is not valid",
-            "ids",
-        ),
-        (
-            "/2/tweets?ids=20,",
-            "The `ids` query parameter value [] is not valid",
-            "ids",
-        ),
-        (
-            "/2/tweets",
-            "The `ids` query parameter can not be empty",
-            "ids",
-        ),
-        (
-            "/2/tweets?ids=",
-            "The `ids` query parameter can not be empty",
-            "ids",
-        ),
-        (
-            "/2/users/by/username/not.a.name",
-            "The `username` query parameter value [not.a.name] does not match ^[A-Za-z0-9_]{1,15}$",
-            "username",
-        ),
-        (
-            "/2/users/by?usernames=ada,a-b",
-            "The `usernames` query parameter value [a-b] does not match ^[A-Za-z0-9_]{1,15}$",
-            "usernames",
-        ),
-        (
-            "/2/users/by/username/sixteen_letters_",
-            "The `username` query parameter value [sixteen_letters_] does not match ^[A-Za-z0-9_]{1,15}$",
-            "username",
-        ),
-        (
-            "/2/tweets?ids=20&ids=21",
-            "Duplicate parameters are not allowed: the `ids` query parameter",
-            "ids",
-        ),
-    ];
-    for (path, sentence, parameter) in cases {
+    for (path, sentence, parameter) in WRONG {
         refuses(&person, path, sentence, parameter);
     }
+}
+
+#[test]
+fn a_number_out_of_its_range_is_told_the_range() {
+    let person = person();
+    let posts = format!("/2/users/{}/posts", person.id);
     for value in ["4", "101", "0", "-5", "99999999999999999999"] {
         let sentence =
             format!("The `max_results` query parameter value [{value}] is not between 5 and 100");

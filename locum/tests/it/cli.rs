@@ -109,114 +109,86 @@ fn the_configuration_shows_where_each_value_came_from() {
 }
 
 #[test]
-fn people_and_apps_are_managed_with_and_without_a_server() {
+fn people_apps_and_tokens_are_managed_with_and_without_a_server() {
     let mut server = Server::start(&["--world", "empty"]);
-    for is_running in [true, false] {
-        if !is_running {
+    for name in ["with_server", "without_server"] {
+        if name == "without_server" {
             server.stop();
         }
-        let name = format!("person_{is_running}");
-        let made = server
-            .cli(&["user", "create", &name, "--name", "A Person"])
-            .json();
-        assert_eq!(
-            (&made["username"], &made["name"]),
-            (&Value::from(name.as_str()), &Value::from("A Person"))
-        );
-        assert!(
-            made["password"].as_str().unwrap().len() >= 16,
-            "made up and shown once"
-        );
-        assert!(
-            server
-                .cli(&["user", "show", &name])
-                .json()
-                .get("password")
-                .is_none()
-        );
-        server.cli(&["user", "create", &name]).ends(1);
-        server.cli(&["user", "create", "not a handle"]).ends(1);
-        server.cli(&["user", "create", &"x".repeat(16)]).ends(1);
-        assert_eq!(
-            server.cli(&["user", "verify", &name]).json()["verified_type"],
-            "blue"
-        );
-        assert_eq!(
-            server.cli(&["user", "suspend", &name]).json()["state"],
-            "suspended"
-        );
-        assert_eq!(
-            server.cli(&["user", "restore", &format!("@{name}")]).json()["state"],
-            "active"
-        );
-        let names = server.cli(&["user", "list"]).json().to_string();
-        assert!(names.contains(&name), "{names}");
-
-        let title = format!("App {is_running}");
-        let app = server
-            .cli(&["app", "create", &title, "--owner", &name])
-            .json();
+        manage_a_person(&server, name);
+        let app = server.cli(&["app", "create", name, "--owner", name]).json();
+        manage_an_app(&server, name, &app);
         let id = app["id"].as_str().unwrap();
-        for secret in ["api_secret", "bearer_token", "client_secret"] {
-            assert!(
-                app[secret].as_str().is_some_and(|text| text.len() >= 20),
-                "{app}"
-            );
-            assert!(
-                server
-                    .cli(&["app", "keys", id])
-                    .json()
-                    .get(secret)
-                    .is_none()
-            );
-        }
-        let rotated = server.cli(&["app", "rotate", &title, "bearer"]).json();
-        assert_ne!(rotated["bearer_token"], app["bearer_token"]);
-        server
-            .cli(&["app", "callbacks", id, "https://a.example/cb"])
-            .well();
-        server
-            .cli(&["app", "callbacks", id, "javascript:alert(1)"])
-            .ends(1);
-        let eleven: Vec<String> = (0..11)
-            .map(|number| format!("https://a.example/{number}"))
-            .collect();
-        let eleven: Vec<&str> = eleven.iter().map(String::as_str).collect();
-        server
-            .cli(&[&["app", "callbacks", id][..], &eleven].concat())
-            .ends(1);
-        assert_eq!(
-            server.cli(&["app", "type", id, "native"]).json()["has_client_secret"],
-            false
-        );
-
-        let minted = server
-            .cli(&["token", "mint", "--app", id, "--user", &name])
-            .json();
-        let token = minted["token"].as_str().unwrap();
-        assert_eq!(
-            server.cli(&["token", "inspect", token]).json()["holds"],
-            true
-        );
-        server.cli(&["token", "revoke", token]).well();
-        assert_eq!(
-            server.cli(&["token", "inspect", token]).json()["holds"],
-            false
-        );
-        server.cli(&["token", "inspect", "unknown"]).ends(1);
-        server
-            .cli(&["token", "mint", "--app", id, "--user", "nobody"])
-            .ends(1);
-        server
-            .cli(&[
-                "token", "mint", "--app", id, "--user", &name, "--scopes", "nonsense",
-            ])
-            .ends(1);
+        manage_tokens(&server, name, id);
         server.cli(&["app", "delete", id]).well();
         server.cli(&["app", "keys", id]).ends(1);
-        server.cli(&["user", "delete", &name]).well();
-        server.cli(&["user", "show", &name]).ends(1);
+        server.cli(&["user", "delete", name]).well();
+        server.cli(&["user", "show", name]).ends(1);
     }
+}
+
+fn manage_a_person(server: &Server, name: &str) {
+    let user = |args: &[&str]| server.cli(&[&["user"], args].concat());
+    let made = user(&["create", name, "--name", "A Person"]).json();
+    assert_eq!(
+        (&made["username"], &made["name"]),
+        (&Value::from(name), &Value::from("A Person"))
+    );
+    assert!(
+        made["password"].as_str().unwrap().len() >= 16,
+        "made up and shown once"
+    );
+    assert!(user(&["show", name]).json().get("password").is_none());
+    for taken_or_bad in [name, "not a handle", "sixteen_letters_", ""] {
+        user(&["create", taken_or_bad]).ends(1);
+    }
+    assert_eq!(user(&["verify", name]).json()["verified_type"], "blue");
+    assert_eq!(user(&["suspend", name]).json()["state"], "suspended");
+    assert_eq!(
+        user(&["restore", &format!("@{name}")]).json()["state"],
+        "active"
+    );
+    let names = user(&["list"]).json().to_string();
+    assert!(names.contains(name), "{names}");
+}
+
+fn manage_an_app(server: &Server, name: &str, made: &Value) {
+    let id = made["id"].as_str().unwrap();
+    let app = |args: &[&str]| server.cli(&[&["app"], args].concat());
+    let keys = app(&["keys", id]).json();
+    for secret in ["api_secret", "bearer_token", "client_secret"] {
+        assert!(
+            made[secret].as_str().is_some_and(|text| text.len() >= 20),
+            "{made}"
+        );
+        assert!(keys.get(secret).is_none(), "shown once: {keys}");
+    }
+    let rotated = app(&["rotate", name, "bearer"]).json();
+    assert_ne!(rotated["bearer_token"], made["bearer_token"]);
+    app(&["callbacks", id, "https://a.example/cb"]).well();
+    app(&["callbacks", id, "javascript:alert(1)"]).ends(1);
+    let urls: Vec<String> = (0..11)
+        .map(|number| format!("https://a.example/{number}"))
+        .collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    app(&[&["callbacks", id], &urls[..]].concat()).ends(1);
+    assert_eq!(
+        app(&["type", id, "native"]).json()["has_client_secret"],
+        false
+    );
+}
+
+fn manage_tokens(server: &Server, name: &str, app: &str) {
+    let mint = |args: &[&str]| server.cli(&[&["token", "mint", "--app", app], args].concat());
+    let minted = mint(&["--user", name]).json();
+    let token = minted["token"].as_str().unwrap();
+    let holds = || server.cli(&["token", "inspect", token]).json()["holds"].clone();
+    assert_eq!(holds(), true);
+    server.cli(&["token", "revoke", token]).well();
+    assert_eq!(holds(), false);
+    server.cli(&["token", "inspect", "unknown"]).ends(1);
+    mint(&["--user", "nobody"]).ends(1);
+    mint(&["--user", name, "--scopes", "nonsense"]).ends(1);
 }
 
 #[test]
@@ -255,14 +227,9 @@ fn a_count_that_is_wrong_is_found() {
     let mut server = Server::start(&[]);
     let id = server.env("USER_ID").to_owned();
     server.stop();
-    let spoil = format!("UPDATE users SET post_count = post_count + 1 WHERE id = {id}");
-    match &server.database {
-        Some(database) => database.run(&spoil),
-        None => {
-            let file = rusqlite::Connection::open(server.data().join("locum.db")).unwrap();
-            file.execute_batch(&spoil).unwrap();
-        }
-    }
+    server.sql(&format!(
+        "UPDATE users SET post_count = post_count + 1 WHERE id = {id}"
+    ));
     let ran = server.cli(&["fsck"]);
     ran.ends(1);
     assert!(ran.out.contains(&id), "{ran:?}");

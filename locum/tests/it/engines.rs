@@ -163,7 +163,7 @@ fn new_post(dice: &mut Dice, post: &str) -> Value {
         0 | 1 => body["reply"] = json!({ "in_reply_to_post_id": post }),
         2 => body["quote_post_id"] = json!(post),
         3 => {
-            body["reply_settings"] = json!(dice.pick(&["following", "mentionedUsers", "verified"]))
+            body["reply_settings"] = json!(dice.pick(&["following", "mentionedUsers", "verified"]));
         }
         4 => body["edit_options"] = json!({ "previous_post_id": post }),
         _ => {}

@@ -5,7 +5,6 @@
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::string_slice,
-    clippy::as_conversions,
     reason = "helpers of tests fail the test"
 )]
 

@@ -91,19 +91,10 @@ fn a_newer_schema_is_refused_and_touches_nothing() {
     server.stop();
     let add = "INSERT INTO migration (version, name, checksum, applied_at) VALUES (9999, 'later', 'x', 0)";
     let remove = "DELETE FROM migration WHERE version = 9999";
-    sql(&server, add);
+    server.sql(add);
     is_refused(&server, 1, &["newer"]);
-    sql(&server, remove);
+    server.sql(remove);
     server.start_again();
-}
-
-fn sql(server: &Server, statement: &str) {
-    if let Some(database) = &server.database {
-        database.run(statement);
-        return;
-    }
-    let file = rusqlite::Connection::open(server.data().join("locum.db")).unwrap();
-    file.execute_batch(statement).unwrap();
 }
 
 #[test]
@@ -369,7 +360,9 @@ fn a_copy_taken_while_others_write_is_restored_and_sound() {
             .collect();
         std::thread::scope(|scope| {
             let writing = scope.spawn(|| {
-                (0..40).for_each(|number| drop(person.says(&format!("During {number}"))))
+                for number in 0..40 {
+                    person.says(&format!("During {number}"));
+                }
             });
             server.cli(&["backup", copy.to_str().unwrap()]).well();
             writing.join().unwrap();
@@ -570,4 +563,65 @@ fn lines_that_cannot_be_read_are_reported_and_harm_nothing() {
     server
         .cli(&["import", "archive", "/nowhere/at/all"])
         .ends(1);
+}
+
+#[test]
+fn real_posts_are_imported_and_read_page_by_page() {
+    let Some(file) = std::env::var_os("LOCUM_VADER_FILE") else {
+        eprintln!("skipped: LOCUM_VADER_FILE is not set (scripts/fetch-test-data prints it)");
+        return;
+    };
+    let text = std::fs::read_to_string(file).unwrap();
+    let texts: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.splitn(3, '\t').nth(2))
+        .collect();
+    assert!(texts.len() > 3_000, "{}", texts.len());
+    let server = Server::start(&["--world", "empty"]);
+    let (author, began) = ("7", 1_600_000_000_000_u64);
+    let person = json!({ "kind": "user", "id": author, "handle": "realist", "name": "A Realist", "created_at_ms": began });
+    let post = |(number, text): (u64, &&str)| {
+        let at = began + number * 60_000;
+        let id = ((at - 1_288_834_974_657) << 22).to_string();
+        json!({ "kind": "post", "id": id, "author": author, "created_at_ms": at, "text": text })
+    };
+    let posts = (0..).zip(&texts).map(post);
+    let lines: Vec<Value> = std::iter::once(person).chain(posts).collect();
+    server.import(&lines).well();
+    server.import(&lines).well();
+    let reader = server.person("reader");
+    let path = format!(
+        "/2/users/{author}/posts?max_results=100&post.fields=created_at,entities,note_post"
+    );
+    let (mut token, mut read) = (String::new(), Vec::new());
+    loop {
+        let page = reader.get(format!("{path}{token}")).is(200);
+        for post in page["data"].as_array().unwrap() {
+            let whole = post["note_post"]["text"].as_str().or(post["text"].as_str());
+            read.push(whole.unwrap().to_owned());
+        }
+        match page["meta"]["next_token"].as_str() {
+            Some(next) => token = format!("&pagination_token={next}"),
+            None => break,
+        }
+    }
+    // The newest 3,200 are within reach.
+    let newest: Vec<String> = texts
+        .iter()
+        .rev()
+        .take(read.len())
+        .map(|text| shown(text))
+        .collect();
+    assert!(read.len() >= 3_200, "{}", read.len());
+    for (read, wanted) in read.iter().zip(&newest) {
+        assert_eq!(read, wanted);
+    }
+    assert_eq!(server.cli(&["fsck"]).json()["sound"], true);
+}
+
+/// A text as the interface shows it.
+fn shown(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }

@@ -42,10 +42,12 @@ pub fn set_progress(tx: &mut Tx<'_>, source: &str, mark: &Mark) -> Result<(), Fa
     tx.exec(sql, &args).map(|_| ())
 }
 
-/// Forgets how far the import of a source came: the next one begins at its beginning.
-pub fn drop_progress(tx: &mut Tx<'_>, source: &str) -> Result<(), Fault> {
-    let sql = "DELETE FROM import_progress WHERE source = $1";
-    tx.exec(sql, &[source.into()]).map(|_| ())
+/// Whether an import stands at `position` and goes on from there. Until the transaction ends,
+/// another one of the same source waits here.
+pub fn claim(tx: &mut Tx<'_>, source: &str, position: &str) -> Result<bool, Fault> {
+    let sql = "UPDATE import_progress SET finished = 0 \
+               WHERE source = $1 AND position = $2 AND finished = 0";
+    Ok(tx.exec(sql, &[source.into(), position.into()])? > 0)
 }
 
 /// Notes whose posts a source has brought.

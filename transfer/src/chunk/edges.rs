@@ -7,13 +7,20 @@ use store::imports::{self, EdgeKind};
 use store::posts::State;
 
 use super::desk::{Desk, NOBODY};
-use super::placeholders;
+use super::{placeholders, posts};
 use crate::read::{Item, Like, edge_name};
 
 /// Bits of an id below its time.
 const LOW: i64 = (1 << 22) - 1;
 
 pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<(), Fault> {
+    let likes = items.iter().filter_map(|item| match item {
+        Item::Like(one) => Some(one.like.post),
+        _ => None,
+    });
+    let unknown = likes.filter(|post| !desk.posts.contains_key(post));
+    let unknown = unknown.collect();
+    posts::look_up(tx, desk, unknown)?;
     for item in items {
         match item {
             Item::Edge(kind, tie) => {

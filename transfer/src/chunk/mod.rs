@@ -37,8 +37,7 @@ pub(crate) fn store(
     setup: &Setup,
     so_far: &Report,
 ) -> Result<Stored, Stop> {
-    let mark = imports::progress(tx, &setup.key)?;
-    if mark.is_none_or(|mark| mark.position != chunk.before || mark.finished) {
+    if !imports::claim(tx, &setup.key, &chunk.before)? {
         return Ok(Stored::Elsewhere);
     }
     let mut desk = Desk::new(setup.owner);

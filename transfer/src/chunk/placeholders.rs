@@ -46,7 +46,9 @@ fn add(
     if let Some(text) = text {
         write(&mut post, text);
     }
-    imports::insert_placeholder(tx, &post)?;
+    if !imports::insert_placeholder(tx, &post)? {
+        return Err(Fault::new(format!("the post {id} came in between")));
+    }
     desk.came(id.get());
     desk.report.placeholders.posts += 1;
     let seen = Seen {

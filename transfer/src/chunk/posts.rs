@@ -30,7 +30,7 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, all: &[&Post]) -> Result<(
 }
 
 /// Finds out which posts are there.
-fn look_up(tx: &mut Tx<'_>, desk: &mut Desk, ids: Vec<i64>) -> Result<(), Fault> {
+pub(super) fn look_up(tx: &mut Tx<'_>, desk: &mut Desk, ids: Vec<i64>) -> Result<(), Fault> {
     let seen = imports::seen(tx, &ids)?;
     desk.posts
         .extend(seen.into_iter().map(|seen| (seen.id.get(), seen)));

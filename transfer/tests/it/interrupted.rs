@@ -2,6 +2,8 @@
 
 use std::future::Future;
 use std::pin::pin;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
 use transfer::{Error, ImportOptions, Progress, Source, Stage, import};
@@ -28,15 +30,16 @@ fn many() -> Files {
 
 /// Imports and drops the import as soon as so many chunks are stored.
 async fn kill(world: &World, source: Source, options: ImportOptions, chunks: usize) -> bool {
-    let left = std::cell::Cell::new(chunks);
+    let left = AtomicUsize::new(chunks);
     let mut count = |progress: Progress| {
         if progress.stage == Stage::Storing {
-            left.set(left.get().saturating_sub(1));
+            let so_far = left.load(Relaxed);
+            left.store(so_far.saturating_sub(1), Relaxed);
         }
     };
     let mut running = pin!(import(&world.store, source, options, &mut count));
     std::future::poll_fn(|context| {
-        if left.get() == 0 {
+        if left.load(Relaxed) == 0 {
             return Poll::Ready(true);
         }
         running.as_mut().poll(context).map(|done| {

@@ -5,7 +5,7 @@ use base::oauth1::{Origin, Request, Signer};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
-use ureq::http::{HeaderMap, HeaderValue};
+use ureq::http::{self, HeaderMap, HeaderValue};
 
 use super::fresh;
 
@@ -126,7 +126,7 @@ impl Ask {
 
     pub(super) fn try_send(self, agent: &ureq::Agent, url: &str) -> Result<Answer, ureq::Error> {
         let shown = format!("{} {}", self.method, self.target);
-        let mut request = ureq::http::Request::builder()
+        let mut request = http::Request::builder()
             .method(self.method)
             .uri(format!("{url}{}", self.target));
         for (name, value) in &self.headers {

@@ -17,7 +17,7 @@ use super::{Answer, App, Ask, Engine, Person, engine, fresh, until};
 /// A data folder with its database, and the process that serves it.
 pub(crate) struct Server {
     folder: TempDir,
-    pub(crate) database: Option<Database>,
+    database: Option<Database>,
     args: Vec<String>,
     process: Option<Process>,
     pub(crate) url: String,
@@ -231,11 +231,21 @@ impl Server {
         ask.try_send(&self.agent, &self.url).ok()
     }
 
+    /// Runs statements in its database, which it must not have open.
+    pub(crate) fn sql(&self, statements: &str) {
+        if let Some(database) = &self.database {
+            database.run(statements);
+        } else {
+            let file = rusqlite::Connection::open(self.data().join("locum.db")).unwrap();
+            file.execute_batch(statements).unwrap();
+        }
+    }
+
     /// Takes in lines.
     pub(crate) fn import(&self, lines: &[serde_json::Value]) -> Ran {
         let path = self.beside(&format!("lines{}.jsonl", fresh()));
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        std::fs::write(&path, text).unwrap();
+        let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        std::fs::write(&path, lines.join("\n")).unwrap();
         self.cli(&["import", "jsonl", path.to_str().unwrap()])
     }
 

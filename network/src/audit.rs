@@ -1,0 +1,133 @@
+//! The record of what was done to accounts and apps: who, what, from where. It is written in the
+//! transaction of the act itself, so that neither is there without the other.
+
+use base::{AppId, Fault, UserId};
+use serde_json::Value;
+use store::{Tx, audit};
+
+pub use store::audit::{Entry, Filter, after, list};
+
+/// What was done. Only the kinds that stand here are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind(&'static str);
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
+        impl Kind {
+            $($(#[$doc])* pub const $name: Self = Self($text);)*
+
+            /// Every one of them.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+        }
+    };
+}
+
+kinds! {
+    /// Someone signed in.
+    SIGN_IN_OK = "sign_in.ok";
+    /// Someone gave a wrong password or an unknown name.
+    SIGN_IN_FAILED = "sign_in.failed";
+    /// Someone tried too often; written once until it is allowed again.
+    SIGN_IN_THROTTLED = "sign_in.throttled";
+    /// Someone signed out.
+    SIGN_OUT = "sign_out";
+    /// Sessions were ended from another one.
+    SESSION_REVOKE = "session.revoke";
+    /// A session was given another id.
+    SESSION_RENEW = "session.renew";
+    /// A user set a new password, knowing the old one.
+    PASSWORD_CHANGE = "password.change";
+    /// Someone asked for a link to set a new password.
+    PASSWORD_RESET_ASKED = "password.reset_asked";
+    /// A new password was set by such a link.
+    PASSWORD_RESET = "password.reset";
+    /// A user asked to change the address.
+    EMAIL_CHANGE = "email.change";
+    /// An address was confirmed.
+    EMAIL_CONFIRM = "email.confirm";
+    /// Someone was invited.
+    USER_INVITE = "user.invite";
+    /// Someone joined.
+    USER_JOIN = "user.join";
+    /// An account was suspended.
+    USER_SUSPEND = "user.suspend";
+    /// An account was restored.
+    USER_RESTORE = "user.restore";
+    /// An account was deleted.
+    USER_DELETE = "user.delete";
+    /// An app was registered.
+    APP_CREATE = "app.create";
+    /// An app was changed.
+    APP_UPDATE = "app.update";
+    /// A credential of an app was made anew.
+    APP_ROTATE = "app.rotate";
+    /// An app was deleted.
+    APP_DELETE = "app.delete";
+    /// The owner of an app got an access token of one's own for it.
+    TOKEN_OWN = "token.own";
+    /// A refresh token came a second time: its whole family was ended.
+    TOKEN_REUSE = "token.reuse";
+    /// A user let an app in.
+    GRANT_APPROVE = "grant.approve";
+    /// A user did not let an app in.
+    GRANT_DENY = "grant.deny";
+    /// A user ended what an app may do.
+    GRANT_REVOKE = "grant.revoke";
+}
+
+impl Kind {
+    /// As stored.
+    pub const fn name(self) -> &'static str {
+        self.0
+    }
+}
+
+/// Who acts, and from where.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct By {
+    /// The user; none: an operator, or nobody who is known.
+    pub user: Option<UserId>,
+    /// The address, or empty.
+    pub address: String,
+}
+
+impl By {
+    /// A user.
+    pub fn user(user: UserId, address: &str) -> Self {
+        Self {
+            user: Some(user),
+            address: address.to_owned(),
+        }
+    }
+
+    /// Nobody who is known.
+    pub fn nobody(address: &str) -> Self {
+        Self {
+            user: None,
+            address: address.to_owned(),
+        }
+    }
+}
+
+/// Adds an entry; `detail` is `null` when there is nothing more to say.
+pub fn append(
+    tx: &mut Tx<'_>,
+    by: &By,
+    kind: Kind,
+    app: Option<AppId>,
+    detail: &Value,
+) -> Result<(), Fault> {
+    let detail = if detail.is_null() {
+        String::new()
+    } else {
+        detail.to_string()
+    };
+    let new = audit::New {
+        kind: kind.name(),
+        actor: by.user,
+        app,
+        address: &by.address,
+        detail: &detail,
+    };
+    audit::append(tx, &new)
+}

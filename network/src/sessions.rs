@@ -1,0 +1,266 @@
+//! Sessions of browsers, and the tokens of the forms that they show.
+//!
+//! Sessions follow the machine's clock, as the cookies that carry them do.
+
+use base::clock::wall;
+use base::secret::{digest, same};
+use base::{Chance, Fault, Refusal, Secret, Stop, Time, UserId};
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::{Value, json};
+use sha2::Sha256;
+use store::{Store, Tx, sessions};
+
+use crate::audit::{self, By, Kind};
+use crate::users;
+
+pub use store::sessions::Session;
+
+/// How long a session lives on after it was last seen, if nothing else is said: 30 days.
+pub const TTL_MS: i64 = 30 * 24 * 3600 * 1000;
+/// That a session was used is written down this often at most.
+pub const TOUCH_EVERY_MS: i64 = 5 * 60 * 1000;
+
+/// Characters of a session's text, 5.95 bits each: over 256 bits.
+const LENGTH: usize = 44;
+/// Sessions of one user that are listed at most.
+const LISTED: i64 = 200;
+/// Characters of a browser's description that are kept.
+const AGENT: usize = 256;
+
+/// Where a request comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The client's address.
+    pub address: String,
+    /// What the browser calls itself.
+    pub user_agent: String,
+}
+
+impl Facts {
+    fn agent(&self) -> String {
+        let plain = self.user_agent.chars().filter(|letter| !letter.is_control());
+        plain.take(AGENT).collect()
+    }
+}
+
+/// Begins a session for a user who has just proved who it is. The session that the browser had
+/// before, if it had one, ends: its text may have been put there by somebody else.
+pub fn begin(
+    tx: &mut Tx<'_>,
+    presented: Option<&[u8; 32]>,
+    user: UserId,
+    facts: &Facts,
+    ttl_ms: i64,
+) -> Result<(Secret, Session), Stop> {
+    let now = wall();
+    if let Some(presented) = presented
+        && let Some(old) = sessions::find(tx, presented, now)?
+    {
+        sessions::revoke(tx, old.user_id, old.id, now)?;
+    }
+    let (text, session) = create(tx, user, facts, ttl_ms)?;
+    let detail = json!({"session": session.id, "user_agent": session.user_agent});
+    let by = By::user(user, &facts.address);
+    audit::append(tx, &by, Kind::SIGN_IN_OK, None, &detail)?;
+    Ok((text, session))
+}
+
+/// Makes a session; answers the text for the browser, of which only the digest is stored.
+pub fn create(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    facts: &Facts,
+    ttl_ms: i64,
+) -> Result<(Secret, Session), Stop> {
+    users::active(tx, user)?;
+    let now = wall();
+    let (text, form_key) = texts(tx.chance())?;
+    let digest = text.digest();
+    let new = sessions::New {
+        digest: &digest,
+        user_id: user,
+        form_key: &form_key,
+        ttl_ms,
+        address: &facts.address,
+        user_agent: &facts.agent(),
+    };
+    sessions::insert(tx, &new, now)?;
+    let session = sessions::find(tx, &digest, now)?;
+    let session = session.ok_or_else(|| Fault::new("a session that was just made is not there"))?;
+    Ok((text, session))
+}
+
+fn texts(chance: &Chance) -> Result<(Secret, Secret), Fault> {
+    let text = Secret::new(chance.token(LENGTH)?);
+    Ok((text, Secret::new(chance.token(LENGTH)?)))
+}
+
+/// The live session with this SHA-256: neither ended nor expired, of a user who takes part.
+pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<Session>, Fault> {
+    find_at(tx, digest, wall())
+}
+
+/// [`find`] at another moment.
+pub fn find_at(tx: &mut Tx<'_>, digest: &[u8; 32], now: Time) -> Result<Option<Session>, Fault> {
+    sessions::find(tx, digest, now)
+}
+
+/// The live session whose text a browser presents; that it was used is written down once in a
+/// while.
+pub async fn open(store: &Store, text: &str, facts: &Facts) -> Result<Option<Session>, Stop> {
+    open_at(store, text, facts, wall()).await
+}
+
+/// [`open`] at another moment.
+pub async fn open_at(
+    store: &Store,
+    text: &str,
+    facts: &Facts,
+    now: Time,
+) -> Result<Option<Session>, Stop> {
+    if text.len() != LENGTH {
+        return Ok(None);
+    }
+    let digest = digest(text);
+    let found = store.read(move |tx| Ok(find_at(tx, &digest, now)?)).await?;
+    let Some(mut session) = found else {
+        return Ok(None);
+    };
+    if now.ms() - session.last_seen_at.ms() >= TOUCH_EVERY_MS {
+        let (id, facts) = (session.id, facts.clone());
+        session.last_seen_at = now;
+        session.address.clone_from(&facts.address);
+        session.user_agent = facts.agent();
+        let touch = move |tx: &mut Tx<'_>| {
+            Ok(sessions::touch(tx, id, &facts.address, &facts.agent(), now)?)
+        };
+        store.write(touch).await?;
+    }
+    Ok(Some(session))
+}
+
+/// Gives a session another text, when what it may do changes; the old text is dead with the commit.
+pub fn renew(tx: &mut Tx<'_>, session: &Session) -> Result<(Secret, Session), Stop> {
+    let (text, form_key) = texts(tx.chance())?;
+    if !sessions::renew(tx, &session.digest, &text.digest(), &form_key)? {
+        return Err(gone(session.id).into());
+    }
+    let by = By::user(session.user_id, &session.address);
+    let detail = json!({"session": session.id});
+    audit::append(tx, &by, Kind::SESSION_RENEW, None, &detail)?;
+    let renewed = Session {
+        digest: text.digest(),
+        form_key,
+        ..session.clone()
+    };
+    Ok((text, renewed))
+}
+
+fn gone(id: i64) -> Refusal {
+    Refusal::NotFound(base::refusal::Subject::new("session", "id", id))
+}
+
+/// Ends the session that asks for it.
+pub fn sign_out(tx: &mut Tx<'_>, session: &Session, facts: &Facts) -> Result<(), Stop> {
+    if sessions::revoke(tx, session.user_id, session.id, wall())? {
+        let by = By::user(session.user_id, &facts.address);
+        let detail = json!({"session": session.id});
+        audit::append(tx, &by, Kind::SIGN_OUT, None, &detail)?;
+    }
+    Ok(())
+}
+
+/// The live sessions of a user, last used first.
+pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Session>, Fault> {
+    sessions::list(tx, user, wall(), LISTED)
+}
+
+/// Ends one of a user's sessions.
+pub fn revoke(tx: &mut Tx<'_>, by: &By, user: UserId, id: i64) -> Result<(), Stop> {
+    if !sessions::revoke(tx, user, id, wall())? {
+        return Err(gone(id).into());
+    }
+    let detail = json!({"user": user.to_string(), "session": id});
+    Ok(audit::append(tx, by, Kind::SESSION_REVOKE, None, &detail)?)
+}
+
+/// Ends all sessions of a user but the one that is kept, if one is; how many.
+pub fn revoke_all(
+    tx: &mut Tx<'_>,
+    by: &By,
+    user: UserId,
+    keep: Option<i64>,
+) -> Result<u64, Stop> {
+    let ended = sessions::revoke_others(tx, user, keep, wall())?;
+    if ended > 0 {
+        let detail = json!({"user": user.to_string(), "sessions": ended, "kept": keep});
+        audit::append(tx, by, Kind::SESSION_REVOKE, None, &detail)?;
+    }
+    Ok(ended)
+}
+
+/// Forgets sessions that are long over.
+pub fn prune(tx: &mut Tx<'_>, longest_ttl_ms: i64) -> Result<u64, Fault> {
+    sessions::prune(tx, wall().plus_ms(-longest_ttl_ms))
+}
+
+/// The token of a form that a session shows: it holds for this form in this session only.
+pub fn form_token(session: &Session, form: &str) -> Result<String, Fault> {
+    token(&session.form_key, &[form])
+}
+
+/// Whether a form came back with the token that it was shown with.
+pub fn form_holds(session: &Session, form: &str, presented: &str) -> Result<bool, Fault> {
+    let expected = form_token(session, form)?;
+    Ok(same(expected.as_bytes(), presented.as_bytes()))
+}
+
+fn token(key: &Secret, parts: &[&str]) -> Result<String, Fault> {
+    let mac = Hmac::<Sha256>::new_from_slice(key.reveal().as_bytes());
+    let mut mac = mac.map_err(Fault::when("the key of a form"))?;
+    for part in parts {
+        // A length before each part, so that none runs into the next.
+        mac.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+        mac.update(part.as_bytes());
+    }
+    Ok(BASE64_URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes()))
+}
+
+/// The tokens of forms that are shown to people who are not signed in, bound to a random cookie.
+/// Nothing is stored for them.
+#[derive(Clone, Debug)]
+pub struct VisitorForms {
+    key: Secret,
+}
+
+impl VisitorForms {
+    /// Takes the key from the store, making it on the first start.
+    pub async fn open(store: &Store) -> Result<Self, Stop> {
+        let key = store.write(|tx| Ok(sessions::visitor_key(tx)?)).await?;
+        Ok(Self { key })
+    }
+
+    /// A cookie for a browser that has none.
+    pub fn cookie(&self, chance: &Chance) -> Result<Secret, Fault> {
+        chance.token(LENGTH).map(Secret::new)
+    }
+
+    /// The token of a form for the browser with this cookie.
+    pub fn form_token(&self, cookie: &Secret, form: &str) -> Result<String, Fault> {
+        token(&self.key, &[cookie.reveal(), form])
+    }
+
+    /// Whether a form came back with the token that it was shown with, from the same browser.
+    pub fn form_holds(&self, cookie: &Secret, form: &str, presented: &str) -> Result<bool, Fault> {
+        let expected = self.form_token(cookie, form)?;
+        let whole = cookie.reveal().len() == LENGTH;
+        Ok(whole && same(expected.as_bytes(), presented.as_bytes()))
+    }
+}
+
+/// What an entry about a user says, when there is nothing else.
+pub(crate) fn about(user: UserId) -> Value {
+    json!({"user": user.to_string()})
+}

@@ -1,0 +1,331 @@
+//! Signing in with a name and a password, so that nobody can guess fast, nobody can lock others
+//! out, and nobody can tell a wrong password from an unknown name.
+//!
+//! Throttling follows the machine's clock and is kept in the database: a restart forgets nothing.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use base::clock::wall;
+use base::secret::digest;
+use base::{Fault, Refusal, Secret, Stop, UserId};
+use serde_json::{Value, json};
+use store::users::{State, User};
+use store::{Store, Tx, attempts, users};
+
+use crate::audit::{self, By, Kind};
+use crate::passwords::{PasswordPool, is_current};
+use crate::sessions::{self, Facts, Session};
+
+pub use store::attempts::{Pace, Verdict};
+
+/// Bytes of a password; what is longer is wrong without being looked at.
+pub const LONGEST: usize = 1024;
+
+/// What a suspended account is told, once it has proved who it is.
+pub const SUSPENDED: &str =
+    "Your account is suspended and is not permitted to access this feature.";
+/// What a deleted account is told, once it has proved who it is.
+pub const DELETED: &str = "Your account has been deleted.";
+
+/// How often signing in may be tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// From one address; a whole /64 of IPv6 is one.
+    pub per_address: Pace,
+    /// For one name, from wherever: high, so that strangers cannot lock its owner out.
+    pub per_account: Pace,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            per_address: Pace {
+                burst: 3,
+                every_ms: 20_000,
+            },
+            per_account: Pace {
+                burst: 20,
+                every_ms: 30_000,
+            },
+        }
+    }
+}
+
+/// An attempt to sign in.
+#[derive(Clone, Debug)]
+pub struct Attempt {
+    /// A handle, with or without `@`, or an email address.
+    pub login: String,
+    /// The password.
+    pub password: Secret,
+    /// From where.
+    pub facts: Facts,
+    /// SHA-256 of the session that the browser has already, if it has one: it ends.
+    pub presented: Option<[u8; 32]>,
+}
+
+/// What comes of an attempt.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// Signed in.
+    Accepted {
+        /// The text for the browser.
+        text: Secret,
+        /// The session.
+        session: Box<Session>,
+    },
+    /// The name is unknown, or the password is wrong; which, is not told.
+    Wrong,
+    /// Too often.
+    Throttled {
+        /// When it may be tried again, in milliseconds from now.
+        retry_ms: i64,
+    },
+    /// The password is right, and the account does not take part.
+    Closed {
+        /// The sentence that is shown.
+        detail: &'static str,
+    },
+}
+
+/// Where people sign in.
+#[derive(Clone)]
+pub struct Gate {
+    /// Where accounts are.
+    pub store: Arc<Store>,
+    /// Where passwords are hashed.
+    pub pool: PasswordPool,
+    /// How often it may be tried.
+    pub limits: Limits,
+    /// How long a session lives on after it was last seen, in milliseconds.
+    pub ttl_ms: i64,
+}
+
+/// What a name and a password turned out to be.
+enum Checked {
+    Right(Box<User>, String),
+    Wrong,
+    Throttled(i64),
+}
+
+impl Gate {
+    /// A gate with the usual limits.
+    pub fn new(store: Arc<Store>, pool: PasswordPool) -> Self {
+        Self {
+            store,
+            pool,
+            limits: Limits::default(),
+            ttl_ms: sessions::TTL_MS,
+        }
+    }
+
+    /// Signs in, or says why not.
+    pub async fn attempt(&self, attempt: &Attempt) -> Result<Answer, Stop> {
+        let login = normal(&attempt.login);
+        let checked = self
+            .check(&login, &attempt.password, &attempt.facts)
+            .await?;
+        let (user, stored) = match checked {
+            Checked::Right(user, stored) => (user, stored),
+            Checked::Wrong => return Ok(Answer::Wrong),
+            Checked::Throttled(retry_ms) => return Ok(Answer::Throttled { retry_ms }),
+        };
+        let detail = match user.state {
+            State::Active => None,
+            State::Suspended => Some(SUSPENDED),
+            State::Deleted | State::Placeholder => Some(DELETED),
+        };
+        if let Some(detail) = detail {
+            let by = By::user(user.id, &attempt.facts.address);
+            let why = json!({"why": "the account does not take part"});
+            let note =
+                move |tx: &mut Tx<'_>| Ok(audit::append(tx, &by, Kind::SIGN_IN_FAILED, None, &why)?);
+            self.store.write(note).await?;
+            return Ok(Answer::Closed { detail });
+        }
+        let fresh = if is_current(&stored) {
+            None
+        } else {
+            let chance = &self.store.context().chance;
+            Some(self.pool.hash(&attempt.password, chance).await?)
+        };
+        self.accept(user.id, login, attempt, stored, fresh).await
+    }
+
+    /// The password was right: a session begins, unless that is no longer so.
+    async fn accept(
+        &self,
+        user: UserId,
+        login: String,
+        attempt: &Attempt,
+        stored: String,
+        fresh: Option<String>,
+    ) -> Result<Answer, Stop> {
+        let (facts, presented) = (attempt.facts.clone(), attempt.presented);
+        let (limits, ttl_ms) = (self.limits, self.ttl_ms);
+        let work = move |tx: &mut Tx<'_>| {
+            if users::password_hash(tx, user)?.as_ref() != Some(&stored) {
+                return Ok(Answer::Wrong);
+            }
+            if let Some(fresh) = &fresh {
+                users::set_password_hash(tx, user, fresh)?;
+            }
+            attempts::refund(tx, &address_key(&facts), limits.per_address)?;
+            attempts::refund(tx, &account_key(&login), limits.per_account)?;
+            let (text, session) = sessions::begin(tx, presented.as_ref(), user, &facts, ttl_ms)?;
+            Ok(Answer::Accepted {
+                text,
+                session: Box::new(session),
+            })
+        };
+        self.store.write(work).await
+    }
+
+    /// Proves that whoever is signed in as a user knows the password: before it, the address or
+    /// something else that matters is changed. It is throttled like signing in.
+    pub async fn prove(&self, user: UserId, password: &Secret, facts: &Facts) -> Result<(), Stop> {
+        let find = move |tx: &mut Tx<'_>| crate::users::active(tx, user);
+        let login = normal(&self.store.read(find).await?.username);
+        match self.check(&login, password, facts).await? {
+            Checked::Right(found, _) if found.id == user => {
+                let (limits, facts) = (self.limits, facts.clone());
+                let refund = move |tx: &mut Tx<'_>| {
+                    attempts::refund(tx, &address_key(&facts), limits.per_address)?;
+                    Ok(attempts::refund(tx, &account_key(&login), limits.per_account)?)
+                };
+                self.store.write(refund).await
+            }
+            Checked::Right(..) | Checked::Wrong => {
+                Err(wrong("password", "The password is wrong").into())
+            }
+            Checked::Throttled(_) => Err(Refusal::TooMany.into()),
+        }
+    }
+
+    async fn check(
+        &self,
+        login: &str,
+        password: &Secret,
+        facts: &Facts,
+    ) -> Result<Checked, Stop> {
+        let (limits, name, from) = (self.limits, login.to_owned(), facts.clone());
+        let look = move |tx: &mut Tx<'_>| {
+            if let Some(retry_ms) = charged(tx, &name, &from, limits)? {
+                return Ok(Err(retry_ms));
+            }
+            let Some(user) = named(tx, &name)? else {
+                return Ok(Ok(None));
+            };
+            let stored = users::password_hash(tx, user.id)?.unwrap_or_default();
+            Ok(Ok(Some((user, stored))))
+        };
+        let found = match self.store.write(look).await? {
+            Ok(found) => found,
+            Err(retry_ms) => return Ok(Checked::Throttled(retry_ms)),
+        };
+        // Nobody's password, and one that is too long, takes as long as anybody's.
+        let stored = found.as_ref().map_or("", |(_, stored)| stored.as_str());
+        let fits = password.reveal().len() <= LONGEST;
+        let tried = if fits { password } else { &Secret::new("") };
+        if self.pool.holds(tried, stored).await?
+            && fits
+            && let Some((user, stored)) = found
+        {
+            return Ok(Checked::Right(Box::new(user), stored));
+        }
+        let by = By {
+            user: found.map(|(user, _)| user.id),
+            address: facts.address.clone(),
+        };
+        let note = move |tx: &mut Tx<'_>| {
+            Ok(audit::append(tx, &by, Kind::SIGN_IN_FAILED, None, &Value::Null)?)
+        };
+        self.store.write(note).await?;
+        Ok(Checked::Wrong)
+    }
+}
+
+/// Counts a try for its address and its name; answers how long to wait when there were too many.
+fn charged(
+    tx: &mut Tx<'_>,
+    login: &str,
+    facts: &Facts,
+    limits: Limits,
+) -> Result<Option<i64>, Fault> {
+    let tries = [
+        ("address", address_key(facts), limits.per_address),
+        ("account", account_key(login), limits.per_account),
+    ];
+    for (what, key, pace) in tries {
+        let Verdict::Refused { retry_ms, first } = attempts::charge(tx, &key, pace, wall())? else {
+            continue;
+        };
+        if first {
+            let by = By::nobody(&facts.address);
+            let detail = json!({"per": what});
+            audit::append(tx, &by, Kind::SIGN_IN_THROTTLED, None, &detail)?;
+        }
+        return Ok(Some(retry_ms));
+    }
+    Ok(None)
+}
+
+/// Counts a try at something else than signing in, from an address; refuses when there were too
+/// many.
+pub(crate) fn throttled(
+    tx: &mut Tx<'_>,
+    what: &str,
+    who: &str,
+    pace: Pace,
+) -> Result<Verdict, Fault> {
+    attempts::charge(tx, &digest(&format!("{what}:{who}")), pace, wall())
+}
+
+/// Forgets the counts that nothing is held against any more.
+pub fn prune(tx: &mut Tx<'_>) -> Result<u64, Fault> {
+    attempts::prune(tx, wall())
+}
+
+fn address_key(facts: &Facts) -> [u8; 32] {
+    digest(&format!("sign_in.address:{}", place(&facts.address)))
+}
+
+fn account_key(login: &str) -> [u8; 32] {
+    digest(&format!("sign_in.account:{login}"))
+}
+
+/// What counts as one address: of IPv6 the /64, which is what one household gets.
+pub(crate) fn place(address: &str) -> String {
+    match address.parse::<IpAddr>().map(|address| address.to_canonical()) {
+        Ok(IpAddr::V6(address)) => format!("{:x}", address.to_bits() >> 64),
+        Ok(address) => address.to_string(),
+        Err(_) => address.to_owned(),
+    }
+}
+
+/// A name as it is looked up and counted by.
+pub(crate) fn normal(login: &str) -> String {
+    let login = login.trim();
+    let login = login.strip_prefix('@').unwrap_or(login);
+    login.to_lowercase()
+}
+
+/// The account that a name means.
+pub(crate) fn named(tx: &mut Tx<'_>, login: &str) -> Result<Option<User>, Fault> {
+    let found = if login.contains('@') {
+        users::by_email(tx, login)?
+    } else {
+        users::by_username(tx, login)?
+    };
+    Ok(found.filter(|user| user.state != State::Placeholder))
+}
+
+/// A field of a form that is wrong; what it held is not repeated.
+pub(crate) fn wrong(parameter: &'static str, message: impl Into<String>) -> Refusal {
+    Refusal::Invalid(vec![base::refusal::Wrong {
+        parameter: parameter.into(),
+        values: Vec::new(),
+        message: message.into(),
+    }])
+}

@@ -1,0 +1,123 @@
+//! What an approval is good for afterwards.
+
+use base::UserId;
+use network::apps::{App, Permission};
+use network::grants;
+use network::oauth1_flow::{self as flow, Gone, REQUEST_TTL_MS};
+use network::tokens::{self, Known};
+
+use super::{CALLBACK, OVER, app, approve, ask, exchange, level_of, pending, verifier};
+use crate::oauth2_flow::events;
+use crate::world::on_each_engine;
+
+#[test]
+fn a_level_is_lowered_and_never_raised() {
+    on_each_engine(async |world| {
+        let mut app = app(&world, "demo", &[CALLBACK]).await;
+        let ada = world.user("ada").await;
+        for (of_app, asked, given) in [
+            ("read", None, "read"),
+            ("read", Some(Permission::Write), "read"),
+            ("read", Some(Permission::Messages), "read"),
+            ("write", Some(Permission::Read), "read"),
+            ("write", None, "write"),
+            ("messages", Some(Permission::Write), "write"),
+            ("messages", None, "messages"),
+        ] {
+            of_app.clone_into(&mut app.permission);
+            let changed = app.clone();
+            world
+                .write(move |tx| Ok(store::apps::update(tx, &changed)?))
+                .await;
+            let pair = ask(&world, &app, CALLBACK, asked).await;
+            let code = verifier(approve(&world, &pair, ada).await);
+            // What the app may ask later does not widen what was asked.
+            app.permission = "messages".to_owned();
+            let access = exchange(&world, &app, &pair, &code).await.unwrap();
+            assert_eq!(
+                level_of(&world, &access.token).await,
+                given,
+                "{of_app} {asked:?}"
+            );
+        }
+    });
+}
+
+#[test]
+fn nobody_is_asked_twice_where_the_app_signs_in() {
+    on_each_engine(async |world| {
+        let app = app(&world, "demo", &[CALLBACK]).await;
+        let ada = world.user("ada").await;
+        let known = async |app: &App, level| {
+            let app = app.clone();
+            world
+                .write(move |tx| Ok(flow::already_approved(tx, &app, ada, level)?))
+                .await
+        };
+        assert!(!known(&app, Permission::Read).await);
+        let pair = ask(&world, &app, CALLBACK, Some(Permission::Write)).await;
+        approve(&world, &pair, ada).await.unwrap();
+        // Approving less afterwards takes nothing away.
+        let less = ask(&world, &app, CALLBACK, Some(Permission::Read)).await;
+        let code = verifier(approve(&world, &less, ada).await);
+        for (level, wanted) in [
+            (Permission::Read, true),
+            (Permission::Write, true),
+            (Permission::Messages, false),
+        ] {
+            assert_eq!(known(&app, level).await, wanted, "{level:?}");
+        }
+        let off = App {
+            sign_in: false,
+            ..app.clone()
+        };
+        assert!(!known(&off, Permission::Read).await);
+        let access = exchange(&world, &app, &less, &code).await.unwrap();
+
+        let id = app.id;
+        let all = world.write(move |tx| grants::list(tx, ada)).await;
+        assert_eq!(all.len(), 1);
+        assert_eq!(all[0].permission, Some(Permission::Write));
+        world.write(move |tx| grants::revoke(tx, ada, id)).await;
+        assert!(!known(&app, Permission::Read).await);
+        assert!(
+            world
+                .write(move |tx| grants::list(tx, ada))
+                .await
+                .is_empty()
+        );
+        let token = access.token.clone();
+        let dead = world
+            .write(move |tx| Ok(tokens::inspect(tx, token.reveal())?))
+            .await;
+        assert!(matches!(dead, Some(Known::OAuth1(token)) if token.revoked_at.is_some()));
+        // What was approved and not yet exchanged leads to nothing, even after a new approval.
+        let pair = ask(&world, &app, CALLBACK, None).await;
+        let code = verifier(approve(&world, &pair, ada).await);
+        world.write(move |tx| grants::revoke(tx, ada, id)).await;
+        let later = ask(&world, &app, CALLBACK, None).await;
+        approve(&world, &later, ada).await.unwrap();
+        assert_eq!(
+            exchange(&world, &app, &pair, &code).await.unwrap_err(),
+            OVER
+        );
+        let refused = world
+            .refused(move |tx| grants::revoke(tx, UserId::new(5), id))
+            .await;
+        assert!(refused.contains("app_id"), "{refused}");
+        assert_eq!(events(&world, "oauth.revoke").await, 2);
+    });
+}
+
+#[test]
+fn what_is_over_is_forgotten_after_a_day() {
+    on_each_engine(async |world| {
+        let app = app(&world, "demo", &[CALLBACK]).await;
+        let pair = ask(&world, &app, CALLBACK, None).await;
+        world.pass(REQUEST_TTL_MS + 24 * 3600 * 1000);
+        assert_eq!(world.write(grants::sweep).await, 0);
+        world.pass(1);
+        assert_eq!(world.write(grants::sweep).await, 1);
+        assert_eq!(pending(&world, &pair.token).await, Err(Gone::Unknown));
+    });
+}

@@ -1,0 +1,113 @@
+//! Who speaks at the token endpoint.
+
+use base::Secret;
+use network::apps::{self, Kind};
+use network::oauth2_flow::{self as flow, Credentials};
+
+use super::{Party, party, said};
+use crate::world::{World, on_each_engine};
+
+const MISSING: &str = "unauthorized_client: Missing valid authorization header";
+const UNKNOWN: &str = "invalid_client: Value passed for the client id was invalid.";
+const NO_ID: &str = "invalid_request: Missing required parameter [client_id].";
+
+async fn judge(world: &World, credentials: Credentials) -> String {
+    let work = move |tx: &mut store::Tx<'_>| flow::authenticate_client(tx, &credentials);
+    match world.store.write(work).await {
+        Ok(client) => client.app().name.clone(),
+        Err(stop) => said(stop),
+    }
+}
+
+/// Id and secret of a Basic header, then of the body; empty stands for none.
+fn came(basic: (&str, &str), id: &str, secret: &str) -> Credentials {
+    let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    Credentials {
+        basic: given(basic.0).map(|id| (id, Secret::new(basic.1))),
+        id: given(id),
+        secret: given(secret).map(Secret::new),
+    }
+}
+
+#[test]
+fn a_confidential_client_proves_itself_and_a_public_one_has_nothing_to_prove() {
+    on_each_engine(async |world| {
+        let web = party(&world, "web", Kind::Web).await;
+        let native = party(&world, "native", Kind::SinglePage).await;
+        let (id, public) = (web.app.client_id.as_str(), native.app.client_id.as_str());
+        let secret = web.credentials.secret.clone().unwrap();
+        let secret = secret.reveal();
+        let none = ("", "");
+        for (credentials, wanted) in [
+            (came((id, secret), "", ""), "web"),
+            (came(none, id, secret), "web"),
+            (came((id, secret), id, ""), "web"),
+            (came((id, secret), id, secret), "web"),
+            (came((id, ""), id, secret), "web"),
+            (came((id, secret), public, ""), MISSING),
+            (came((id, secret), id, "other"), MISSING),
+            (came((id, "other"), id, secret), MISSING),
+            (came((id, "other"), "", ""), MISSING),
+            (came((id, ""), "", ""), MISSING),
+            (came(none, id, ""), MISSING),
+            (came(none, id, "other"), MISSING),
+            (came(none, public, ""), "native"),
+            (came((public, ""), "", ""), "native"),
+            (came((public, ""), public, ""), "native"),
+            (came(none, public, secret), MISSING),
+            (came((public, secret), "", ""), MISSING),
+            (came(("unknown", secret), "", ""), MISSING),
+            (came(none, "unknown", "other"), MISSING),
+            (came(none, "unknown", ""), UNKNOWN),
+            (came(none, "", ""), NO_ID),
+            (came(none, "", secret), NO_ID),
+        ] {
+            let shown = format!("{credentials:?}");
+            assert_eq!(judge(&world, credentials).await, wanted, "{shown}");
+        }
+    });
+}
+
+#[test]
+fn a_client_that_may_not_be_used_is_told_apart_only_by_itself() {
+    on_each_engine(async |world| {
+        let Party { app, credentials } = party(&world, "web", Kind::Web).await;
+        let mut suspended = app.clone();
+        suspended.state = apps::State::Suspended;
+        world
+            .write(move |tx| Ok(store::apps::update(tx, &suspended)?))
+            .await;
+        let said = judge(&world, credentials.clone()).await;
+        assert_eq!(
+            said,
+            "unauthorized_client: Invalid / suspended application."
+        );
+        let wrong = Credentials {
+            secret: Some(Secret::new("other")),
+            ..credentials.clone()
+        };
+        assert_eq!(judge(&world, wrong).await, MISSING);
+        let mut deleted = app.clone();
+        deleted.state = apps::State::Deleted;
+        world
+            .write(move |tx| Ok(store::apps::update(tx, &deleted)?))
+            .await;
+        assert_eq!(judge(&world, credentials.clone()).await, MISSING);
+        // A public client that turned confidential has no secret until it is given one.
+        let (id, app) = (app.id, app);
+        world
+            .write(move |tx| {
+                store::apps::update(tx, &app)?;
+                apps::set_kind(tx, id, Kind::Native)?;
+                apps::set_kind(tx, id, Kind::Web)
+            })
+            .await;
+        for secret in [credentials.secret.clone(), Some(Secret::new("")), None] {
+            let credentials = Credentials {
+                secret,
+                ..credentials.clone()
+            };
+            assert_eq!(judge(&world, credentials).await, MISSING);
+        }
+    });
+}

@@ -1,0 +1,97 @@
+//! Many at once: exactly one wins, and nothing lives beside a revocation.
+
+use network::apps::Kind;
+use network::grants;
+use network::oauth2_flow::{self as flow, Granted, Outcome};
+use store::Tx;
+use tokio::task::JoinSet;
+
+use super::{Party, code, events, granted, is_live, party, refresh, rules, with_code};
+use crate::world::{World, on_each_engine};
+
+async fn refresh_often(world: &World, party: &Party, from: &Granted, times: usize) -> Vec<Granted> {
+    let mut all = JoinSet::new();
+    for _ in 0..times {
+        let (store, party) = (world.store.clone(), party.clone());
+        let token = from.refresh.clone().unwrap();
+        let work = move |tx: &mut Tx<'_>| {
+            let client = flow::authenticate_client(tx, &party.credentials)?;
+            flow::refresh(tx, &rules(), &client, Some(token.reveal()), None)
+        };
+        all.spawn(async move { store.write(work).await });
+    }
+    let answers = all.join_all().await.into_iter();
+    let won = answers.filter_map(|answer| match answer.unwrap() {
+        Outcome::Done(granted) => Some(granted),
+        Outcome::Refused(_) => None,
+    });
+    won.collect()
+}
+
+#[test]
+fn of_fifty_exchanges_of_one_code_one_wins_and_its_tokens_die() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let party = party(&world, "demo", Kind::Web).await;
+        let code = code(&world, &party, ada).await;
+        let mut all = JoinSet::new();
+        for _ in 0..50 {
+            let (store, party) = (world.store.clone(), party.clone());
+            let came = with_code(&code);
+            let work = move |tx: &mut Tx<'_>| {
+                let client = flow::authenticate_client(tx, &party.credentials)?;
+                flow::exchange_code(tx, &rules(), &client, &came)
+            };
+            all.spawn(async move { store.write(work).await });
+        }
+        let mut won = Vec::new();
+        for answer in all.join_all().await {
+            if let Outcome::Done(granted) = answer.unwrap() {
+                won.push(granted);
+            }
+        }
+        assert_eq!(won.len(), 1);
+        assert!(!is_live(&world, &won[0].access).await);
+        assert!(!is_live(&world, won[0].refresh.as_ref().unwrap()).await);
+        assert_eq!(events(&world, "token.reuse").await, 1);
+    });
+}
+
+#[test]
+fn of_a_hundred_refreshes_one_wins_and_the_family_dies() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let party = party(&world, "demo", Kind::Native).await;
+        let first = granted(&world, &party, ada).await;
+        let won = refresh_often(&world, &party, &first, 100).await;
+        assert_eq!(won.len(), 1);
+        assert!(!is_live(&world, &won[0].access).await);
+        assert_eq!(events(&world, "token.reuse").await, 1);
+        let next = won[0].refresh.as_ref().unwrap();
+        assert!(refresh(&world, &rules(), &party, next, None).await.is_err());
+    });
+}
+
+/// A user who revokes while tokens are given out is left with none.
+#[test]
+fn nothing_is_given_out_beside_a_revocation() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let party = party(&world, "demo", Kind::Native).await;
+        let app = party.app.id;
+        for _ in 0..20 {
+            let first = granted(&world, &party, ada).await;
+            let revoking = world.store.write(move |tx| grants::revoke(tx, ada, app));
+            let refreshing = async {
+                let token = first.refresh.as_ref().unwrap();
+                refresh(&world, &rules(), &party, token, None).await
+            };
+            let (revoked, refreshed) = tokio::join!(revoking, refreshing);
+            revoked.unwrap();
+            if let Ok(second) = refreshed {
+                assert!(!is_live(&world, &second.access).await);
+            }
+            assert!(!is_live(&world, &first.access).await);
+        }
+    });
+}

@@ -1,0 +1,77 @@
+//! Where two texts part.
+
+/// One of two texts, cut where it leaves the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference<'a> {
+    /// What both have.
+    pub same: &'a str,
+    /// The first character that differs; empty where the text ends before the other.
+    pub first: &'a str,
+    /// What follows.
+    pub rest: &'a str,
+}
+
+impl<'a> Difference<'a> {
+    /// Cuts `text` where it leaves `other`. `None`: they are the same.
+    pub fn of(text: &'a str, other: &str) -> Option<Self> {
+        let at = position(text, other)?;
+        let (same, after) = split_at_character(text, at);
+        let (first, rest) = split_at_character(after, 1);
+        Some(Self { same, first, rest })
+    }
+
+    /// The first character that differs, written so that it can be seen.
+    pub fn visible(&self) -> String {
+        match self.first {
+            "" => "end".to_owned(),
+            " " => "space".to_owned(),
+            "\t" => "tab".to_owned(),
+            "\n" | "\r" => "line break".to_owned(),
+            other => match other.chars().next() {
+                Some(odd) if odd.is_control() || !odd.is_ascii() && !odd.is_alphanumeric() => {
+                    format!("U+{:04X}", u32::from(odd))
+                }
+                _ => other.to_owned(),
+            },
+        }
+    }
+}
+
+/// The number of characters that two texts share from the start, if they differ at all.
+pub(crate) fn position(one: &str, other: &str) -> Option<usize> {
+    if one == other {
+        return None;
+    }
+    Some(
+        one.chars()
+            .zip(other.chars())
+            .take_while(|(left, right)| left == right)
+            .count(),
+    )
+}
+
+fn split_at_character(text: &str, count: usize) -> (&str, &str) {
+    let at = text
+        .char_indices()
+        .nth(count)
+        .map_or(text.len(), |(at, _)| at);
+    text.split_at_checked(at).unwrap_or((text, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_part_at_a_character_not_within_one() {
+        let cut = |text, other| {
+            Difference::of(text, other).map(|cut| (cut.same, cut.first, cut.rest, cut.visible()))
+        };
+        assert_eq!(cut("abc", "abc"), None);
+        assert_eq!(cut("abc", "abd"), Some(("ab", "c", "", "c".into())));
+        assert_eq!(cut("ab", "abd"), Some(("ab", "", "", "end".into())));
+        assert_eq!(cut("aéx", "aèx"), Some(("a", "é", "x", "é".into())));
+        assert_eq!(cut("a b", "a+b"), Some(("a", " ", "b", "space".into())));
+        assert_eq!(cut("a\u{200b}", "a"), Some(("a", "\u{200b}", "", "U+200B".into())));
+    }
+}

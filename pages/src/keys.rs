@@ -1,0 +1,178 @@
+//! An app's keys and tokens: shown once, then only their endings.
+
+use crate::{App, Frame, Page, Tab};
+use askama::Template;
+use base::Time;
+
+/// A kind of credential.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyKind {
+    /// API key and secret.
+    Api,
+    /// App-only bearer token.
+    Bearer,
+    /// The owner's own access token and secret.
+    Access,
+    /// OAuth 2.0 client ID and, for confidential apps, secret.
+    Client,
+}
+
+impl KeyKind {
+    /// The path piece below `/keys`: `api`, `bearer`, `access`, `client`; `/regenerate` follows.
+    pub const fn slug(self) -> &'static str {
+        match self {
+            Self::Api => "api",
+            Self::Bearer => "bearer",
+            Self::Access => "access",
+            Self::Client => "client",
+        }
+    }
+
+    /// Reads a path piece.
+    pub fn parse(slug: &str) -> Option<Self> {
+        [Self::Api, Self::Bearer, Self::Access, Self::Client]
+            .into_iter()
+            .find(|kind| kind.slug() == slug)
+    }
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Api => "API key and secret",
+            Self::Bearer => "Bearer token",
+            Self::Access => "Access token and secret",
+            Self::Client => "OAuth 2.0 client",
+        }
+    }
+
+    /// What is regenerated, within a sentence.
+    pub const fn object(self) -> &'static str {
+        match self {
+            Self::Api => "the API key and secret",
+            Self::Bearer => "the bearer token",
+            Self::Access => "your access token and secret",
+            Self::Client => "the client secret",
+        }
+    }
+
+    /// What it is for.
+    pub const fn purpose(self) -> &'static str {
+        match self {
+            Self::Api => "Sign OAuth 1.0a requests as the app.",
+            Self::Bearer => "Read public data as the app, for nobody in particular.",
+            Self::Access => "Call as yourself with OAuth 1.0a, without signing in.",
+            Self::Client => "Sign people in with OAuth 2.0 and PKCE.",
+        }
+    }
+
+    /// What regenerating it does.
+    pub const fn effect(self) -> &'static str {
+        match self {
+            Self::Api => "Every OAuth 1.0a call of the app fails until you put the new key and secret in place. People stay connected.",
+            Self::Bearer => "Every call with the old token fails until you put the new one in place.",
+            Self::Access => "Every call with your old token fails until you put the new one in place. The new one has the app’s permission of today.",
+            Self::Client => "The app can’t exchange codes or refresh tokens until you put the new secret in place. The client ID stays.",
+        }
+    }
+}
+
+/// A credential of an app.
+pub struct Key {
+    /// Which one.
+    pub kind: KeyKind,
+    /// Whether there is one; a bearer or access token may not be made yet.
+    pub exists: bool,
+    /// What is no secret: the client ID.
+    pub public: Option<String>,
+    /// The last characters of what is secret; `None`: there is no secret, as with public clients.
+    pub ending: Option<String>,
+    /// What the developer should know, such as a token older than the app's permission.
+    pub note: Option<String>,
+    /// When it was made.
+    pub created: Option<Time>,
+    /// When it was last used.
+    pub last_used: Option<Time>,
+}
+
+/// Values that are shown this once.
+pub struct Shown {
+    /// What they belong to, in words: "API key and secret", or the app's name.
+    pub what: String,
+    /// The values.
+    pub values: Vec<Value>,
+}
+
+/// A value under its name.
+pub struct Value {
+    /// Its name, as client libraries call it.
+    pub name: String,
+    /// The value.
+    pub value: String,
+}
+
+/// An app's keys and tokens. Links lead to `{app}/keys/{slug}/regenerate`.
+#[derive(Template)]
+#[template(path = "keys.html")]
+pub struct Keys {
+    /// The surroundings; somebody is signed in.
+    pub frame: Frame,
+    /// The app.
+    pub app: App,
+    /// The credentials.
+    pub keys: Vec<Key>,
+    /// What was just made.
+    pub shown: Option<Shown>,
+}
+
+impl Keys {
+    const TAB: Tab = Tab::Keys;
+}
+
+impl Page for Keys {
+    const NAME: &'static str = "keys";
+
+    fn title(&self) -> String {
+        format!("Keys and tokens: {}", self.app.name)
+    }
+
+    fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    fn samples() -> Vec<(&'static str, Self)> {
+        crate::samples::app::keys()
+    }
+}
+
+/// Ask before a credential is made anew. Form: nothing but `csrf`.
+#[derive(Template)]
+#[template(path = "regenerate.html")]
+pub struct Regenerate {
+    /// The surroundings; somebody is signed in.
+    pub frame: Frame,
+    /// The app.
+    pub app: App,
+    /// Which one.
+    pub kind: KeyKind,
+    /// Whether there is one already; if not, it is made for the first time.
+    pub exists: bool,
+    /// Where the form posts to.
+    pub action: String,
+}
+
+impl Page for Regenerate {
+    const NAME: &'static str = "regenerate";
+
+    fn title(&self) -> String {
+        let verb = if self.exists { "Regenerate" } else { "Create" };
+        format!("{verb} {}", self.kind.object())
+    }
+
+    fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    fn samples() -> Vec<(&'static str, Self)> {
+        crate::samples::app::regenerate()
+    }
+}

@@ -1,0 +1,50 @@
+//! What a person sees: plain values in, HTML out. No HTTP, no store, no clock.
+//!
+//! The floor above fills a page's struct and sends [`Page::html`]; every form's field names stand on
+//! the struct that shows it. Every form also carries `csrf`, from [`Frame::csrf`].
+//!
+//! Pages need nothing that a strict `Content-Security-Policy` forbids: no script, no inline style, no
+//! foreign origin. One thing to mind: browsers hold `form-action` against the redirect that answers a
+//! form too, so pages whose form leads to an app's callback must name its origin or scheme there.
+
+mod account;
+mod authorize;
+mod callbacks;
+mod device;
+mod difference;
+mod error;
+mod field;
+mod frame;
+mod keys;
+mod mailbox;
+mod page;
+mod portal;
+mod recover;
+mod samples;
+mod sign;
+mod signature;
+mod style;
+mod usage;
+mod when;
+mod words;
+
+pub use account::{AccountSettings, Connected, Connection, EmailForm, PasswordForm, Session, Sessions};
+pub use authorize::{AppCard, Authorize, Cancelled, Consent, Pin};
+pub use callbacks::{CallbackTester, Compared, Delete, Verdict};
+pub use device::device;
+pub use difference::Difference;
+pub use error::{ErrorPage, Wrong};
+pub use field::{Field, Problem};
+pub use frame::{Account, Frame, Links, Notice, Tone};
+pub use keys::{Key, KeyKind, Keys, Regenerate, Shown, Value};
+pub use mailbox::{Letter, LetterLine, LetterPage, Mailbox};
+pub use page::{Page, Pager};
+pub use portal::{App, AppForm, AppKind, AppRow, AppSettings, Apps, NewApp, Tab};
+pub use recover::{Confirmation, Confirmed, Forgotten, Reset, ResetState};
+pub use samples::{Sample, samples};
+pub use sign::{SignIn, SignOut, SignUp};
+pub use signature::{Explained, SignatureExplainer};
+pub use style::{MARK, MARK_PATH, STYLE, STYLE_PATH};
+pub use usage::{Usage, Window};
+pub use when::{ago, until};
+pub use words::{Level, Power, power};

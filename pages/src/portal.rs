@@ -1,0 +1,282 @@
+//! The developer's apps: list, create, edit.
+
+use crate::field::problems;
+use crate::{Field, Frame, Level, Page, Pager, Problem};
+use askama::Template;
+use base::Time;
+
+/// What kind of program an app is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AppKind {
+    /// Runs on a server, with a secret.
+    #[default]
+    Web,
+    /// A bot, with a secret.
+    Automated,
+    /// Runs on people's devices, without a secret.
+    Native,
+    /// Runs in the browser, without a secret.
+    SinglePage,
+}
+
+impl AppKind {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [Self::Web, Self::Automated, Self::Native, Self::SinglePage];
+
+    /// The value in forms: `web`, `automated`, `native`, `single-page`.
+    pub const fn value(self) -> &'static str {
+        match self {
+            Self::Web => "web",
+            Self::Automated => "automated",
+            Self::Native => "native",
+            Self::SinglePage => "single-page",
+        }
+    }
+
+    /// Reads the value of a form.
+    pub fn parse(value: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.value() == value)
+    }
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Web => "Web app",
+            Self::Automated => "Automated app or bot",
+            Self::Native => "Native app",
+            Self::SinglePage => "Single-page app",
+        }
+    }
+
+    /// How to choose.
+    pub const fn hint(self) -> &'static str {
+        match self {
+            Self::Web => "Runs on your server, which can keep a secret.",
+            Self::Automated => "Posts by itself from your server. It has a secret too.",
+            Self::Native => "Installed on phones or computers. It has no secret; PKCE protects it.",
+            Self::SinglePage => "Runs in the browser. It has no secret; PKCE protects it.",
+        }
+    }
+}
+
+/// A page about one app.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tab {
+    /// At the app's own path.
+    Settings,
+    /// At `/keys` below it.
+    Keys,
+    /// At `/callbacks` below it.
+    Callbacks,
+    /// At `/usage` below it.
+    Usage,
+    /// At `/delete` below it.
+    Delete,
+}
+
+impl Tab {
+    /// In the order of the page.
+    pub const ALL: [Self; 5] = [
+        Self::Settings,
+        Self::Keys,
+        Self::Callbacks,
+        Self::Usage,
+        Self::Delete,
+    ];
+
+    /// What the link says.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Settings => "Settings",
+            Self::Keys => "Keys and tokens",
+            Self::Callbacks => "Callback tester",
+            Self::Usage => "Usage",
+            Self::Delete => "Delete",
+        }
+    }
+
+    /// What follows the app's path.
+    pub const fn path(self) -> &'static str {
+        match self {
+            Self::Settings => "",
+            Self::Keys => "/keys",
+            Self::Callbacks => "/callbacks",
+            Self::Usage => "/usage",
+            Self::Delete => "/delete",
+        }
+    }
+}
+
+/// The app that a page is about.
+#[derive(Clone, Default)]
+pub struct App {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// The path of its settings; the other tabs are below it.
+    pub path: String,
+}
+
+impl App {
+    /// The path of one of its pages.
+    pub fn tab(&self, tab: Tab) -> String {
+        format!("{}{}", self.path, tab.path())
+    }
+}
+
+/// A line of the list of apps.
+pub struct AppRow {
+    /// The app.
+    pub app: App,
+    /// What its developer says about it.
+    pub description: String,
+    /// What kind it is.
+    pub kind: AppKind,
+    /// Its OAuth 1.0a level.
+    pub level: Level,
+    /// When it last called.
+    pub last_used: Option<Time>,
+    /// Whether it may call at all.
+    pub suspended: bool,
+}
+
+/// The developer's apps.
+#[derive(Template)]
+#[template(path = "apps.html")]
+pub struct Apps {
+    /// The surroundings; somebody is signed in.
+    pub frame: Frame,
+    /// The apps.
+    pub apps: Vec<AppRow>,
+    /// The neighbouring parts of the list.
+    pub pager: Pager,
+}
+
+impl Page for Apps {
+    const NAME: &'static str = "apps";
+
+    fn title(&self) -> String {
+        "Your apps".to_owned()
+    }
+
+    fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    fn samples() -> Vec<(&'static str, Self)> {
+        crate::samples::portal::apps()
+    }
+}
+
+/// What a developer decides about an app. Form: `name`, `description`, `website`, `kind`
+/// ([`AppKind::value`]), `permission` ([`Level::value`]), `callbacks` (one a line), and `sign_in` and
+/// `email`, which are `on` or absent.
+#[derive(Clone, Default)]
+pub struct AppForm {
+    /// Where the form posts to.
+    pub action: String,
+    /// Its name.
+    pub name: Field,
+    /// What people are told about it.
+    pub description: Field,
+    /// Its website.
+    pub website: Field,
+    /// What kind it is.
+    pub kind: AppKind,
+    /// Why the kind was refused.
+    pub kind_error: Option<String>,
+    /// Its OAuth 1.0a level.
+    pub permission: Level,
+    /// Why the level was refused.
+    pub permission_error: Option<String>,
+    /// At most ten, one a line.
+    pub callbacks: Field,
+    /// "Sign in with" is on: who approved before is sent back without being asked.
+    pub sign_in: bool,
+    /// It may ask for the e-mail address.
+    pub email: bool,
+}
+
+impl AppForm {
+    fn problems(&self) -> Vec<Problem> {
+        let choice = |error: &Option<String>| Field {
+            value: String::new(),
+            error: error.clone(),
+        };
+        problems(&[
+            ("name", &self.name),
+            ("description", &self.description),
+            ("website", &self.website),
+            ("kind", &choice(&self.kind_error)),
+            ("permission", &choice(&self.permission_error)),
+            ("callbacks", &self.callbacks),
+        ])
+    }
+}
+
+/// Create an app.
+#[derive(Template)]
+#[template(path = "new_app.html")]
+pub struct NewApp {
+    /// The surroundings; somebody is signed in.
+    pub frame: Frame,
+    /// What was typed.
+    pub form: AppForm,
+}
+
+impl Page for NewApp {
+    const NAME: &'static str = "new-app";
+
+    fn title(&self) -> String {
+        "Create an app".to_owned()
+    }
+
+    fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        self.form.problems()
+    }
+
+    fn samples() -> Vec<(&'static str, Self)> {
+        crate::samples::portal::new_app()
+    }
+}
+
+/// Edit an app.
+#[derive(Template)]
+#[template(path = "app_settings.html")]
+pub struct AppSettings {
+    /// The surroundings; somebody is signed in.
+    pub frame: Frame,
+    /// The app, as stored.
+    pub app: App,
+    /// What was typed.
+    pub form: AppForm,
+}
+
+impl AppSettings {
+    const TAB: Tab = Tab::Settings;
+}
+
+impl Page for AppSettings {
+    const NAME: &'static str = "app-settings";
+
+    fn title(&self) -> String {
+        format!("Settings: {}", self.app.name)
+    }
+
+    fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        self.form.problems()
+    }
+
+    fn samples() -> Vec<(&'static str, Self)> {
+        crate::samples::portal::app_settings()
+    }
+}
