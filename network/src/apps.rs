@@ -5,7 +5,7 @@ use std::str::FromStr;
 use base::{AppId, Chance, Fault, Refusal, Secret, Stop, UserId};
 use store::{Tx, apps, log};
 
-pub use crate::authenticator::{AuthConfig, AuthRequest, Authenticator, Caller};
+pub use crate::authenticator::{AuthConfig, AuthRequest, Authenticator, Caller, Signed};
 pub use store::apps::{App, State};
 
 macro_rules! words {
@@ -131,12 +131,7 @@ pub enum Which {
 
 /// Registers an app with a full set of keys.
 pub fn create(tx: &mut Tx<'_>, new: &NewApp) -> Result<(App, Keys), Stop> {
-    let name = new.name.trim();
-    if !(1..=32).contains(&name.chars().count()) {
-        return Err(
-            Refusal::invalid("name", name, "The `name` must have 1 to 32 characters").into(),
-        );
-    }
+    let name = checked_name(&new.name)?;
     check_callbacks(&new.callback_urls)?;
     let id: AppId = tx.next_id();
     let chance = tx.chance().clone();
@@ -148,7 +143,7 @@ pub fn create(tx: &mut Tx<'_>, new: &NewApp) -> Result<(App, Keys), Stop> {
     let app = App {
         id,
         owner_id: new.owner_id,
-        name: name.to_owned(),
+        name,
         description: new.description.clone(),
         website_url: new.website_url.clone(),
         created_at: tx.now(),
@@ -180,6 +175,15 @@ pub fn create(tx: &mut Tx<'_>, new: &NewApp) -> Result<(App, Keys), Stop> {
         client_secret,
     };
     Ok((app, keys))
+}
+
+fn checked_name(name: &str) -> Result<String, Refusal> {
+    let name = name.trim();
+    if !(1..=32).contains(&name.chars().count()) || name.chars().any(char::is_control) {
+        let message = "The `name` must have 1 to 32 characters";
+        return Err(Refusal::invalid("name", name, message));
+    }
+    Ok(name.to_owned())
 }
 
 /// An app-only bearer token in its URL-encoded form, as it is given out.
@@ -285,6 +289,44 @@ pub fn set_kind(tx: &mut Tx<'_>, id: AppId, kind: Kind) -> Result<App, Stop> {
     if !kind.is_confidential() {
         app.client_secret_digest = None;
     }
+    changed(tx, &app, "app.update")?;
+    Ok(app)
+}
+
+/// What an app says of itself and may ask for; none: it stays.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Details<'a> {
+    /// Its name, 1–32 characters.
+    pub name: Option<&'a str>,
+    /// What it says it does.
+    pub description: Option<&'a str>,
+    /// Its website.
+    pub website_url: Option<&'a str>,
+    /// The access level of new OAuth 1.0a tokens.
+    pub permission: Option<Permission>,
+    /// May ask for the user's email address.
+    pub request_email: Option<bool>,
+    /// May use sign-in with the service.
+    pub sign_in: Option<bool>,
+}
+
+/// Changes what an app says of itself and may ask for.
+pub fn set_details(tx: &mut Tx<'_>, id: AppId, details: &Details<'_>) -> Result<App, Stop> {
+    let mut app = find(tx, id)?;
+    if let Some(name) = details.name {
+        app.name = checked_name(name)?;
+    }
+    if let Some(description) = details.description {
+        description.clone_into(&mut app.description);
+    }
+    if let Some(website) = details.website_url {
+        website.clone_into(&mut app.website_url);
+    }
+    if let Some(permission) = details.permission {
+        permission.name().clone_into(&mut app.permission);
+    }
+    app.request_email = details.request_email.unwrap_or(app.request_email);
+    app.sign_in = details.sign_in.unwrap_or(app.sign_in);
     changed(tx, &app, "app.update")?;
     Ok(app)
 }

@@ -19,6 +19,7 @@ use store::{Store, Tx, log};
 
 use crate::apps::Permission;
 use crate::bearer::encoded;
+use crate::oauth1_flow;
 
 /// Credentials that are remembered at most.
 const REMEMBERED: u64 = 100_000;
@@ -145,9 +146,19 @@ impl Authenticator {
             return self.bearer(token).await.map(Some);
         }
         match self.signed(request).await? {
-            // A consumer's signature without a user's token proves no caller of a resource.
-            Some(Signed { caller: None, .. }) => {
-                Err(Refusal::Unauthenticated(Unproven::Signature).into())
+            // A signature without a user's access token proves no caller of a resource.
+            Some(Signed {
+                caller: None,
+                presented,
+                ..
+            }) => {
+                let token = presented.token.is_some();
+                let why = if token {
+                    Unproven::Token
+                } else {
+                    Unproven::Signature
+                };
+                Err(Refusal::Unauthenticated(why).into())
             }
             Some(Signed { caller, .. }) => Ok(caller),
             None if header.is_empty() => Ok(None),
@@ -248,7 +259,12 @@ impl Authenticator {
             Some(token) => self.oauth1_token(token, &app).await?,
             None => None,
         };
-        self.check_signature(request, &presented, &app, token.as_ref())?;
+        let secret = match (&token, &presented.token) {
+            (Some(known), _) => known.token_secret.clone(),
+            (None, Some(token)) => Some(self.request_secret(token, &app).await?),
+            (None, None) => None,
+        };
+        self.check_signature(request, &presented, &app, secret.as_ref())?;
         self.check_new(&presented, now).await?;
         if let Some(name) = presented.duplicate_parameter() {
             let message =
@@ -282,32 +298,35 @@ impl Authenticator {
         Ok(app)
     }
 
-    /// What is known of an access token of this app. None: nothing; the signature is then judged
-    /// without its secret, so that an unknown token and a wrong signature look alike.
+    /// What is known of an access token of this app; none when it is no such token.
     async fn oauth1_token(&self, token: &str, app: &Arc<App>) -> Result<Option<Remembered>, Stop> {
         let key = digest(token);
         let version = self.version();
-        let known = self
-            .oauth1_tokens
-            .get(&key)
-            .filter(|known| known.version == version);
-        let found = if let Some(known) = known {
-            known
-        } else {
-            let found = self
-                .store
-                .read(move |tx| look_up_oauth1(tx, &key, version))
-                .await?;
-            let found = found.ok_or(Refusal::Unauthenticated(Unproven::Token))?;
-            self.oauth1_tokens.insert(key, found.clone());
-            found
-        };
-        let is_of_app = !matches!(&found.answer, Ok(caller) if caller.app_id != app.id);
-        if is_of_app {
-            Ok(Some(found))
-        } else {
-            Err(Refusal::Unauthenticated(Unproven::Token).into())
+        let known = self.oauth1_tokens.get(&key);
+        let mut found = known.filter(|known| known.version == version);
+        if found.is_none() {
+            let looked_up = self.store.read(move |tx| look_up_oauth1(tx, &key, version));
+            found = looked_up.await?;
+            if let Some(found) = &found {
+                self.oauth1_tokens.insert(key, found.clone());
+            }
         }
+        let of_other =
+            |known: &Remembered| matches!(&known.answer, Ok(caller) if caller.app_id != app.id);
+        Ok(found.filter(|known| !of_other(known)))
+    }
+
+    /// The secret of a request token of this app. No other token is left that it could be.
+    async fn request_secret(&self, token: &str, app: &Arc<App>) -> Result<Secret, Stop> {
+        let (text, app_id) = (token.to_owned(), app.id);
+        let held = self
+            .store
+            .read(move |tx| Ok(oauth1_flow::secret_of(tx, &text)?))
+            .await?;
+        let held = held.filter(|held| held.app_id == app_id);
+        Ok(held
+            .ok_or(Refusal::Unauthenticated(Unproven::Token))?
+            .secret)
     }
 
     fn check_signature(
@@ -315,9 +334,8 @@ impl Authenticator {
         request: &AuthRequest,
         presented: &Presented,
         app: &App,
-        token: Option<&Remembered>,
+        secret: Option<&Secret>,
     ) -> Result<(), Refusal> {
-        let secret = token.and_then(|known| known.token_secret.as_ref());
         let connected = request.host.as_deref();
         let connected =
             connected.and_then(|host| Origin::parse(&format!("{}://{host}", request.scheme)));

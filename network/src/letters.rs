@@ -1,1 +1,183 @@
-//! Being written.
+//! Letters: queued in the transaction of what caused them, sent afterwards, tried again when that
+//! fails. On a test platform nobody sends them: the queue is the mailbox that the console shows.
+//!
+//! Sending follows the machine's clock.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::clock::wall;
+use base::{Fault, Secret, Stop, Time};
+use store::{Store, Tx, letters};
+
+pub use store::letters::{Letter as Stored, list};
+
+/// A letter.
+#[derive(Clone, Debug)]
+pub struct Letter {
+    /// The address it goes to.
+    pub to: String,
+    /// What it is about.
+    pub subject: String,
+    /// Its text; links may stand in it.
+    pub text: Secret,
+}
+
+/// Sends letters. It blocks until the letter is handed over.
+pub trait Mailer: Send + Sync + 'static {
+    /// Hands one letter over.
+    fn send(&self, letter: &Letter) -> Result<(), Fault>;
+}
+
+/// What letters say about this platform. It comes from the configuration and never from a
+/// request, whose `Host` anyone may make up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    name: String,
+    base_url: String,
+}
+
+/// Where a link to confirm an address leads.
+pub const CONFIRM_PATH: &str = "/account/confirm";
+/// Where a link to set a new password leads.
+pub const RESET_PATH: &str = "/account/reset";
+/// Where an invitation leads.
+pub const JOIN_PATH: &str = "/account/join";
+
+impl Site {
+    /// A platform with this name under this address (`https://example.org`).
+    pub fn new(name: &str, base_url: &str) -> Result<Self, Fault> {
+        let rest = base_url
+            .strip_prefix("https://")
+            .or_else(|| base_url.strip_prefix("http://"))
+            .ok_or_else(|| Fault::new(format!("{base_url:?} is no address of a site")))?;
+        let bad =
+            |letter: char| letter.is_whitespace() || letter.is_control() || "?#@".contains(letter);
+        if rest.is_empty() || rest.contains(bad) {
+            return Err(Fault::new(format!("{base_url:?} is no address of a site")));
+        }
+        Ok(Self {
+            name: plain(name),
+            base_url: base_url.trim_end_matches('/').to_owned(),
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The address of a link with its secret.
+    pub fn link(&self, path: &str, secret: &Secret) -> String {
+        format!("{}{path}?token={}", self.base_url, secret.reveal())
+    }
+}
+
+/// On one line, without anything that could become a header.
+fn plain(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).collect()
+}
+
+/// Queues a letter.
+pub fn queue(tx: &mut Tx<'_>, letter: &Letter) -> Result<(), Fault> {
+    let subject = plain(&letter.subject);
+    letters::queue(tx, &letter.to, &subject, letter.text.reveal(), wall())
+}
+
+/// What one round of sending came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Round {
+    /// Letters handed over.
+    pub sent: usize,
+    /// Letters that will be tried again.
+    pub put_off: usize,
+    /// Letters that were given up.
+    pub given_up: usize,
+}
+
+/// Letters of one round.
+const BATCH: i64 = 20;
+/// How long one sender has a letter for itself.
+const LEASE_MS: i64 = 5 * 60 * 1000;
+/// How long is waited after each failure; after the last, the letter is given up.
+const WAITS_S: [i64; 8] = [10, 30, 120, 300, 900, 1800, 3600, 7200];
+/// How often it is looked for letters that are due.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Characters of a problem that are kept.
+const PROBLEM: usize = 300;
+
+/// Sends letters for ever. What fails is logged and tried again.
+pub async fn run(store: Arc<Store>, mailer: Arc<dyn Mailer>) {
+    loop {
+        match deliver(&store, &mailer, wall()).await {
+            Ok(_) => {}
+            Err(Stop::Failed(fault)) => tracing::error!(%fault, "sending letters"),
+            Err(Stop::Refused(refusal)) => tracing::error!(?refusal, "sending letters"),
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Sends the letters that are due at a moment, once.
+pub async fn deliver(store: &Store, mailer: &Arc<dyn Mailer>, now: Time) -> Result<Round, Stop> {
+    let mut round = Round::default();
+    let due = store
+        .read(move |tx| Ok(letters::due(tx, now, BATCH)?))
+        .await?;
+    for stored in due {
+        let claim = {
+            let stored = stored.clone();
+            move |tx: &mut Tx<'_>| Ok(letters::claim(tx, &stored, now.plus_ms(LEASE_MS))?)
+        };
+        if !store.write(claim).await? {
+            continue;
+        }
+        let (id, tries) = (stored.id, stored.tries);
+        match hand_over(mailer, stored).await {
+            Ok(()) => {
+                store
+                    .write(move |tx| Ok(letters::sent(tx, id, now)?))
+                    .await?;
+                round.sent += 1;
+            }
+            Err(fault) => {
+                let again_at = again(tries, now);
+                tracing::warn!(%fault, letter = id, tries, "a letter was not sent");
+                let problem: String = fault.to_string().chars().take(PROBLEM).collect();
+                let note = move |tx: &mut Tx<'_>| Ok(letters::failed(tx, id, &problem, again_at)?);
+                store.write(note).await?;
+                match again_at {
+                    Some(_) => round.put_off += 1,
+                    None => round.given_up += 1,
+                }
+            }
+        }
+    }
+    Ok(round)
+}
+
+/// When a letter is tried again that had been tried so often before; none: never.
+fn again(tries: i64, now: Time) -> Option<Time> {
+    let wait = usize::try_from(tries)
+        .ok()
+        .and_then(|tries| WAITS_S.get(tries));
+    wait.map(|seconds| now.plus_ms(seconds * 1000))
+}
+
+async fn hand_over(mailer: &Arc<dyn Mailer>, stored: Stored) -> Result<(), Fault> {
+    let letter = Letter {
+        to: stored.recipient,
+        subject: stored.subject,
+        text: stored
+            .text
+            .ok_or_else(|| Fault::new("a letter without text"))?,
+    };
+    let mailer = Arc::clone(mailer);
+    let sent = tokio::task::spawn_blocking(move || mailer.send(&letter));
+    sent.await.map_err(Fault::when("sending a letter"))?
+}
+
+/// Forgets letters and links from before a moment of the platform's clock; how many.
+pub fn prune(tx: &mut Tx<'_>, before: Time) -> Result<u64, Fault> {
+    letters::prune(tx, before)
+}

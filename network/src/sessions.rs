@@ -40,7 +40,10 @@ pub struct Facts {
 
 impl Facts {
     fn agent(&self) -> String {
-        let plain = self.user_agent.chars().filter(|letter| !letter.is_control());
+        let plain = self
+            .user_agent
+            .chars()
+            .filter(|letter| !letter.is_control());
         plain.take(AGENT).collect()
     }
 }
@@ -134,7 +137,13 @@ pub async fn open_at(
         session.address.clone_from(&facts.address);
         session.user_agent = facts.agent();
         let touch = move |tx: &mut Tx<'_>| {
-            Ok(sessions::touch(tx, id, &facts.address, &facts.agent(), now)?)
+            Ok(sessions::touch(
+                tx,
+                id,
+                &facts.address,
+                &facts.agent(),
+                now,
+            )?)
         };
         store.write(touch).await?;
     }
@@ -187,12 +196,7 @@ pub fn revoke(tx: &mut Tx<'_>, by: &By, user: UserId, id: i64) -> Result<(), Sto
 }
 
 /// Ends all sessions of a user but the one that is kept, if one is; how many.
-pub fn revoke_all(
-    tx: &mut Tx<'_>,
-    by: &By,
-    user: UserId,
-    keep: Option<i64>,
-) -> Result<u64, Stop> {
+pub fn revoke_all(tx: &mut Tx<'_>, by: &By, user: UserId, keep: Option<i64>) -> Result<u64, Stop> {
     let ended = sessions::revoke_others(tx, user, keep, wall())?;
     if ended > 0 {
         let detail = json!({"user": user.to_string(), "sessions": ended, "kept": keep});

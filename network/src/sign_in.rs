@@ -139,8 +139,9 @@ impl Gate {
         if let Some(detail) = detail {
             let by = By::user(user.id, &attempt.facts.address);
             let why = json!({"why": "the account does not take part"});
-            let note =
-                move |tx: &mut Tx<'_>| Ok(audit::append(tx, &by, Kind::SIGN_IN_FAILED, None, &why)?);
+            let note = move |tx: &mut Tx<'_>| {
+                Ok(audit::append(tx, &by, Kind::SIGN_IN_FAILED, None, &why)?)
+            };
             self.store.write(note).await?;
             return Ok(Answer::Closed { detail });
         }
@@ -192,7 +193,11 @@ impl Gate {
                 let (limits, facts) = (self.limits, facts.clone());
                 let refund = move |tx: &mut Tx<'_>| {
                     attempts::refund(tx, &address_key(&facts), limits.per_address)?;
-                    Ok(attempts::refund(tx, &account_key(&login), limits.per_account)?)
+                    Ok(attempts::refund(
+                        tx,
+                        &account_key(&login),
+                        limits.per_account,
+                    )?)
                 };
                 self.store.write(refund).await
             }
@@ -203,12 +208,7 @@ impl Gate {
         }
     }
 
-    async fn check(
-        &self,
-        login: &str,
-        password: &Secret,
-        facts: &Facts,
-    ) -> Result<Checked, Stop> {
+    async fn check(&self, login: &str, password: &Secret, facts: &Facts) -> Result<Checked, Stop> {
         let (limits, name, from) = (self.limits, login.to_owned(), facts.clone());
         let look = move |tx: &mut Tx<'_>| {
             if let Some(retry_ms) = charged(tx, &name, &from, limits)? {
@@ -239,7 +239,13 @@ impl Gate {
             address: facts.address.clone(),
         };
         let note = move |tx: &mut Tx<'_>| {
-            Ok(audit::append(tx, &by, Kind::SIGN_IN_FAILED, None, &Value::Null)?)
+            Ok(audit::append(
+                tx,
+                &by,
+                Kind::SIGN_IN_FAILED,
+                None,
+                &Value::Null,
+            )?)
         };
         self.store.write(note).await?;
         Ok(Checked::Wrong)
@@ -297,7 +303,10 @@ fn account_key(login: &str) -> [u8; 32] {
 
 /// What counts as one address: of IPv6 the /64, which is what one household gets.
 pub(crate) fn place(address: &str) -> String {
-    match address.parse::<IpAddr>().map(|address| address.to_canonical()) {
+    match address
+        .parse::<IpAddr>()
+        .map(|address| address.to_canonical())
+    {
         Ok(IpAddr::V6(address)) => format!("{:x}", address.to_bits() >> 64),
         Ok(address) => address.to_string(),
         Err(_) => address.to_owned(),
@@ -308,7 +317,7 @@ pub(crate) fn place(address: &str) -> String {
 pub(crate) fn normal(login: &str) -> String {
     let login = login.trim();
     let login = login.strip_prefix('@').unwrap_or(login);
-    login.to_lowercase()
+    login.to_ascii_lowercase()
 }
 
 /// The account that a name means.

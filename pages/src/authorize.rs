@@ -169,7 +169,9 @@ impl Consent {
 
     /// What deserves a second thought.
     pub fn warnings(&self) -> Vec<&'static str> {
-        self.powers().filter_map(|(_, power)| power.warning).collect()
+        self.powers()
+            .filter_map(|(_, power)| power.warning)
+            .collect()
     }
 }
 

@@ -72,6 +72,9 @@ mod tests {
         assert_eq!(cut("ab", "abd"), Some(("ab", "", "", "end".into())));
         assert_eq!(cut("aéx", "aèx"), Some(("a", "é", "x", "é".into())));
         assert_eq!(cut("a b", "a+b"), Some(("a", " ", "b", "space".into())));
-        assert_eq!(cut("a\u{200b}", "a"), Some(("a", "\u{200b}", "", "U+200B".into())));
+        assert_eq!(
+            cut("a\u{200b}", "a"),
+            Some(("a", "\u{200b}", "", "U+200B".into()))
+        );
     }
 }

@@ -40,8 +40,6 @@ pub struct Problem {
 pub(crate) fn problems(fields: &[(&'static str, &Field)]) -> Vec<Problem> {
     fields
         .iter()
-        .filter_map(|(field, typed)| {
-            typed.error.clone().map(|text| Problem { field, text })
-        })
+        .filter_map(|(field, typed)| typed.error.clone().map(|text| Problem { field, text }))
         .collect()
 }

@@ -68,10 +68,18 @@ impl KeyKind {
     /// What regenerating it does.
     pub const fn effect(self) -> &'static str {
         match self {
-            Self::Api => "Every OAuth 1.0a call of the app fails until you put the new key and secret in place. People stay connected.",
-            Self::Bearer => "Every call with the old token fails until you put the new one in place.",
-            Self::Access => "Every call with your old token fails until you put the new one in place. The new one has the app’s permission of today.",
-            Self::Client => "The app can’t exchange codes or refresh tokens until you put the new secret in place. The client ID stays.",
+            Self::Api => {
+                "Every OAuth 1.0a call of the app fails until you put the new key and secret in place. People stay connected."
+            }
+            Self::Bearer => {
+                "Every call with the old token fails until you put the new one in place."
+            }
+            Self::Access => {
+                "Every call with your old token fails until you put the new one in place. The new one has the app’s permission of today."
+            }
+            Self::Client => {
+                "The app can’t exchange codes or refresh tokens until you put the new secret in place. The client ID stays."
+            }
         }
     }
 }

@@ -28,7 +28,9 @@ mod usage;
 mod when;
 mod words;
 
-pub use account::{AccountSettings, Connected, Connection, EmailForm, PasswordForm, Session, Sessions};
+pub use account::{
+    AccountSettings, Connected, Connection, EmailForm, PasswordForm, Session, Sessions,
+};
 pub use authorize::{AppCard, Authorize, Cancelled, Consent, Pin};
 pub use callbacks::{CallbackTester, Compared, Delete, Verdict};
 pub use device::device;

@@ -95,6 +95,11 @@ impl Tab {
         }
     }
 
+    /// The path of this page of an app.
+    pub fn of(self, app: &App) -> String {
+        format!("{}{}", app.path, self.path())
+    }
+
     /// What follows the app's path.
     pub const fn path(self) -> &'static str {
         match self {
@@ -116,13 +121,6 @@ pub struct App {
     pub name: String,
     /// The path of its settings; the other tabs are below it.
     pub path: String,
-}
-
-impl App {
-    /// The path of one of its pages.
-    pub fn tab(&self, tab: Tab) -> String {
-        format!("{}{}", self.path, tab.path())
-    }
 }
 
 /// A line of the list of apps.

@@ -3,8 +3,18 @@
 use base::Time;
 
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 ];
 
 /// How long ago a moment was, or its date when that says more.
@@ -50,11 +60,24 @@ pub(crate) fn date(at: Time) -> String {
     format!("{day} {} {year}", month.copied().unwrap_or_default())
 }
 
+/// [`ago`], as templates call it.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates lend")]
+pub(crate) fn said(at: &Time, now: &Time) -> String {
+    ago(*at, *now)
+}
+
+/// [`until`], as templates call it.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates lend")]
+pub(crate) fn remaining(at: &Time, now: &Time) -> String {
+    until(*at, *now)
+}
+
 /// `21 November 2026, 04:05 UTC`.
-pub(crate) fn exact(at: Time) -> String {
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates lend")]
+pub(crate) fn exact(at: &Time) -> String {
     let iso = at.to_string();
     let clock = iso.split_once('T').map_or("", |(_, clock)| clock);
-    format!("{}, {} UTC", date(at), clock.get(..5).unwrap_or_default())
+    format!("{}, {} UTC", date(*at), clock.get(..5).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -73,6 +96,6 @@ mod tests {
         assert_eq!(said(86_400 * 50), "2 October 2026");
         assert_eq!(until(now.plus_ms(61_000), now), "in 1 minute");
         assert_eq!(until(now, now), "now");
-        assert_eq!(exact(now), "21 November 2026, 04:05 UTC");
+        assert_eq!(exact(&now), "21 November 2026, 04:05 UTC");
     }
 }

@@ -156,7 +156,8 @@ pub const fn power(scope: Scope) -> Power {
         Scope::TimelineRead => sees("Timelines made for you, such as reposts of your posts"),
         Scope::BroadcastRead => sees("Broadcasts and their chat"),
         Scope::BroadcastWrite => changes("Start, change and end broadcasts for you"),
-        Scope::OfflineAccess => changes("Stay connected when you are not using it")
-            .but("Its access does not end by itself. It lasts until you remove it in your settings."),
+        Scope::OfflineAccess => changes("Stay connected when you are not using it").but(
+            "Its access does not end by itself. It lasts until you remove it in your settings.",
+        ),
     }
 }

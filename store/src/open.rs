@@ -54,7 +54,11 @@ impl Store {
             return Ok(store);
         };
         // Closed in order, the files are left as they were found.
-        on_a_thread(move || Ok(store.close())).await?;
+        on_a_thread(move || {
+            store.close();
+            Ok(())
+        })
+        .await?;
         Err(match stop {
             Stop::Failed(fault) => fault,
             Stop::Refused(refusal) => Fault::new(format!("opening the store: {refusal:?}")),

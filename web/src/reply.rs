@@ -14,6 +14,8 @@ pub const PROBLEM: HeaderValue =
     HeaderValue::from_static("application/problem+json; charset=utf-8");
 /// A page for a person; some OAuth 1.0a answers too.
 pub const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+/// Plain text.
+pub const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 /// A form's encoding.
 pub const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
 

@@ -7,6 +7,8 @@ use base::Secret;
 use bytes::Bytes;
 use edge::{Listener, Shutdown, Stats};
 use network::apps::{AuthConfig, Authenticator};
+use network::oauth1_flow::Ports;
+use network::oauth2_flow::Rules;
 use web::control::{Command, Control};
 use web::limits::Mode as Limiting;
 use web::metrics::Metrics;
@@ -14,7 +16,7 @@ use web::{Config, Reply, Server};
 
 use super::sockets::Listening;
 use crate::command;
-use crate::config::{RateLimits, Settings};
+use crate::config::{Mode, RateLimits, Settings};
 use crate::exit::Exit;
 use crate::world::{self, World};
 
@@ -49,7 +51,7 @@ impl Doors {
             Arc::clone(&authenticator),
             Arc::clone(&metrics),
             shutdown.clone(),
-            config(settings, page_key),
+            config(settings, listening, page_key),
         )?;
         let commands = vec![commands(world)];
         let control = Control::new(
@@ -113,13 +115,14 @@ fn auth_config(settings: &Settings, listening: &Listening) -> AuthConfig {
     }
 }
 
-fn config(settings: &Settings, page_key: [u8; 32]) -> Config {
+fn config(settings: &Settings, listening: &Listening, page_key: [u8; 32]) -> Config {
     Config {
         rate_limits: match settings.rate_limits {
             RateLimits::Table => Limiting::Table,
             RateLimits::Off => Limiting::Off,
             RateLimits::Scale(times) => Limiting::Scale(times),
         },
+        rules: rules(settings, listening),
         default_vocabulary: settings.vocabulary,
         problem_base: settings.problem_base.clone(),
         trusted_proxies: settings.trusted_proxies.clone(),
@@ -128,6 +131,16 @@ fn config(settings: &Settings, page_key: [u8; 32]) -> Config {
         body_timeout: settings.edge.body_total,
         page_key,
         ..Config::default()
+    }
+}
+
+/// How the OAuth flows are set up: clients in development listen where there is a free port.
+fn rules(settings: &Settings, listening: &Listening) -> Rules {
+    let loose = settings.mode == Mode::Dev;
+    Rules {
+        issuer: Some(listening.base_url.clone()),
+        ports: if loose { Ports::AnyOnLoopback } else { Ports::Exact },
+        ..Rules::default()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Ask, Person, shared};
+use crate::harness::{Person, shared};
 
 const TOO_LONG: &str = "Your Tweet text is too long. For more information on how Twitter determines \
                         text length see https://github.com/twitter/twitter-text.";
@@ -579,46 +579,6 @@ fn many_posts_are_read_at_once_and_what_is_missing_is_told() {
 }
 
 #[test]
-fn a_protected_author_is_read_by_followers_only() {
-    let author = shared().person_with("shy", &["--protected"]);
-    let (friend, stranger) = (person("friend"), person("stranger"));
-    friend.follows(&[&author]);
-    let id = author.says("Among friends");
-    assert_eq!(friend.sees(&id, "text")["text"], "Among friends");
-    assert_eq!(author.sees(&id, "text")["text"], "Among friends");
-    for answer in [
-        stranger.get(format!("/2/posts/{id}")),
-        shared().send(Ask::get(format!("/2/posts/{id}")).bearer(&author.app.bearer)),
-        stranger.get(format!("/2/users/{}/posts", author.id)),
-    ] {
-        let body = answer.is(200);
-        assert!(body.get("data").is_none(), "{body}");
-        let kind = body["errors"][0]["type"].as_str().unwrap().to_owned();
-        assert!(kind.ends_with("/not-authorized-for-resource"), "{body}");
-    }
-}
-
-#[test]
-fn posts_of_a_suspended_author_are_not_shown() {
-    let (author, reader) = (person("author"), person("reader"));
-    let id = author.says("Before it happened");
-    shared().cli(&["user", "suspend", &author.id]).well();
-    let body = reader.get(format!("/2/posts/{id}")).is(200);
-    assert!(
-        body.get("data").is_none() && body.get("errors").is_some(),
-        "{body}"
-    );
-    let body = reader.get(format!("/2/users/{}", author.id)).is(200);
-    assert_eq!(body["errors"][0]["title"], "Forbidden");
-    assert_eq!(
-        body["errors"][0]["detail"],
-        format!("User has been suspended: [{}].", author.id)
-    );
-    shared().cli(&["user", "restore", &author.id]).well();
-    assert_eq!(reader.sees(&id, "text")["text"], "Before it happened");
-}
-
-#[test]
 fn non_public_metrics_are_the_authors_own() {
     let (author, reader) = (person("author"), person("reader"));
     let id = author.says("Counted");
@@ -635,81 +595,4 @@ fn non_public_metrics_are_the_authors_own() {
         "Sorry, you are not authorized to access 'non_public_metrics.impression_count' on the Tweet with id : [{id}]."
     );
     assert!(details.into_iter().any(|detail| detail == wanted), "{body}");
-}
-
-#[test]
-fn users_are_found_by_every_name() {
-    let (one, two) = (person("One"), person("two"));
-    let get = |path: String| one.get(path).is(200);
-    let me = get("/2/users/me".to_owned());
-    assert_eq!(
-        me["data"],
-        json!({ "id": one.id, "name": "One", "username": one.username })
-    );
-    assert_eq!(get(format!("/2/users/{}", one.id)), me);
-    assert_eq!(
-        get(format!(
-            "/2/users/by/username/{}",
-            one.username.to_uppercase()
-        )),
-        me
-    );
-    let both = get(format!("/2/users?ids={},1,{}", two.id, one.id));
-    assert_eq!(
-        (&both["data"][0]["id"], &both["data"][1]["id"]),
-        (&json!(two.id), &json!(one.id))
-    );
-    assert_eq!(
-        both["errors"][0]["detail"],
-        "Could not find user with ids: [1]."
-    );
-    let both = get(format!(
-        "/2/users/by?usernames={},nobody_at_all,{}",
-        one.username, two.username
-    ));
-    assert_eq!(both["data"].as_array().unwrap().len(), 2);
-    assert_eq!(
-        both["errors"][0]["detail"],
-        "Could not find user with usernames: [nobody_at_all]."
-    );
-    one.says("Most recent");
-    let metrics =
-        get("/2/users/me?user.fields=public_metrics".to_owned())["data"]["public_metrics"].clone();
-    for count in ["post_count", "tweet_count"] {
-        assert_eq!(
-            metrics[count], 1,
-            "both names, where nothing decides: {metrics}"
-        );
-    }
-    let fields = "user.fields=created_at,description,location,protected,public_metrics,verified,verified_type,\
-                  most_recent_post_id,profile_image_url,url&expansions=most_recent_post_id";
-    let all = get(format!("/2/users/me?{fields}"));
-    assert_eq!(all["data"]["public_metrics"]["followers_count"], 0, "{all}");
-    assert_eq!(all["includes"]["posts"][0]["text"], "Most recent");
-}
-
-#[test]
-fn followers_and_following_are_listed() {
-    let [star, one, two] = ["star", "one", "two"].map(person);
-    one.follows(&[&star]);
-    two.follows(&[&star, &one]);
-    let ids = |path: String| {
-        let body = star.get(path).is(200);
-        let users = body["data"].as_array().cloned().unwrap_or_default();
-        users
-            .iter()
-            .map(|user| user["id"].as_str().unwrap().to_owned())
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(
-        ids(format!("/2/users/{}/followers", star.id)),
-        [two.id.as_str(), &one.id]
-    );
-    assert_eq!(
-        ids(format!("/2/users/{}/following", two.id)),
-        [one.id.as_str(), &star.id]
-    );
-    assert!(ids(format!("/2/users/{}/following", star.id)).is_empty());
-    let me = star.get("/2/users/me?user.fields=public_metrics").is(200);
-    assert_eq!(me["data"]["public_metrics"]["followers_count"], 2);
 }

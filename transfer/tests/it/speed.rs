@@ -7,11 +7,12 @@
     reason = "measures itself, no product code"
 )]
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::sample::{array, at, folder, lines, parts, post, text};
 use crate::world::{Engine, World};
-use transfer::Source;
+use transfer::{ImportOptions, Source};
 
 const POSTS: i64 = 200_000;
 
@@ -104,4 +105,23 @@ fn measure_parts(source: &Source) {
     let texts: usize = drafts.iter().map(|draft| draft.read(&known, false, "und").entities.len()).sum();
     report("entities as JSON alone", begun, count);
     assert!(languages > 0 && texts > 0);
+}
+
+/// The data set of the benches, where `LOCUM_BENCH_LINES` names its folder.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "measures"]
+async fn lines_of_the_benches() {
+    let Some(folder) = std::env::var_os("LOCUM_BENCH_LINES").map(PathBuf::from) else {
+        eprintln!("skipped: LOCUM_BENCH_LINES is not set");
+        return;
+    };
+    let world = World::new(Engine::Lite).await;
+    for (file, kind) in [("users", "user"), ("posts", "post"), ("follows", "follow")] {
+        let source = Source::JsonLines(folder.join(file).with_extension("jsonl"));
+        let begun = Instant::now();
+        let done = world.try_import(source, ImportOptions::default()).await;
+        let done = done.unwrap();
+        report(file, begun, done.taken.get(kind).copied().unwrap_or(0));
+        eprintln!("{:?} {:?}", done.known, done.skipped);
+    }
 }

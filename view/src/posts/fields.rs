@@ -65,7 +65,7 @@ pub(super) fn attachments(out: &mut Out, facts: PostFacts<'_>) {
     out.object(|out| {
         if !post.media_keys.is_empty() {
             out.member(Word::same("media_keys"), |out| {
-                out.array(media_keys(post), |out, key| out.quoted(key));
+                out.array(media_keys(post), Out::quoted);
             });
         }
         if let Some(poll) = post.poll_id {
@@ -112,7 +112,7 @@ pub(super) fn edit_controls(out: &mut Out, facts: PostFacts<'_>) {
             out.int(post.edits_remaining);
         });
         out.member(Word::same("is_edit_eligible"), |out| {
-            out.bool(is_editable_kind(post))
+            out.bool(is_editable_kind(post));
         });
         out.member(Word::same("editable_until"), |out| {
             out.time(first.plus_ms(EDIT_MS));

@@ -6,8 +6,10 @@ use base::Refusal;
 use base::refusal::{Subject, Unproven};
 use serde_json::json;
 
+use network::oauth1_flow::PLAIN_TEXT;
+
 use super::{codes, status};
-use crate::reply::{JSON, Reply};
+use crate::reply::{JSON, Reply, TEXT};
 
 pub(super) fn speak(refusal: &Refusal) -> Reply {
     if matches!(refusal, Refusal::BearerRefused) {
@@ -15,6 +17,13 @@ pub(super) fn speak(refusal: &Refusal) -> Reply {
         let message = "Unable to verify your credentials";
         let body = json!({ "errors": [{ "code": code, "label": label, "message": message }] });
         return Reply::bytes(403, JSON, body.to_string());
+    }
+    if let Refusal::Legacy {
+        code: PLAIN_TEXT,
+        message,
+    } = refusal
+    {
+        return Reply::bytes(401, TEXT, message.as_bytes().to_vec());
     }
     let (code, message) = code(refusal);
     let message = message.unwrap_or_else(|| codes::of(code).map_or("", |(_, text)| text).into());

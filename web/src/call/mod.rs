@@ -58,6 +58,8 @@ pub struct Home {
     pub authenticator: Arc<Authenticator>,
     /// The home timelines of the readers who came lately.
     pub homes: Arc<network::homes::Homes>,
+    /// How the OAuth flows are set up.
+    pub rules: network::oauth2_flow::Rules,
     /// How often apps asked for their bearer token.
     pub bearers: crate::limits::Limiter,
     /// The maker of page tokens.

@@ -1,4 +1,8 @@
 //! OAuth: what apps and their clients ask for in the older interface's dialect.
 
+mod basic;
 pub(crate) mod bearer;
 pub(crate) mod legacy;
+pub(crate) mod metadata;
+pub(crate) mod three_legged;
+pub(crate) mod tokens;

@@ -122,7 +122,7 @@ fn a_built_lookup_shows_its_object() {
 #[test]
 fn the_committed_document_is_up_to_date() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/api/openapi.json");
-    let built = document(crate::operations::ENDPOINTS, false);
+    let built = document(ENDPOINTS, false);
     let text = format!("{}\n", serde_json::to_string_pretty(&built).unwrap());
     if std::env::var_os("LOCUM_WRITE_GENERATED").is_some() {
         std::fs::write(path, &text).unwrap();

@@ -13,6 +13,7 @@ use crate::oauth;
 /// OAuth 1.0a, and the operations of the older interface that it needs.
 pub static OAUTH1: &[Endpoint] = &[
     Endpoint::new("createRequestToken", "POST", "/oauth/request_token")
+        .act(oauth::three_legged::request)
         .about("Issues a request token to an app.")
         .open()
         .limits(PER_APP, &[])
@@ -40,6 +41,7 @@ pub static OAUTH1: &[Endpoint] = &[
         .params(&[CONSENT])
         .accent(Accent::Page),
     Endpoint::new("createAccessToken", "POST", "/oauth/access_token")
+        .act(oauth::three_legged::access)
         .about("Exchanges a request token and its verifier for an access token.")
         .open()
         .limits(PER_APP, &[])
@@ -85,6 +87,16 @@ pub static OAUTH1: &[Endpoint] = &[
 
 /// OAuth 2.0.
 pub static OAUTH2: &[Endpoint] = &[
+    Endpoint::new(
+        "getAuthorizationServerMetadata",
+        "GET",
+        "/.well-known/oauth-authorization-server",
+    )
+    .act(oauth::metadata::document)
+    .about("Where and how OAuth 2.0 is spoken here (RFC 8414).")
+    .open()
+    .limits(PER_APP, &[])
+    .accent(Accent::OAuth2),
     Endpoint::new("createBearerToken", "POST", "/oauth2/token")
         .act(oauth::bearer::issue)
         .about("Issues the bearer token of an app, the same until it is invalidated.")
@@ -117,11 +129,12 @@ pub static OAUTH2: &[Endpoint] = &[
         ]])
         .accent(Accent::Page),
     Endpoint::new("createOAuth2Token", "POST", "/2/oauth2/token")
+        .act(oauth::tokens::issue)
         .about("Exchanges a code or a refresh token for an access token.")
         .open()
         .limits(PER_APP, &[])
         .body(Body::Form(&[
-            Member::new("grant_type", WORDS).required(),
+            Member::new("grant_type", WORDS),
             Member::new("code", WORDS),
             Member::new("redirect_uri", WORDS),
             Member::new("code_verifier", WORDS),
@@ -132,11 +145,12 @@ pub static OAUTH2: &[Endpoint] = &[
         ]))
         .accent(Accent::OAuth2),
     Endpoint::new("revokeOAuth2Token", "POST", "/2/oauth2/revoke")
+        .act(oauth::tokens::revoke)
         .about("Revokes an access token or a refresh token.")
         .open()
         .limits(PER_APP, &[])
         .body(Body::Form(&[
-            Member::new("token", WORDS).required(),
+            Member::new("token", WORDS),
             Member::new("token_type_hint", WORDS),
             Member::new("client_id", WORDS),
             Member::new("client_secret", WORDS),

@@ -36,6 +36,8 @@ pub struct Config {
     pub rate_limits: Mode,
     /// Pairs of caller and operation that are counted at once, at most.
     pub rate_limit_keys: usize,
+    /// How the OAuth flows are set up.
+    pub rules: network::oauth2_flow::Rules,
     /// The vocabulary where nothing else decides.
     pub default_vocabulary: Speech,
     /// Under which problem types stand.
@@ -61,6 +63,7 @@ impl Default for Config {
         Self {
             rate_limits: Mode::Table,
             rate_limit_keys: 1 << 20,
+            rules: network::oauth2_flow::Rules::default(),
             default_vocabulary: Speech::Post,
             problem_base: "https://api.x.com".to_owned(),
             is_tls: false,
@@ -121,6 +124,7 @@ impl Server {
             store: Arc::clone(&store),
             authenticator: Arc::clone(&authenticator),
             homes: Arc::default(),
+            rules: config.rules.clone(),
             bearers: Limiter::new(config.rate_limits, config.rate_limit_keys),
             sealer: Sealer::new(&config.page_key)?,
             default_speech: config.default_vocabulary,

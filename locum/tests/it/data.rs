@@ -1,0 +1,285 @@
+//! Data in and out: copies, exports, archives.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Ask, Engine, Server, engine};
+
+#[test]
+fn a_copy_taken_while_others_write_is_restored_and_sound() {
+    let mut server = Server::start(&[]);
+    let copy = server.beside("copy");
+    let (before, after) = {
+        let person = server.person("copied");
+        let before: Vec<String> = (0..20)
+            .map(|number| person.says(&format!("Before {number}")))
+            .collect();
+        std::thread::scope(|scope| {
+            let writing = scope.spawn(|| {
+                for number in 0..40 {
+                    person.says(&format!("During {number}"));
+                }
+            });
+            server.cli(&["backup", copy.to_str().unwrap()]).well();
+            writing.join().unwrap();
+        });
+        server.cli(&["backup", copy.to_str().unwrap()]).ends(1);
+        (before, person.says("After"))
+    };
+    let path = copy.to_str().unwrap();
+    if engine() == Engine::Postgres {
+        server.stop();
+        server.cli(&["restore", path, "--verify"]).ends(2);
+        return;
+    }
+    server.stop();
+    let restored = server.cli(&["restore", path, "--verify", "--replace"]);
+    assert_eq!(restored.json()["restored"], true, "{restored:?}");
+    assert_eq!(server.cli(&["fsck"]).json()["sound"], true);
+    server.start_again();
+    let token = server.env("USER_TOKEN").to_owned();
+    let read = |ids: &str| {
+        server
+            .send(Ask::get(format!("/2/posts?ids={ids}")).bearer(&token))
+            .is(200)
+    };
+    assert_eq!(
+        read(&before.join(","))["data"].as_array().unwrap().len(),
+        before.len()
+    );
+    assert!(read(&after).get("data").is_none(), "written after the copy");
+    let person = server.person("later");
+    let next: u64 = person.says("Later still").parse().unwrap();
+    assert!(
+        next > after.parse().unwrap(),
+        "ids do not go back with the copy"
+    );
+}
+
+#[test]
+fn a_file_that_is_no_copy_is_not_restored() {
+    if engine() == Engine::Postgres {
+        return;
+    }
+    let mut server = Server::start(&[]);
+    server.stop();
+    let fake = server.beside("fake");
+    for bytes in [
+        &b""[..],
+        b"SQLite format 3\0 and then nothing",
+        &[7; 10_000],
+    ] {
+        std::fs::write(&fake, bytes).unwrap();
+        let ran = server.cli(&["restore", fake.to_str().unwrap(), "--verify", "--replace"]);
+        assert_ne!(ran.code, 0, "{ran:?}");
+    }
+    server.start_again();
+    server
+        .send(Ask::get("/2/users/me").bearer(server.env("USER_TOKEN")))
+        .is(200);
+}
+
+#[test]
+fn what_is_exported_is_imported_elsewhere_and_twice_is_once() {
+    let server = Server::start(&[]);
+    let person = server.person("moving");
+    let friend = server.person("friend");
+    person.follows(&[&friend]);
+    let root = person.says("A root with #tag & <b> https://example.com/x");
+    let reply = json!({ "text": "A reply", "reply": { "in_reply_to_post_id": root } });
+    let reply = friend.publish(&reply).is(201)["data"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let file = server.beside("all.jsonl");
+    server
+        .cli(&["export", "--jsonl", file.to_str().unwrap()])
+        .well();
+
+    let other = Server::start(&["--world", "empty"]);
+    for _ in 0..2 {
+        other
+            .cli(&["import", "jsonl", file.to_str().unwrap()])
+            .well();
+    }
+    let reader = other.person("reader");
+    let fields = "created_at,entities,conversation_id,referenced_posts,in_reply_to_user_id,lang,public_metrics";
+    for id in [&root, &reply] {
+        assert_eq!(reader.sees(id, fields), friend.sees(id, fields));
+    }
+    let following = reader
+        .get(format!("/2/users/{}/following", person.id))
+        .is(200);
+    assert_eq!(following["data"][0]["id"], friend.id);
+    let posts = |reader: &crate::harness::Person<'_>| {
+        let path = format!("/2/users/{}/posts?max_results=100", server.env("USER_ID"));
+        reader.get(path).is(200)["data"].clone()
+    };
+    assert_eq!(posts(&reader), posts(&friend));
+    assert_eq!(other.cli(&["fsck"]).json()["sound"], true);
+}
+
+#[test]
+fn an_archive_is_imported_and_read_through_the_interface() {
+    let server = Server::start(&["--world", "empty"]);
+    let folder = server.beside("archive");
+    write_archive(&folder);
+    let path = folder.to_str().unwrap();
+    let report = server.cli(&["import", "archive", path]).json();
+    let again = server.cli(&["import", "archive", path]).json();
+    let reader = server.person("reader");
+    let me = reader
+        .get("/2/users/by/username/archivist?user.fields=description")
+        .is(200);
+    assert_eq!(me["data"]["id"], "2244994945", "{report}");
+    assert_eq!(me["data"]["description"], "Keeps things");
+    let timeline = reader
+        .get("/2/users/2244994945/posts?max_results=100&post.fields=created_at,entities")
+        .is(200);
+    assert_eq!(timeline["meta"]["result_count"], 30, "{again}");
+    let first = timeline["data"].as_array().unwrap().last().unwrap();
+    assert_eq!(first["text"], "Post 0 &amp; more #kept");
+    assert_eq!(first["entities"]["hashtags"][0]["tag"], "kept");
+    let following = reader.get("/2/users/2244994945/following").is(200);
+    assert_eq!(following["meta"]["result_count"], 1, "{following}");
+    assert_eq!(server.cli(&["fsck"]).json()["sound"], true);
+}
+
+/// The smallest archive that is one (the official form, a folder).
+fn write_archive(folder: &Path) {
+    let data = folder.join("data");
+    std::fs::create_dir_all(&data).unwrap();
+    let file = |name: &str, value: Value| {
+        let variable = name.replace('-', "_");
+        let text = format!("window.YTD.{variable}.part0 = {value}");
+        std::fs::write(data.join(format!("{name}.js")), text).unwrap();
+    };
+    let account = json!({
+        "accountId": "2244994945", "username": "archivist", "accountDisplayName": "The Archivist",
+        "email": "a@example.com", "createdAt": "2013-12-14T04:35:55.036Z", "createdVia": "web",
+    });
+    file("account", json!([{ "account": account }]));
+    let description = json!({ "bio": "Keeps things", "website": "", "location": "" });
+    file(
+        "profile",
+        json!([{ "profile": { "description": description, "avatarMediaUrl": "" } }]),
+    );
+    let post = |number: u64| {
+        json!({ "tweet": {
+            "id_str": (1_500_000_000_000_000_000 + number).to_string(),
+            "id": (1_500_000_000_000_000_000 + number).to_string(),
+            "created_at": "Sat Mar 05 06:02:11 +0000 2022",
+            "full_text": format!("Post {number} &amp; more #kept"),
+            "lang": "en", "favorite_count": "0", "retweet_count": "0", "truncated": false,
+            "entities": { "hashtags": [], "symbols": [], "user_mentions": [], "urls": [] },
+        } })
+    };
+    file("tweets", (0..30).map(post).collect());
+    let link = "https://twitter.com/intent/user?user_id=12";
+    file(
+        "following",
+        json!([{ "following": { "accountId": "12", "userLink": link } }]),
+    );
+    let kinds = ["account", "profile", "tweets", "following"];
+    let mut types = serde_json::Map::new();
+    for kind in kinds {
+        let mut name = String::new();
+        let _infallible = write!(name, "YTD.{kind}.part0");
+        let files =
+            json!([{ "fileName": format!("data/{kind}.js"), "globalName": name, "count": "1" }]);
+        types.insert(kind.to_owned(), json!({ "files": files }));
+    }
+    let manifest = json!({
+        "userInfo": { "accountId": "2244994945", "userName": "archivist", "displayName": "The Archivist" },
+        "archiveInfo": { "sizeBytes": "1", "generationDate": "2026-01-01T00:00:00.000Z", "isPartialArchive": false },
+        "readmeInfo": {}, "dataTypes": types,
+    });
+    std::fs::write(
+        data.join("manifest.js"),
+        format!("window.__THAR_CONFIG = {manifest}"),
+    )
+    .unwrap();
+}
+
+#[test]
+fn lines_that_cannot_be_read_are_reported_and_harm_nothing() {
+    let server = Server::start(&["--world", "empty"]);
+    let person = server.person("target");
+    let lines = [
+        json!({ "kind": "nonsense" }),
+        json!(17),
+        json!({ "kind": "post", "id": "x" }),
+        json!({ "kind": "follow", "from": person.id }),
+    ];
+    let ran = server.import(&lines);
+    assert!([0, 1].contains(&ran.code), "{ran:?}");
+    assert_eq!(server.cli(&["fsck"]).json()["sound"], true);
+    person.get("/2/users/me").is(200);
+    server.cli(&["import", "jsonl", "/nowhere/at/all"]).ends(1);
+    server
+        .cli(&["import", "archive", "/nowhere/at/all"])
+        .ends(1);
+}
+
+#[test]
+fn real_posts_are_imported_and_read_page_by_page() {
+    let Some(file) = std::env::var_os("LOCUM_VADER_FILE") else {
+        eprintln!("skipped: LOCUM_VADER_FILE is not set (scripts/fetch-test-data prints it)");
+        return;
+    };
+    let text = std::fs::read_to_string(file).unwrap();
+    let texts: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.splitn(3, '\t').nth(2))
+        .collect();
+    assert!(texts.len() > 3_000, "{}", texts.len());
+    let server = Server::start(&["--world", "empty"]);
+    let (author, began) = ("7", 1_600_000_000_000_u64);
+    let person = json!({ "kind": "user", "id": author, "handle": "realist", "name": "A Realist", "created_at_ms": began });
+    let post = |(number, text): (u64, &&str)| {
+        let at = began + number * 60_000;
+        let id = ((at - 1_288_834_974_657) << 22).to_string();
+        json!({ "kind": "post", "id": id, "author": author, "created_at_ms": at, "text": text })
+    };
+    let posts = (0..).zip(&texts).map(post);
+    let lines: Vec<Value> = std::iter::once(person).chain(posts).collect();
+    server.import(&lines).well();
+    server.import(&lines).well();
+    let reader = server.person("reader");
+    let path = format!(
+        "/2/users/{author}/posts?max_results=100&post.fields=created_at,entities,note_post"
+    );
+    let (mut token, mut read) = (String::new(), Vec::new());
+    loop {
+        let page = reader.get(format!("{path}{token}")).is(200);
+        for post in page["data"].as_array().unwrap() {
+            let whole = post["note_post"]["text"].as_str().or(post["text"].as_str());
+            read.push(whole.unwrap().to_owned());
+        }
+        match page["meta"]["next_token"].as_str() {
+            Some(next) => token = format!("&pagination_token={next}"),
+            None => break,
+        }
+    }
+    // The newest 3,200 are within reach.
+    let newest: Vec<String> = texts
+        .iter()
+        .rev()
+        .take(read.len())
+        .map(|text| shown(text))
+        .collect();
+    assert!(read.len() >= 3_200, "{}", read.len());
+    for (read, wanted) in read.iter().zip(&newest) {
+        assert_eq!(read, wanted);
+    }
+    assert_eq!(server.cli(&["fsck"]).json()["sound"], true);
+}
+
+/// A text as the interface shows it.
+fn shown(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}

@@ -1,0 +1,173 @@
+//! Hands letters to a mail server.
+
+use std::time::Duration;
+
+use base::{Fault, Secret};
+use lettre::message::Mailbox;
+use lettre::message::header::ContentType;
+use lettre::{Address, Message, SmtpTransport, Transport};
+use network::letters::{Letter, Mailer};
+
+/// How long a mail server may take for one step.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A mail server, spoken to by SMTP.
+pub struct Smtp {
+    server: SmtpTransport,
+    from: Mailbox,
+}
+
+impl Smtp {
+    /// A server by its address: `smtps://name:password@host`, `smtp://…?tls=required` for
+    /// STARTTLS, `smtp://host` for neither. `from` is what letters say that they come from:
+    /// `Name <address>`, or an address. Nothing is sent yet.
+    pub fn new(url: &Secret, from: &str) -> Result<Self, Fault> {
+        // The address holds a password: what is wrong with it is told without it.
+        let server = SmtpTransport::from_url(url.reveal())
+            .map_err(|_| Fault::new("the address of the mail server is not one"))?;
+        let from = from
+            .parse()
+            .map_err(Fault::when("what letters say that they come from"))?;
+        Ok(Self {
+            server: server.timeout(Some(PATIENCE)).build(),
+            from,
+        })
+    }
+
+    /// Whether the server answers and lets this program in.
+    pub fn check(&self) -> Result<(), Fault> {
+        match self.server.test_connection() {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Fault::new("the mail server does not answer")),
+            Err(error) => Err(Fault::caused("asking the mail server", error)),
+        }
+    }
+
+    fn message(&self, letter: &Letter) -> Result<Message, Fault> {
+        let to: Address = letter
+            .to
+            .parse()
+            .map_err(Fault::when("the address of a letter"))?;
+        Message::builder()
+            .from(self.from.clone())
+            .to(Mailbox::new(None, to))
+            .subject(letter.subject.as_str())
+            .header(ContentType::TEXT_PLAIN)
+            .body(letter.text.reveal().to_owned())
+            .map_err(Fault::when("writing a letter"))
+    }
+}
+
+impl Mailer for Smtp {
+    fn send(&self, letter: &Letter) -> Result<(), Fault> {
+        let message = self.message(letter)?;
+        self.server
+            .send(&message)
+            .map(|_| ())
+            .map_err(Fault::when("sending a letter"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+    use std::thread;
+
+    use base::Secret;
+    use network::letters::{Letter, Mailer};
+
+    use super::Smtp;
+
+    fn letter(to: &str) -> Letter {
+        Letter {
+            to: to.to_owned(),
+            subject: "Grüße".to_owned(),
+            text: Secret::new("Hello,\n\n.a line with a dot\nhttps://example.org/?token=abc\n"),
+        }
+    }
+
+    /// A mail server that takes one letter, and answers what it was told.
+    fn server(refuse: bool) -> (u16, thread::JoinHandle<Vec<String>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let talk = thread::spawn(move || {
+            let (mut out, _) = listener.accept().unwrap();
+            let lines = BufReader::new(out.try_clone().unwrap()).lines();
+            let (mut heard, mut in_text) = (Vec::new(), false);
+            out.write_all(b"220 here\r\n").unwrap();
+            for line in lines.map_while(Result::ok) {
+                let answer = match line.split(' ').next().unwrap() {
+                    "." => {
+                        in_text = false;
+                        "250 taken"
+                    }
+                    _ if in_text => "",
+                    "RCPT" if refuse => "550 nobody of that name",
+                    "DATA" => {
+                        in_text = true;
+                        "354 go on"
+                    }
+                    "QUIT" => "221 bye",
+                    _ => "250 good",
+                };
+                heard.push(line);
+                if !answer.is_empty() {
+                    out.write_all(format!("{answer}\r\n").as_bytes()).unwrap();
+                }
+            }
+            heard
+        });
+        (port, talk)
+    }
+
+    fn smtp(port: u16) -> Smtp {
+        let url = Secret::new(format!("smtp://127.0.0.1:{port}"));
+        Smtp::new(&url, "Locum <no-reply@example.org>").unwrap()
+    }
+
+    #[test]
+    fn a_letter_arrives_as_it_was_written() {
+        let (port, talk) = server(false);
+        let mailer = smtp(port);
+        mailer.send(&letter("ada@example.org")).unwrap();
+        drop(mailer);
+        let heard = talk.join().unwrap();
+        for expected in [
+            "MAIL FROM:<no-reply@example.org>",
+            "RCPT TO:<ada@example.org>",
+            "To: ada@example.org",
+            "From: Locum <no-reply@example.org>",
+            "..a line with a dot",
+            "https://example.org/?token=abc",
+        ] {
+            let found = heard.iter().any(|line| line.starts_with(expected));
+            assert!(found, "{expected} is not in {heard:#?}");
+        }
+    }
+
+    #[test]
+    fn a_refused_letter_is_a_failure() {
+        let (port, talk) = server(true);
+        let mailer = smtp(port);
+        let problem = mailer.send(&letter("nobody@example.org")).unwrap_err();
+        assert!(problem.to_string().contains("nobody of that name"), "{problem}");
+        drop(mailer);
+        talk.join().unwrap();
+        assert!(smtp(1).send(&letter("a@b.org\r\nBcc: c@d.org")).is_err());
+    }
+
+    #[test]
+    fn a_wrong_address_is_told_without_its_password() {
+        let url = Secret::new("http://ada:hunter22@mail.example.org");
+        let problem = Smtp::new(&url, "a@b.org").err().unwrap();
+        assert!(!problem.to_string().contains("hunter22"), "{problem}");
+    }
+
+    #[test]
+    fn encrypted_connections_can_be_asked_for() {
+        for url in ["smtps://mail.example.org", "smtp://mail.example.org:587?tls=required"] {
+            Smtp::new(&Secret::new(url), "a@b.org").unwrap();
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Writes every page in every state into a folder, to be looked at in a browser:
+//! `cargo run -p pages --example gallery -- DIR`.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = env::args_os().nth(1).map(PathBuf::from);
+    let folder = folder.ok_or("give a folder to write to")?;
+    let (style, mark) = ("locum.css", "locum.svg");
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join(style), pages::STYLE)?;
+    fs::write(folder.join(mark), pages::MARK)?;
+    let mut index = String::from("<!doctype html><title>Gallery</title><ul>");
+    for sample in pages::samples()? {
+        let html = sample
+            .html
+            .replace(pages::STYLE_PATH, style)
+            .replace(pages::MARK_PATH, mark);
+        let name = format!("{}.html", sample.name);
+        write(&folder, &name, &html)?;
+        index.push_str(&format!("<li><a href=\"{name}\">{name}</a>"));
+    }
+    write(&folder, "index.html", &index)?;
+    Ok(())
+}
+
+fn write(folder: &Path, name: &str, html: &str) -> std::io::Result<()> {
+    fs::write(folder.join(name), html)
+}

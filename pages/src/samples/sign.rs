@@ -1,0 +1,127 @@
+use super::{HOSTILE, ada, dev, hostile, refused, stranger};
+use crate::{Field, SignIn, SignOut, SignUp};
+
+pub(crate) fn sign_in() -> Vec<(&'static str, SignIn)> {
+    let plain = || SignIn {
+        frame: stranger(),
+        action: "/sign-in".to_owned(),
+        next: String::new(),
+        app: None,
+        login: Field::default(),
+        password: Field::default(),
+        sign_up: Some("/sign-up".to_owned()),
+        cancel: None,
+    };
+    vec![
+        ("plain", plain()),
+        (
+            "for-an-app",
+            SignIn {
+                app: Some("Harbour Radio".to_owned()),
+                login: Field::of("ada"),
+                cancel: Some("/oauth/cancel".to_owned()),
+                next: "/oauth/authorize?oauth_token=1".to_owned(),
+                ..plain()
+            },
+        ),
+        (
+            "wrong",
+            SignIn {
+                frame: refused(dev(stranger()), "The username or the password is wrong"),
+                login: Field::of("ada"),
+                ..plain()
+            },
+        ),
+        (
+            "slow-down",
+            SignIn {
+                frame: refused(stranger(), "Too many tries. Please wait 20 seconds."),
+                login: Field::of("ada"),
+                sign_up: None,
+                ..plain()
+            },
+        ),
+        (
+            "incomplete",
+            SignIn {
+                login: Field::refused("", "Enter your username or e-mail address"),
+                password: Field::refused("", "Enter your password"),
+                ..plain()
+            },
+        ),
+        (
+            "hostile",
+            SignIn {
+                frame: hostile(),
+                action: HOSTILE.to_owned(),
+                next: HOSTILE.to_owned(),
+                app: Some(HOSTILE.to_owned()),
+                login: Field::refused(HOSTILE, HOSTILE),
+                password: Field::refused(HOSTILE, HOSTILE),
+                sign_up: Some(HOSTILE.to_owned()),
+                cancel: Some(HOSTILE.to_owned()),
+            },
+        ),
+    ]
+}
+
+pub(crate) fn sign_up() -> Vec<(&'static str, SignUp)> {
+    let plain = || SignUp {
+        frame: stranger(),
+        action: "/sign-up".to_owned(),
+        next: String::new(),
+        app: None,
+        open: true,
+        username: Field::default(),
+        name: Field::default(),
+        email: Field::default(),
+        password: Field::default(),
+    };
+    vec![
+        ("plain", plain()),
+        (
+            "refused",
+            SignUp {
+                app: Some("Harbour Radio".to_owned()),
+                name: Field::of("Ada Okafor"),
+                username: Field::refused("ada", "@ada is taken"),
+                email: Field::refused(
+                    "ada@example",
+                    "Enter an address with a name, an @ and a domain",
+                ),
+                password: Field::refused("", "Use at least 8 characters"),
+                ..plain()
+            },
+        ),
+        (
+            "closed",
+            SignUp {
+                open: false,
+                ..plain()
+            },
+        ),
+        (
+            "hostile",
+            SignUp {
+                frame: hostile(),
+                action: HOSTILE.to_owned(),
+                next: HOSTILE.to_owned(),
+                app: Some(HOSTILE.to_owned()),
+                username: Field::refused(HOSTILE, HOSTILE),
+                name: Field::of(HOSTILE),
+                email: Field::of(HOSTILE),
+                password: Field::of(HOSTILE),
+                ..plain()
+            },
+        ),
+    ]
+}
+
+pub(crate) fn sign_out() -> Vec<(&'static str, SignOut)> {
+    let of = |frame| SignOut {
+        frame,
+        action: "/sign-out".to_owned(),
+        back: "/".to_owned(),
+    };
+    vec![("plain", of(ada())), ("hostile", of(hostile()))]
+}

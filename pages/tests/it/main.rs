@@ -1,0 +1,274 @@
+//! Every page in every state: well-formed, accessible, inert.
+
+mod document;
+
+use document::{Document, Element};
+use pages::{STYLE, samples};
+use std::collections::HashSet;
+
+fn documents() -> Vec<(String, Document)> {
+    samples()
+        .unwrap()
+        .into_iter()
+        .map(|sample| {
+            let document = Document::read(&sample.html)
+                .unwrap_or_else(|fault| panic!("{}: {fault}", sample.name));
+            (sample.name, document)
+        })
+        .collect()
+}
+
+fn each(element: &str, check: impl Fn(&str, &Document, &Element)) {
+    let mut seen = 0;
+    for (name, document) in documents() {
+        for found in document.elements(element) {
+            seen += 1;
+            check(&name, &document, found);
+        }
+    }
+    assert!(seen > 0, "no {element} anywhere");
+}
+
+#[test]
+fn every_state_has_its_own_name() {
+    let all = samples().unwrap();
+    let names: HashSet<_> = all.iter().map(|sample| &sample.name).collect();
+    assert_eq!(names.len(), all.len());
+    assert!(all.len() > 80);
+}
+
+#[test]
+fn every_page_has_one_heading_a_title_a_language_and_landmarks() {
+    for (name, document) in documents() {
+        assert_eq!(document.elements("h1").count(), 1, "{name}: h1");
+        assert_eq!(document.elements("main").count(), 1, "{name}: main");
+        let title = document.elements("title").next().unwrap().text.clone();
+        assert!(
+            title.ends_with(" · Locum") && title.len() > 9,
+            "{name}: {title}"
+        );
+        let html = document.elements("html").next().unwrap();
+        assert_eq!(html.attribute("lang"), Some("en"), "{name}");
+        let h1 = document.elements("h1").next().unwrap();
+        assert!(!h1.text.trim().is_empty(), "{name}: empty h1");
+    }
+}
+
+#[test]
+fn headings_skip_no_level() {
+    for (name, document) in documents() {
+        let mut last = 0;
+        for element in &document.elements {
+            let level = match element.name.as_str() {
+                "h1" => 1,
+                "h2" => 2,
+                "h3" => 3,
+                _ => continue,
+            };
+            assert!(level <= last + 1, "{name}: h{level} after h{last}");
+            last = level;
+        }
+    }
+}
+
+#[test]
+fn every_field_has_a_label_and_every_id_is_one_of_a_kind() {
+    for (name, document) in documents() {
+        let mut ids = HashSet::new();
+        for id in document
+            .elements
+            .iter()
+            .filter_map(|element| element.attribute("id"))
+        {
+            assert!(ids.insert(id), "{name}: id {id} twice");
+        }
+        let labelled: HashSet<_> = document
+            .elements("label")
+            .filter_map(|label| label.attribute("for"))
+            .collect();
+        for field in document
+            .elements("input")
+            .chain(document.elements("textarea"))
+        {
+            if field.attribute("type") != Some("hidden") {
+                let id = field.attribute("id").expect("a field has an id");
+                assert!(labelled.contains(id), "{name}: {id} has no label");
+            }
+        }
+        for element in &document.elements {
+            for reference in ["aria-describedby", "aria-labelledby"] {
+                for id in element.attribute(reference).unwrap_or_default().split(' ') {
+                    assert!(
+                        id.is_empty() || ids.contains(id),
+                        "{name}: {reference} {id}"
+                    );
+                }
+            }
+            let fragment = element
+                .attribute("href")
+                .and_then(|href| href.strip_prefix('#'));
+            assert!(
+                fragment.is_none_or(|id| ids.contains(id)),
+                "{name}: {fragment:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_form_posts_with_its_token() {
+    each("form", |name, document, form| {
+        assert_eq!(form.attribute("method"), Some("post"), "{name}");
+        assert!(
+            form.attribute("action")
+                .is_some_and(|action| !action.is_empty()),
+            "{name}"
+        );
+        let tokens = document
+            .within(form)
+            .filter(|field| field.attribute("name") == Some("csrf"))
+            .filter(|field| field.attribute("type") == Some("hidden"))
+            .filter(|field| {
+                field
+                    .attribute("value")
+                    .is_some_and(|token| !token.is_empty())
+            });
+        assert_eq!(tokens.count(), 1, "{name}: csrf");
+        let buttons = document.within(form).filter(|found| found.name == "button");
+        assert!(buttons.count() > 0, "{name}: no button");
+    });
+}
+
+#[test]
+fn a_password_is_never_written_back() {
+    each("input", |name, _, field| {
+        if field.attribute("type") == Some("password") {
+            assert_eq!(field.attribute("value"), None, "{name}");
+        }
+    });
+}
+
+#[test]
+fn nothing_runs_and_nothing_is_styled_inline() {
+    let forbidden = [
+        "script", "style", "iframe", "object", "embed", "base", "img",
+    ];
+    for (name, document) in documents() {
+        for element in &document.elements {
+            assert!(
+                !forbidden.contains(&element.name.as_str()),
+                "{name}: {}",
+                element.name
+            );
+            for (attribute, value) in &element.attributes {
+                assert!(!attribute.starts_with("on"), "{name}: {attribute}");
+                assert!(
+                    attribute != "style" && attribute != "srcdoc",
+                    "{name}: {attribute}"
+                );
+                if attribute == "href" || attribute == "src" {
+                    let lower = value.to_ascii_lowercase();
+                    assert!(!lower.starts_with("javascript:"), "{name}: {value}");
+                    assert!(!lower.starts_with("data:"), "{name}: {value}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn links_to_elsewhere_tell_nothing_about_us() {
+    each("a", |name, _, link| {
+        let href = link.attribute("href").expect("a link leads somewhere");
+        if href.contains("://") && !href.starts_with('/') {
+            let rel = link.attribute("rel").unwrap_or_default();
+            assert!(
+                rel.contains("noreferrer") && rel.contains("noopener"),
+                "{name}: {href}"
+            );
+        }
+    });
+}
+
+#[test]
+fn error_pages_lead_only_to_our_own_pages() {
+    let ours = pages::Links::default();
+    let ours = [
+        ours.home,
+        ours.account,
+        ours.sessions,
+        ours.connected,
+        ours.apps,
+        ours.signature,
+        ours.mailbox,
+        ours.sign_out,
+        "#main",
+    ];
+    for (name, document) in documents() {
+        if name.starts_with("error.") {
+            for link in document.elements("a") {
+                let href = link.attribute("href").unwrap();
+                assert!(ours.contains(&href), "{name}: {href}");
+            }
+            assert_eq!(document.elements("form").count(), 0, "{name}");
+        }
+    }
+}
+
+#[test]
+fn hostile_words_come_out_as_words() {
+    let hostile = "\"><script>alert(1)</script>";
+    for (name, document) in documents() {
+        if name.ends_with(".hostile") {
+            assert!(
+                document.text().contains(hostile),
+                "{name}: nothing hostile was shown"
+            );
+        }
+    }
+}
+
+#[test]
+fn details_of_callbacks_are_for_development_worlds() {
+    let page = |dev| {
+        let (_, mut page) = <pages::ErrorPage as pages::Page>::samples()
+            .into_iter()
+            .find(|(state, _)| *state == "redirect-dev")
+            .unwrap();
+        page.frame.dev = dev;
+        pages::Page::html(&page).unwrap()
+    };
+    assert!(page(true).contains("They part at character"));
+    assert!(!page(false).contains("They part at character"));
+    assert!(!page(false).contains("/callback"));
+}
+
+#[test]
+fn the_stylesheet_loads_nothing_and_has_a_name_of_its_own() {
+    assert!(!STYLE.contains("url(") && !STYLE.contains("@import"));
+    assert!(STYLE.contains("prefers-color-scheme: dark"));
+    assert!(STYLE.contains("prefers-reduced-motion"));
+    let digest = pages::STYLE_PATH
+        .strip_prefix("/assets/")
+        .and_then(|path| path.strip_suffix(".css"))
+        .unwrap();
+    assert_eq!(digest.len(), 16);
+    assert!(digest.bytes().any(|digit| digit != b'0'));
+    assert!(digest.bytes().all(|digit| digit.is_ascii_hexdigit()));
+    assert!(pages::MARK_PATH.starts_with("/assets/") && pages::MARK_PATH.ends_with(".svg"));
+}
+
+#[test]
+fn every_class_in_a_page_is_known_to_the_stylesheet() {
+    for (name, document) in documents() {
+        for element in &document.elements {
+            for class in element
+                .attribute("class")
+                .unwrap_or_default()
+                .split_whitespace()
+            {
+                assert!(STYLE.contains(&format!(".{class}")), "{name}: .{class}");
+            }
+        }
+    }
+}

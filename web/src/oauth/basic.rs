@@ -1,0 +1,64 @@
+//! Basic credentials.
+
+use base::percent::decode;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+
+/// What of Basic credentials came.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Basic {
+    /// None at all.
+    Absent,
+    /// Something that is none.
+    Garbled,
+    /// Key and secret.
+    Pair(String, String),
+}
+
+/// Basic credentials, whose halves are each percent-encoded.
+pub(crate) fn basic(headers: &HeaderMap) -> Basic {
+    let header = headers
+        .get(AUTHORIZATION)
+        .and_then(|header| header.to_str().ok());
+    let parts = header.and_then(|header| header.split_once(' '));
+    let Some((_, coded)) = parts.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("basic")) else {
+        return Basic::Absent;
+    };
+    let pair = || {
+        let plain = String::from_utf8(STANDARD.decode(coded.trim()).ok()?).ok()?;
+        let (key, secret) = plain.split_once(':')?;
+        Some(Basic::Pair(
+            decode(key).ok()?.into_owned(),
+            decode(secret).ok()?.into_owned(),
+        ))
+    };
+    pair().unwrap_or(Basic::Garbled)
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use http::{HeaderMap, HeaderValue};
+
+    use super::{Basic, basic};
+
+    fn read(header: &str) -> Basic {
+        let mut headers = HeaderMap::new();
+        headers.insert("authorization", HeaderValue::from_str(header).unwrap());
+        basic(&headers)
+    }
+
+    #[test]
+    fn halves_are_decoded_and_garbage_is_told_from_absence() {
+        let coded = format!("basic {}", STANDARD.encode("a%2Bb:c:d"));
+        assert_eq!(
+            read(&coded),
+            Basic::Pair("a+b".to_owned(), "c:d".to_owned())
+        );
+        assert_eq!(read("Basic ???"), Basic::Garbled);
+        assert_eq!(read("Bearer abc"), Basic::Absent);
+    }
+}
