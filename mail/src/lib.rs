@@ -151,7 +151,10 @@ mod tests {
         let (port, talk) = server(true);
         let mailer = smtp(port);
         let problem = mailer.send(&letter("nobody@example.org")).unwrap_err();
-        assert!(problem.to_string().contains("nobody of that name"), "{problem}");
+        assert!(
+            problem.to_string().contains("nobody of that name"),
+            "{problem}"
+        );
         drop(mailer);
         talk.join().unwrap();
         assert!(smtp(1).send(&letter("a@b.org\r\nBcc: c@d.org")).is_err());
@@ -166,7 +169,10 @@ mod tests {
 
     #[test]
     fn encrypted_connections_can_be_asked_for() {
-        for url in ["smtps://mail.example.org", "smtp://mail.example.org:587?tls=required"] {
+        for url in [
+            "smtps://mail.example.org",
+            "smtp://mail.example.org:587?tls=required",
+        ] {
             Smtp::new(&Secret::new(url), "a@b.org").unwrap();
         }
     }

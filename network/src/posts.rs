@@ -64,6 +64,8 @@ pub struct NewPost {
 
 /// Writes a post.
 pub fn create(tx: &mut Tx<'_>, author: &Author, new: &NewPost) -> Result<Post, Stop> {
+    // Two equal posts at once must see each other.
+    store::users::lock(tx, author.user_id)?;
     let user = users::active(tx, author.user_id)?;
     let reading = compose::read(tx, &new.text, new.reply_to.is_some())?;
     check_length(&user, &reading, new)?;

@@ -93,11 +93,7 @@ impl Usage {
     }
 }
 
-fn write(
-    tx: &mut Tx<'_>,
-    calls: &[(CallsKey, i64)],
-    used: &[(UseKey, Time)],
-) -> Result<(), Fault> {
+fn write(tx: &mut Tx<'_>, calls: &[(CallsKey, i64)], used: &[(UseKey, Time)]) -> Result<(), Fault> {
     for ((app, operation, started), count) in calls {
         usage::add(tx, *app, operation, *started, *count)?;
     }

@@ -5,7 +5,9 @@ use base::{Fault, Refusal, Stop, Time, UserId};
 use store::users::{self, State, User};
 use store::{Tx, log};
 
+use crate::audit::{self, By, Kind};
 use crate::compose;
+use crate::sessions::about;
 
 /// A new account.
 #[derive(Clone, Debug, Default)]
@@ -158,19 +160,26 @@ fn change(
     Ok(user)
 }
 
+/// [`change`] of an account by an operator, with an entry in the record.
+fn by_operator(tx: &mut Tx<'_>, id: UserId, kind: Kind, state: State) -> Result<User, Stop> {
+    let user = change(tx, id, kind.name(), |user| user.state = state)?;
+    audit::append(tx, &By::default(), kind, None, &about(id))?;
+    Ok(user)
+}
+
 /// Suspends an account: it and its posts are out of sight until it is restored.
 pub fn suspend(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
-    change(tx, id, "user.suspend", |user| user.state = State::Suspended)
+    by_operator(tx, id, Kind::USER_SUSPEND, State::Suspended)
 }
 
 /// Restores a suspended account.
 pub fn restore(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
-    change(tx, id, "user.restore", |user| user.state = State::Active)
+    by_operator(tx, id, Kind::USER_RESTORE, State::Active)
 }
 
 /// Deletes an account: its tokens are dead with the commit, its posts out of sight.
 pub fn delete(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
-    change(tx, id, "user.delete", |user| user.state = State::Deleted)
+    by_operator(tx, id, Kind::USER_DELETE, State::Deleted)
 }
 
 /// Sets the verification mark: `blue`, `business`, `government` or `none`.

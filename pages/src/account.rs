@@ -1,4 +1,4 @@
-//! A person's own settings: password and e-mail, places signed in, apps connected.
+//! A person's own settings: password and email, places signed in, apps connected.
 
 use crate::field::problems;
 use crate::{AppCard, Field, Frame, Links, Page, Problem};
@@ -6,11 +6,13 @@ use askama::Template;
 use base::Time;
 
 /// The pages of the settings, as they stand beside each other.
-pub(crate) const SECTIONS: [(fn(&Links) -> &'static str, &str); 3] = [
+pub(crate) const SECTIONS: [(Path, &str); 3] = [
     (|links| links.account, "Account"),
     (|links| links.sessions, "Sessions"),
     (|links| links.connected, "Connected apps"),
 ];
+
+type Path = fn(&Links) -> &'static str;
 
 /// Change the password. Form: `current`, `password`.
 pub struct PasswordForm {
@@ -22,7 +24,7 @@ pub struct PasswordForm {
     pub password: Field,
 }
 
-/// Change the e-mail address. Form: `email`, `email_password`. A second form, to
+/// Change the email address. Form: `email`, `email_password`. A second form, to
 /// [`EmailForm::resend`], has nothing but `csrf`.
 pub struct EmailForm {
     /// Where the form posts to.
@@ -41,13 +43,13 @@ pub struct EmailForm {
     pub password: Field,
 }
 
-/// Password and e-mail.
+/// Password and email.
 #[derive(Template)]
 #[template(path = "account.html")]
 pub struct AccountSettings {
     /// The surroundings; somebody is signed in.
     pub frame: Frame,
-    /// The e-mail address.
+    /// The email address.
     pub email: EmailForm,
     /// The password.
     pub password: PasswordForm,

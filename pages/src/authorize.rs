@@ -39,7 +39,7 @@ pub struct Authorize {
     pub app: AppCard,
     /// What it asks for.
     pub level: Level,
-    /// Whether it also asks for the e-mail address.
+    /// Whether it also asks for the email address.
     pub email: bool,
     /// Where the answer goes, as text: the callback's host, or a scheme. `None`: a PIN is shown.
     pub destination: Option<String>,

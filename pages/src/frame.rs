@@ -98,7 +98,7 @@ pub struct Links {
     pub sign_out: &'static str,
     /// Forgotten password.
     pub forgotten: &'static str,
-    /// Password and e-mail.
+    /// Password and email.
     pub account: &'static str,
     /// Where the account is signed in.
     pub sessions: &'static str,

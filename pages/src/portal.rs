@@ -88,8 +88,8 @@ impl Tab {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Settings => "Settings",
-            Self::Keys => "Keys and tokens",
-            Self::Callbacks => "Callback tester",
+            Self::Keys => "Keys",
+            Self::Callbacks => "Callbacks",
             Self::Usage => "Usage",
             Self::Delete => "Delete",
         }
@@ -192,7 +192,7 @@ pub struct AppForm {
     pub callbacks: Field,
     /// "Sign in with" is on: who approved before is sent back without being asked.
     pub sign_in: bool,
-    /// It may ask for the e-mail address.
+    /// It may ask for the email address.
     pub email: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Ways back into an account, and proof that an e-mail address is one's own.
+//! Ways back into an account, and proof that an email address is one's own.
 
 use crate::field::problems;
 use crate::{Field, Frame, Page, Problem};
@@ -92,7 +92,7 @@ impl Page for Reset {
     }
 }
 
-/// What became of an e-mail address.
+/// What became of an email address.
 pub enum Confirmation {
     /// The link was opened. A form confirms, so that a mail scanner that opens links does not.
     Ask {
@@ -115,7 +115,7 @@ pub enum Confirmation {
     Dead,
 }
 
-/// Confirm an e-mail address. Form in [`Confirmation::Ask`]: `token`. Form in
+/// Confirm an email address. Form in [`Confirmation::Ask`]: `token`. Form in
 /// [`Confirmation::Sent`] and [`Confirmation::Dead`], where [`Confirmed::resend`] is given: nothing
 /// but `csrf`.
 #[derive(Template)]
@@ -136,9 +136,9 @@ impl Page for Confirmed {
 
     fn title(&self) -> String {
         match self.state {
-            Confirmation::Ask { .. } => "Confirm your e-mail address".to_owned(),
+            Confirmation::Ask { .. } => "Confirm your email address".to_owned(),
             Confirmation::Sent { .. } => "Look in your inbox".to_owned(),
-            Confirmation::Done { .. } => "E-mail address confirmed".to_owned(),
+            Confirmation::Done { .. } => "Email address confirmed".to_owned(),
             Confirmation::Dead => "This link no longer works".to_owned(),
         }
     }

@@ -17,7 +17,7 @@ pub struct SignIn {
     pub next: String,
     /// The app that the person came from.
     pub app: Option<String>,
-    /// Username or e-mail address.
+    /// Username or email address.
     pub login: Field,
     /// The password.
     pub password: Field,

@@ -21,9 +21,14 @@ pub struct Window {
 }
 
 impl Window {
-    /// Where the meter turns to a warning.
-    pub const fn high(&self) -> u64 {
+    /// Above so many calls the meter warns.
+    pub const fn scarce(&self) -> u64 {
         self.limit.saturating_mul(4) / 5
+    }
+
+    /// Above so many calls nothing is left.
+    pub const fn last(&self) -> u64 {
+        self.limit.saturating_sub(1)
     }
 
     /// Whether nothing is left.

@@ -68,7 +68,7 @@ impl Level {
             can.push("Read, send and delete your direct messages");
         }
         if email {
-            can.push("See your confirmed e-mail address");
+            can.push("See your confirmed email address");
         }
         can
     }
@@ -83,7 +83,7 @@ impl Level {
             cannot.push("Read or send your direct messages");
         }
         if !email {
-            cannot.push("See your e-mail address");
+            cannot.push("See your email address");
         }
         cannot.push("See or change your password");
         cannot
@@ -133,7 +133,7 @@ pub const fn power(scope: Scope) -> Power {
         Scope::TweetWrite => changes("Post and repost for you"),
         Scope::TweetModerateWrite => changes("Hide and show replies to your posts"),
         Scope::UsersRead => sees("Profiles that you can see, your own included"),
-        Scope::UsersEmail => sees("Your confirmed e-mail address"),
+        Scope::UsersEmail => sees("Your confirmed email address"),
         Scope::FollowsRead => sees("Who you follow and who follows you"),
         Scope::FollowsWrite => changes("Follow and unfollow accounts for you"),
         Scope::BlockRead => sees("Accounts that you have blocked"),

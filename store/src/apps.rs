@@ -170,7 +170,7 @@ pub fn list(
 ) -> Result<Vec<App>, Fault> {
     let sql = columns!(
         "SELECT ",
-        " FROM app WHERE ($1 = 0 OR owner_id = $1) AND id > $2 AND state < 2 ORDER BY id LIMIT $3"
+        " FROM app WHERE (owner_id = $1 OR $1 = 0) AND id > $2 AND state < 2 ORDER BY id LIMIT $3"
     );
     let owner = owner.map_or(0, UserId::get);
     let found = tx.rows(sql, &[owner.into(), after.into(), limit.into()], read)?;

@@ -40,12 +40,7 @@ pub enum Verdict {
 
 /// Counts a try, unless there were too many. One statement decides, so that tries at the same
 /// moment, on whatever node, do not pass together.
-pub fn charge(
-    tx: &mut Tx<'_>,
-    digest: &[u8; 32],
-    pace: Pace,
-    now: Time,
-) -> Result<Verdict, Fault> {
+pub fn charge(tx: &mut Tx<'_>, digest: &[u8; 32], pace: Pace, now: Time) -> Result<Verdict, Fault> {
     // A row from further ahead than a full bucket is from a clock that was set back since.
     let sql = "INSERT INTO attempts (digest, clear_at) VALUES ($1, $2) ON CONFLICT (digest) \
                DO UPDATE SET noted = 0, clear_at = $3 + \

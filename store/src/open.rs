@@ -91,7 +91,12 @@ impl Store {
             keyring: options.keyring,
             credentials: AtomicU64::new(0),
         });
-        let db = Db::open(&options.location, options.connections, &context)?;
+        let db = Db::open(
+            &options.location,
+            options.connections,
+            options.node,
+            &context,
+        )?;
         Ok(Self {
             db,
             context,
@@ -182,7 +187,7 @@ async fn on_a_thread<T: Send + 'static>(
         .unwrap_or_else(|_| Err(Fault::new("opening the store panicked")))
 }
 
-/// The data folder's lock: shared where a database server keeps order, exclusive otherwise.
+/// The data folder's lock.
 fn lock(options: &Options) -> Result<File, Fault> {
     std::fs::create_dir_all(&options.data_dir).map_err(Fault::when("creating the data folder"))?;
     let path = options.data_dir.join("locum.lock");
@@ -192,12 +197,7 @@ fn lock(options: &Options) -> Result<File, Fault> {
         .write(true)
         .open(&path)
         .map_err(Fault::when("opening the lock"))?;
-    let shared = matches!(options.location, Location::Server(_));
-    let taken = if shared {
-        fs4::FileExt::try_lock_shared(&file)
-    } else {
-        fs4::FileExt::try_lock(&file)
-    };
+    let taken = fs4::FileExt::try_lock(&file);
     taken.map_err(|error| {
         Fault::caused(
             format!("another process has {} open", options.data_dir.display()),

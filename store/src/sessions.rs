@@ -149,8 +149,11 @@ pub fn touch(
 ) -> Result<(), Fault> {
     let sql = "UPDATE session SET last_seen_at = $1, address = $2, user_agent = $3 \
                WHERE id = $4 AND revoked_at IS NULL AND last_seen_at < $1";
-    tx.exec(sql, &[now.into(), address.into(), user_agent.into(), id.into()])
-        .map(|_| ())
+    tx.exec(
+        sql,
+        &[now.into(), address.into(), user_agent.into(), id.into()],
+    )
+    .map(|_| ())
 }
 
 /// Ends one session of a user; false when it was not live.
@@ -174,7 +177,10 @@ pub fn revoke_others(
 
 /// Forgets sessions that nobody has used since; how many.
 pub fn prune(tx: &mut Tx<'_>, before: Time) -> Result<u64, Fault> {
-    tx.exec("DELETE FROM session WHERE last_seen_at < $1", &[before.into()])
+    tx.exec(
+        "DELETE FROM session WHERE last_seen_at < $1",
+        &[before.into()],
+    )
 }
 
 /// Ends every way in that a user has given to apps: tokens, and what was approved and not yet

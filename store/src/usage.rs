@@ -94,5 +94,8 @@ pub fn last_used(
 
 /// Forgets the calls of windows that began before a moment; how many rows.
 pub fn prune(tx: &mut Tx<'_>, before: Time) -> Result<u64, Fault> {
-    tx.exec("DELETE FROM app_use WHERE started_at < $1", &[before.into()])
+    tx.exec(
+        "DELETE FROM app_use WHERE started_at < $1",
+        &[before.into()],
+    )
 }

@@ -206,6 +206,19 @@ pub fn by_id(tx: &mut Tx<'_>, id: UserId) -> Result<Option<User>, Fault> {
     )
 }
 
+/// Makes other work that locks the same user wait for this transaction's end. A SQLite file has
+/// one writer, so there it waits already.
+pub fn lock(tx: &mut Tx<'_>, id: UserId) -> Result<(), Fault> {
+    if tx.is_shared() {
+        tx.row(
+            "SELECT id FROM users WHERE id = $1 FOR UPDATE",
+            &[id.into()],
+            |_| Ok(()),
+        )?;
+    }
+    Ok(())
+}
+
 /// The users with these ids, in whatever state and no particular order; unknown ids are left out.
 pub fn by_ids(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<Vec<User>, Fault> {
     let keys: Vec<_> = ids.iter().map(|id| id.get()).collect();

@@ -26,6 +26,13 @@ impl Health {
         Self { store, drain }
     }
 
+    /// The path, if it is one of health.
+    pub fn route(path: &str) -> Option<&'static str> {
+        ["/livez", "/readyz"]
+            .into_iter()
+            .find(|route| *route == path)
+    }
+
     /// The answer for a path, if the path is one of health.
     pub async fn answer(&self, method: &str, path: &str) -> Option<Reply> {
         if !matches!(method, "GET" | "HEAD") {

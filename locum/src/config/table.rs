@@ -42,9 +42,11 @@ pub(crate) static KEYS: &[Key] = &[
         Required,
         "The address that clients use; in dev, the listener's own by default.",
     ),
-    both(
+    key(
         "core.public_origins",
         Kind::Origins,
+        // What unchanged clients sign for, wherever their requests are led.
+        Is("https://api.x.com,https://api.twitter.com"),
         Unset,
         "Further addresses that clients may have signed their requests for.",
     ),

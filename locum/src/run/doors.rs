@@ -139,7 +139,11 @@ fn rules(settings: &Settings, listening: &Listening) -> Rules {
     let loose = settings.mode == Mode::Dev;
     Rules {
         issuer: Some(listening.base_url.clone()),
-        ports: if loose { Ports::AnyOnLoopback } else { Ports::Exact },
+        ports: if loose {
+            Ports::AnyOnLoopback
+        } else {
+            Ports::Exact
+        },
         ..Rules::default()
     }
 }

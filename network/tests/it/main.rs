@@ -7,11 +7,21 @@ mod world;
 #[cfg(test)]
 mod authentication;
 #[cfg(test)]
+mod joining;
+#[cfg(test)]
+mod letters;
+#[cfg(test)]
 mod oauth1_flow;
 #[cfg(test)]
 mod oauth2_flow;
 #[cfg(test)]
+mod portal;
+#[cfg(test)]
 mod posting;
+#[cfg(test)]
+mod sessions;
+#[cfg(test)]
+mod sign_in;
 #[cfg(test)]
 mod storing;
 #[cfg(test)]

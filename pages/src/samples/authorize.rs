@@ -101,75 +101,64 @@ pub(crate) fn consent() -> Vec<(&'static str, Consent)> {
 
 const HOSTILE_SWITCH: &str = "/sign-in?next=\"><script>alert(1)</script>";
 
-pub(crate) fn error() -> Vec<(&'static str, ErrorPage)> {
-    let of = |wrong| ErrorPage {
+fn stopped(wrong: Wrong) -> ErrorPage {
+    ErrorPage {
         frame: stranger(),
         wrong,
         app: None,
         compared: Vec::new(),
         reference: None,
-    };
-    let compared = |registered: &str, given: &str, oauth1| Compared {
+    }
+}
+
+pub(crate) fn error() -> Vec<(&'static str, ErrorPage)> {
+    let pkce = "code_challenge is missing: PKCE is needed from every client.";
+    let mut all: Vec<_> = [
+        ("token-missing", Wrong::RequestTokenMissing),
+        ("token-unknown", Wrong::RequestTokenUnknown),
+        ("token-expired", Wrong::RequestTokenExpired),
+        ("client-unknown", Wrong::ClientUnknown),
+        ("app-suspended", Wrong::AppSuspended),
+        ("redirect-missing", Wrong::RedirectMissing),
+        ("redirect", Wrong::RedirectUnregistered),
+        ("request", Wrong::Request(pkce.to_owned())),
+        ("form-expired", Wrong::FormExpired),
+        ("too-many", Wrong::TooMany(20)),
+        ("not-found", Wrong::NotFound),
+        ("forbidden", Wrong::Forbidden),
+        ("broken", Wrong::Broken),
+    ]
+    .into_iter()
+    .map(|(state, wrong)| (state, stopped(wrong)))
+    .collect();
+    all.extend(detailed_errors());
+    all
+}
+
+fn detailed_errors() -> [(&'static str, ErrorPage); 2] {
+    const GIVEN: &str = "https://harbour-radio.example/callback?from=menu";
+    let compared = |registered: &str, given: &str| Compared {
         registered: registered.to_owned(),
         given: given.to_owned(),
-        oauth1,
+        oauth1: false,
         oauth2: false,
     };
-    vec![
-        ("token-missing", of(Wrong::RequestTokenMissing)),
-        ("token-unknown", of(Wrong::RequestTokenUnknown)),
-        ("token-expired", of(Wrong::RequestTokenExpired)),
-        ("client-unknown", of(Wrong::ClientUnknown)),
-        ("app-suspended", of(Wrong::AppSuspended)),
-        ("redirect-missing", of(Wrong::RedirectMissing)),
-        ("redirect", of(Wrong::RedirectUnregistered)),
-        (
-            "redirect-dev",
-            ErrorPage {
-                frame: dev(ada()),
-                app: Some("Harbour Radio".to_owned()),
-                compared: vec![
-                    compared(
-                        "https://harbour-radio.example/callback/",
-                        "https://harbour-radio.example/callback?from=menu",
-                        false,
-                    ),
-                    compared(
-                        "http://127.0.0.1:8000/callback",
-                        "https://harbour-radio.example/callback?from=menu",
-                        false,
-                    ),
-                ],
-                reference: Some("4f9a-20c1".to_owned()),
-                ..of(Wrong::RedirectUnregistered)
-            },
-        ),
-        (
-            "request",
-            of(Wrong::Request(
-                "code_challenge is missing: PKCE is needed from every client.".to_owned(),
-            )),
-        ),
-        ("form-expired", of(Wrong::FormExpired)),
-        ("too-many", of(Wrong::TooMany(20))),
-        ("not-found", of(Wrong::NotFound)),
-        ("forbidden", of(Wrong::Forbidden)),
-        (
-            "broken",
-            ErrorPage {
-                reference: Some("4f9a-20c1".to_owned()),
-                ..of(Wrong::Broken)
-            },
-        ),
-        (
-            "hostile",
-            ErrorPage {
-                frame: hostile(),
-                app: Some(HOSTILE.to_owned()),
-                compared: vec![compared(HOSTILE, super::HOSTILE_URL, true)],
-                reference: Some(HOSTILE.to_owned()),
-                ..of(Wrong::Request(HOSTILE.to_owned()))
-            },
-        ),
-    ]
+    let redirect = ErrorPage {
+        frame: dev(ada()),
+        app: Some("Harbour Radio".to_owned()),
+        compared: vec![
+            compared("https://harbour-radio.example/callback/", GIVEN),
+            compared("http://127.0.0.1:8000/callback", GIVEN),
+        ],
+        reference: Some("4f9a-20c1".to_owned()),
+        ..stopped(Wrong::RedirectUnregistered)
+    };
+    let bad = ErrorPage {
+        frame: hostile(),
+        app: Some(HOSTILE.to_owned()),
+        compared: vec![compared(HOSTILE, super::HOSTILE_URL)],
+        reference: Some(HOSTILE.to_owned()),
+        ..stopped(Wrong::Request(HOSTILE.to_owned()))
+    };
+    [("redirect-dev", redirect), ("hostile", bad)]
 }

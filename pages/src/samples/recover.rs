@@ -12,7 +12,7 @@ pub(crate) fn forgotten() -> Vec<(&'static str, Forgotten)> {
         ("plain", of(Field::default(), false)),
         (
             "refused",
-            of(Field::refused("ada", "Enter an e-mail address"), false),
+            of(Field::refused("ada", "Enter an email address"), false),
         ),
         ("sent", of(Field::of("ada@example.org"), true)),
         (

@@ -44,25 +44,26 @@ pub(crate) fn sign_in() -> Vec<(&'static str, SignIn)> {
         (
             "incomplete",
             SignIn {
-                login: Field::refused("", "Enter your username or e-mail address"),
+                login: Field::refused("", "Enter your username or email address"),
                 password: Field::refused("", "Enter your password"),
                 ..plain()
             },
         ),
-        (
-            "hostile",
-            SignIn {
-                frame: hostile(),
-                action: HOSTILE.to_owned(),
-                next: HOSTILE.to_owned(),
-                app: Some(HOSTILE.to_owned()),
-                login: Field::refused(HOSTILE, HOSTILE),
-                password: Field::refused(HOSTILE, HOSTILE),
-                sign_up: Some(HOSTILE.to_owned()),
-                cancel: Some(HOSTILE.to_owned()),
-            },
-        ),
+        ("hostile", hostile_sign_in()),
     ]
+}
+
+fn hostile_sign_in() -> SignIn {
+    SignIn {
+        frame: hostile(),
+        action: HOSTILE.to_owned(),
+        next: HOSTILE.to_owned(),
+        app: Some(HOSTILE.to_owned()),
+        login: Field::refused(HOSTILE, HOSTILE),
+        password: Field::refused(HOSTILE, HOSTILE),
+        sign_up: Some(HOSTILE.to_owned()),
+        cancel: Some(HOSTILE.to_owned()),
+    }
 }
 
 pub(crate) fn sign_up() -> Vec<(&'static str, SignUp)> {

@@ -75,7 +75,7 @@ pub(crate) fn mailbox() -> Vec<(&'static str, Mailbox)> {
                 dev(ada()),
                 vec![
                     letter_of("ada@example.org", "Choose a new password", 0),
-                    letter_of("ada@example.org", "Confirm your e-mail address", 95),
+                    letter_of("ada@example.org", "Confirm your email address", 95),
                 ],
             ),
         ),
@@ -96,7 +96,7 @@ pub(crate) fn letter() -> Vec<(&'static str, LetterPage)> {
         sent: now(),
         body: body.to_owned(),
     };
-    let body = "Hello @ada,\n\nopen this link to choose a new password. It works once, for 30 minutes:\n\nhttps://social.example/reset-password?token=sample-token-that-is-not-real\n\nIf you did not ask for it, do nothing: your password stays as it is.";
+    let body = "Hello @ada,\n\nOpen this link to choose a new password. It works once, for 30 minutes:\n\nhttps://social.example/reset-password?token=sample-token-that-is-not-real\n\nIf you did not ask for it, do nothing: your password stays as it is.";
     let bad = format!("{HOSTILE}\n{HOSTILE_URL}\nhttps://a.example/\"><script>alert(1)</script>");
     vec![
         ("plain", of(dev(ada()), "Choose a new password", body)),

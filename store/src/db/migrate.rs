@@ -71,12 +71,15 @@ impl Row {
 
 /// A database that can be migrated.
 pub(crate) trait Target {
+    /// Waits until nobody else migrates the same database, until this connection is closed.
+    fn lock(&mut self) -> Result<(), Fault>;
     fn run(&mut self, script: &str) -> Result<(), Fault>;
     fn applied(&mut self) -> Result<Vec<Row>, Fault>;
 }
 
 /// Applies what is missing.
 pub(crate) fn run(target: &mut impl Target, now_ms: i64) -> Result<Vec<Applied>, Fault> {
+    target.lock()?;
     let applied = target.applied()?;
     check(&applied)?;
     let mut done = Vec::new();

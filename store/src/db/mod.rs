@@ -40,6 +40,8 @@ pub(crate) struct Db {
     writes: Queue,
     reads: Queue,
     threads: Vec<std::thread::JoinHandle<()>>,
+    /// Holds this node's number on a database server.
+    node: Option<crossbeam_channel::Sender<()>>,
     /// Counts the commits that appended to the log.
     pub(crate) wake: watch::Receiver<u64>,
     /// Whether the log must be read with a snapshot-safe cursor.
@@ -68,6 +70,7 @@ impl Db {
     pub(crate) fn open(
         location: &Location,
         connections: usize,
+        node: u16,
         context: &Arc<Context>,
     ) -> Result<Self, Fault> {
         let (waker, wake) = watch::channel(0);
@@ -82,16 +85,20 @@ impl Db {
                     reads,
                     threads,
                     wake,
+                    node: None,
                     server: false,
                 })
             }
             Location::Server(url) => {
-                let (queue, threads) = postgres::pool(url, connections, context, waker)?;
+                let (hold, holder) = postgres::take_node(url, node)?;
+                let (queue, mut threads) = postgres::pool(url, connections, context, waker)?;
+                threads.push(holder);
                 Ok(Self {
                     writes: queue.clone(),
                     reads: queue,
                     threads,
                     wake,
+                    node: Some(hold),
                     server: true,
                 })
             }
@@ -114,9 +121,10 @@ impl Db {
             writes,
             reads,
             threads,
+            node,
             ..
         } = self;
-        drop((writes, reads));
+        drop((writes, reads, node));
         for thread in threads {
             // A thread that panicked has logged it; there is nothing left to close.
             drop(thread.join());

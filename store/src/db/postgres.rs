@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use base::Fault;
-use crossbeam_channel::{Receiver, unbounded};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use postgres::error::SqlState;
 use postgres::types::ToSql;
 use postgres::{Client, NoTls, Statement};
@@ -20,6 +20,10 @@ use crate::context::Context;
 
 /// How often work is run again after another transaction got in its way.
 const TRIES: usize = 8;
+/// Of the server's advisory locks, those that stand for nodes.
+const NODES: i64 = 7269 << 32;
+/// Tenths of a second.
+const NODE_TRIES: u32 = 30;
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// A connection and the statements that it has prepared.
@@ -125,6 +129,16 @@ impl Connection {
             .map_err(|error| self.failed(sql, error))
     }
 
+    fn lock_node(&mut self, node: u16) -> Result<bool, Fault> {
+        let sql = "SELECT CAST(CAST(pg_try_advisory_lock($1) AS INTEGER) AS BIGINT)";
+        let mut taken = false;
+        self.each(sql, &[(NODES | i64::from(node)).into()], |row| {
+            taken = row.int(0)? == 1;
+            Ok(false)
+        })?;
+        Ok(taken)
+    }
+
     fn control(&mut self, sql: &'static str) -> Result<(), Fault> {
         self.client
             .batch_execute(sql)
@@ -136,6 +150,32 @@ fn dynamic<'a>(args: &'a [Value<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
     args.iter()
         .map(|arg| -> &(dyn ToSql + Sync) { arg })
         .collect()
+}
+
+/// Takes a node's number for as long as the sender lives: no two nodes issue the same ids.
+pub(crate) fn take_node(url: &str, node: u16) -> Result<(Sender<()>, JoinHandle<()>), Fault> {
+    let mut conn = Connection::open(url)?;
+    let mut tries = 0;
+    while !conn.lock_node(node)? {
+        tries += 1;
+        if tries > NODE_TRIES {
+            return Err(Fault::new(format!(
+                "another process is at work on this database as node {node}"
+            )));
+        }
+        // The server takes a moment to notice that a killed process is gone.
+        thread::sleep(Duration::from_millis(100));
+    }
+    let (hold, released) = bounded::<()>(0);
+    let wait = move || {
+        // Ends when the sender is gone; the lock ends with the connection.
+        let _gone = released.recv();
+        drop(conn);
+    };
+    let thread = thread::Builder::new()
+        .name("store-node".to_owned())
+        .spawn(wait);
+    Ok((hold, thread.map_err(Fault::when("starting a thread"))?))
 }
 
 /// Starts `count` threads over one queue. The first connection is made at once, so that a wrong
@@ -228,6 +268,11 @@ impl Setup {
 }
 
 impl migrate::Target for Setup {
+    fn lock(&mut self) -> Result<(), Fault> {
+        let locked = self.0.client.batch_execute("SELECT pg_advisory_lock(7268)");
+        locked.map_err(Fault::when("waiting for another migration"))
+    }
+
     fn run(&mut self, script: &str) -> Result<(), Fault> {
         let script = dialect::for_server(script);
         self.0

@@ -12,6 +12,7 @@ use std::time::Instant;
 
 use crate::sample::{array, at, folder, lines, parts, post, text};
 use crate::world::{Engine, World};
+use base::Clock;
 use transfer::{ImportOptions, Source};
 
 const POSTS: i64 = 200_000;
@@ -115,7 +116,7 @@ async fn lines_of_the_benches() {
         eprintln!("skipped: LOCUM_BENCH_LINES is not set");
         return;
     };
-    let world = World::new(Engine::Lite).await;
+    let world = World::at(Engine::Lite, Clock::System).await;
     for (file, kind) in [("users", "user"), ("posts", "post"), ("follows", "follow")] {
         let source = Source::JsonLines(folder.join(file).with_extension("jsonl"));
         let begun = Instant::now();

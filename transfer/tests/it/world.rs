@@ -19,6 +19,7 @@ pub(crate) struct World {
     pub(crate) store: Store,
     pub(crate) folder: TempDir,
     location: Location,
+    clock: Clock,
 }
 
 /// Where a test's stores are.
@@ -57,7 +58,7 @@ fn fresh_database() -> Location {
     Location::Server(format!("{before}/{name}"))
 }
 
-fn options(location: Location, folder: &Path) -> Options {
+fn options(location: Location, folder: &Path, clock: &Clock) -> Options {
     let key = MasterKey::new(&Chance::seeded(1)).unwrap();
     Options {
         location,
@@ -65,7 +66,7 @@ fn options(location: Location, folder: &Path) -> Options {
         connections: 2,
         node: 0,
         migrate: true,
-        clock: Clock::frozen(START),
+        clock: clock.clone(),
         chance: Chance::Os,
         keyring: Keyring::new(key, Vec::new()),
     }
@@ -73,16 +74,21 @@ fn options(location: Location, folder: &Path) -> Options {
 
 impl World {
     pub(crate) async fn new(engine: Engine) -> Self {
+        Self::at(engine, Clock::frozen(START)).await
+    }
+
+    pub(crate) async fn at(engine: Engine, clock: Clock) -> Self {
         let folder = TempDir::new().unwrap();
         let location = match engine {
             Engine::Lite => Location::File(folder.path().join("locum.db")),
             Engine::Postgres => tokio::task::spawn_blocking(fresh_database).await.unwrap(),
         };
-        let store = Store::open(options(location.clone(), folder.path()));
+        let store = Store::open(options(location.clone(), folder.path(), &clock));
         Self {
             store: store.await.unwrap(),
             folder,
             location,
+            clock,
         }
     }
 
@@ -92,13 +98,15 @@ impl World {
             store,
             folder,
             location,
+            clock,
         } = self;
         tokio::task::spawn_blocking(|| store.close()).await.unwrap();
-        let store = Store::open(options(location.clone(), folder.path()));
+        let store = Store::open(options(location.clone(), folder.path(), &clock));
         Self {
             store: store.await.unwrap(),
             folder,
             location,
+            clock,
         }
     }
 

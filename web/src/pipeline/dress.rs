@@ -30,7 +30,7 @@ impl Shared {
         if let Some(standing) = &trace.standing {
             standing.write(&mut headers);
         }
-        if trace.accent == Accent::V2 {
+        if trace.accent == Accent::V2 && !trace.is_health {
             headers.insert(API_VERSION, VERSION);
         }
         if let Some(level) = trace.access_level {

@@ -105,6 +105,8 @@ struct Trace {
     access_level: Option<&'static str>,
     standing: Option<Standing>,
     fault: bool,
+    /// Health tells nothing of what serves.
+    is_health: bool,
 }
 
 /// A request's body and where it stands.
@@ -189,6 +191,7 @@ impl Trace {
             access_level: None,
             standing: None,
             fault: false,
+            is_health: false,
         }
     }
 }

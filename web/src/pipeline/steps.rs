@@ -14,6 +14,7 @@ use super::{Asked, Shared, Trace};
 use crate::body::{self, ContentType};
 use crate::call::{Call, Head, wrong_credential};
 use crate::endpoint::{Accent, Body, Endpoint};
+use crate::health::Health;
 use crate::limits::{Pool, Standing};
 use crate::params::Params;
 use crate::reply::Reply;
@@ -102,6 +103,8 @@ impl Shared {
             .answer(head.method.as_str(), head.uri.path())
             .await
         {
+            trace.route = Health::route(head.uri.path()).unwrap_or_default();
+            trace.is_health = true;
             return Ok(reply);
         }
         if let Refusal::MethodNotAllowed { allowed } = &lost.refusal

@@ -1,0 +1,230 @@
+use base::{Secret, Stop, UserId};
+use network::joining::{self, Applicant, Registration};
+use network::letters;
+use network::links;
+use network::sessions;
+use network::sign_in::Answer;
+use store::Tx;
+
+use crate::letters::{count, newest, site};
+use crate::sessions::from;
+use crate::sign_in::{PASSWORD, account, attempt, told, wide};
+use crate::world::{World, on_each_engine};
+
+fn refusal<T: std::fmt::Debug>(outcome: Result<T, Stop>) -> String {
+    match outcome.unwrap_err() {
+        Stop::Refused(refusal) => format!("{refusal:?}"),
+        Stop::Failed(fault) => panic!("{fault}"),
+    }
+}
+
+fn applicant(username: &str, email: &str) -> Applicant {
+    Applicant {
+        username: username.to_owned(),
+        name: String::new(),
+        email: email.to_owned(),
+        password: Secret::new("tr4ms stop here"),
+        invite: None,
+        facts: from("192.0.2.1"),
+    }
+}
+
+async fn user(world: &World, id: UserId) -> store::users::User {
+    let find = move |tx: &mut Tx<'_>| network::users::find(tx, id);
+    world.store.read(find).await.unwrap()
+}
+
+#[test]
+fn whoever_joins_confirms_the_address_once() {
+    on_each_engine(async |world| {
+        let (gate, site) = (wide(&world), site());
+        let eve = applicant("eve", "eve@example.org");
+        let closed = joining::join(&gate, &site, Registration::Closed, &eve).await;
+        assert!(refusal(closed).contains("can not be made"));
+        let id = joining::join(&gate, &site, Registration::Open, &eve)
+            .await
+            .unwrap();
+        assert!(!user(&world, id).await.email_confirmed);
+        let taken = joining::join(&gate, &site, Registration::Open, &eve).await;
+        assert!(refusal(taken).contains("taken"));
+        let (text, secret) = newest(&world).await;
+        assert!(text.starts_with("eve@example.org: "));
+        assert!(
+            text.contains("https://locum.example/account/confirm?token="),
+            "{text}"
+        );
+        let secret = secret.unwrap();
+        assert!(secret.reveal().len() >= 43);
+        let confirm = {
+            let secret = secret.clone();
+            move |tx: &mut Tx<'_>| links::confirm_email(tx, secret.reveal(), "192.0.2.1")
+        };
+        let wrong_purpose = move |tx: &mut Tx<'_>| links::look_at_reset(tx, secret.reveal());
+        assert!(world.refused(wrong_purpose).await.contains("does not work"));
+        world.write(confirm.clone()).await;
+        assert!(user(&world, id).await.email_confirmed);
+        assert!(world.refused(confirm).await.contains("does not work"));
+
+        // The address is taken; whoever comes with it again is told nothing, its owner is.
+        let other = applicant("other", "EVE@example.org");
+        let other = joining::join(&gate, &site, Registration::Open, &other)
+            .await
+            .unwrap();
+        let (text, secret) = newest(&world).await;
+        assert!(text.contains("belongs to your account @eve"), "{text}");
+        assert!(secret.is_none());
+        assert!(!user(&world, other).await.email_confirmed);
+    });
+}
+
+#[test]
+fn an_invitation_lets_one_in() {
+    on_each_engine(async |world| {
+        let (gate, site) = (wide(&world), site());
+        let by = network::audit::By::default();
+        let link = {
+            let site = site.clone();
+            move |tx: &mut Tx<'_>| links::invite(tx, &site, &by, "")
+        };
+        let link = world.write(link).await;
+        let secret = link.split("?token=").nth(1).unwrap().to_owned();
+        let with = |username: &str, invite: Option<&str>| Applicant {
+            invite: invite.map(Secret::new),
+            ..applicant(username, "a@example.org")
+        };
+        let join = async |applicant: Applicant| {
+            joining::join(&gate, &site, Registration::Invite, &applicant).await
+        };
+        assert!(refusal(join(with("one", None)).await).contains("invitation"));
+        assert!(refusal(join(with("one", Some("made up"))).await).contains("invit"));
+        // A refused name does not use it up.
+        assert!(join(with("not a name", Some(&secret))).await.is_err());
+        join(with("one", Some(&secret))).await.unwrap();
+        assert!(refusal(join(with("two", Some(&secret))).await).contains("does not work"));
+    });
+}
+
+#[test]
+fn a_new_password_is_set_by_a_link_that_works_once_and_not_for_long() {
+    on_each_engine(async |world| {
+        let (gate, site) = (wide(&world), site());
+        let ada = account(&world, "ada", PASSWORD).await;
+        let ask = |login: &'static str, address: &'static str| {
+            let site = site.clone();
+            world.write(move |tx| links::ask_reset(tx, &site, login, address))
+        };
+        // Nobody of that name: the same answer, and no letter.
+        assert_eq!(ask("who", "192.0.2.1").await, ask("ada", "192.0.2.1").await);
+        assert_eq!(count(&world).await, 1);
+        let first = newest(&world).await.1.unwrap();
+        assert!(ask("ada@example.org", "192.0.2.1").await);
+        let second = newest(&world).await.1.unwrap();
+        let new = Secret::new("tr4ms stop here");
+        let reset = async |secret: &Secret, password: &Secret| {
+            links::reset(&gate, &site, secret, password, true, "192.0.2.1").await
+        };
+        assert!(
+            refusal(reset(&first, &new).await).contains("does not work"),
+            "an older one"
+        );
+        assert!(refusal(reset(&second, &Secret::new("short")).await).contains("characters"));
+        world.pass(links::TTL_MS);
+        assert!(
+            refusal(reset(&second, &new).await).contains("does not work"),
+            "too late"
+        );
+
+        assert!(ask("ada", "192.0.2.1").await);
+        let third = newest(&world).await.1.unwrap();
+        world.pass(links::TTL_MS - 1);
+        let signed_in = gate
+            .attempt(&attempt("ada", PASSWORD, "192.0.2.1"))
+            .await
+            .unwrap();
+        let Answer::Accepted { text, .. } = signed_in else {
+            panic!("{signed_in:?}");
+        };
+        assert_eq!(reset(&third, &new).await.unwrap(), ada);
+        assert!(
+            refusal(reset(&third, &new).await).contains("does not work"),
+            "twice"
+        );
+        let over = sessions::open(&world.store, text.reveal(), &from("192.0.2.1")).await;
+        assert!(over.unwrap().is_none(), "every session ends");
+        assert_eq!(told(&gate, "ada", PASSWORD, "192.0.2.1").await, "wrong");
+        assert!(
+            told(&gate, "ada", new.reveal(), "192.0.2.1")
+                .await
+                .contains("accepted")
+        );
+        let (text, secret) = newest(&world).await;
+        assert!(
+            text.contains("was changed just now") && secret.is_none(),
+            "{text}"
+        );
+        // One address does not send letters without end.
+        for _ in 0..5 {
+            ask("who", "203.0.113.1").await;
+        }
+        assert!(!ask("ada", "203.0.113.1").await);
+    });
+}
+
+#[test]
+fn whoever_changes_a_password_or_an_address_knows_the_password() {
+    on_each_engine(async |world| {
+        let (gate, site) = (wide(&world), site());
+        let ada = account(&world, "ada", PASSWORD).await;
+        let sign_in = async |password: &str| {
+            let answer = gate
+                .attempt(&attempt("ada", password, "192.0.2.1"))
+                .await
+                .unwrap();
+            let Answer::Accepted { text, session } = answer else {
+                panic!("{answer:?}");
+            };
+            (text, session)
+        };
+        let (here, session) = sign_in(PASSWORD).await;
+        let (there, _) = sign_in(PASSWORD).await;
+        let (old, new) = (Secret::new(PASSWORD), Secret::new("tr4ms stop here"));
+        let guess = links::change_password(&gate, &site, &session, &new, &new, false).await;
+        assert!(refusal(guess).contains("wrong"));
+        let renewed = links::change_password(&gate, &site, &session, &old, &new, false).await;
+        let renewed = renewed.unwrap();
+        let open = async |text: &Secret| {
+            let facts = from("192.0.2.1");
+            sessions::open(&world.store, text.reveal(), &facts)
+                .await
+                .unwrap()
+                .is_some()
+        };
+        assert!(open(&renewed).await && !open(&here).await && !open(&there).await);
+
+        let by = network::audit::By::user(ada, "192.0.2.1");
+        let change = {
+            let site = site.clone();
+            move |tx: &mut Tx<'_>| links::change_email(tx, &site, &by, "new@example.org")
+        };
+        world.write(change).await;
+        assert_eq!(
+            user(&world, ada).await.email,
+            "ada@Example.org",
+            "until it is confirmed"
+        );
+        let all = |tx: &mut Tx<'_>| Ok(letters::list(tx, None, 2)?);
+        let all = world.store.read(all).await.unwrap();
+        assert_eq!(all[0].recipient, "ada@Example.org", "the old one is told");
+        let text = all[1].text.clone().unwrap();
+        let secret = text.reveal().split("?token=").nth(1).unwrap();
+        let secret = secret.lines().next().unwrap().to_owned();
+        world
+            .write(move |tx| links::confirm_email(tx, &secret, "192.0.2.1"))
+            .await;
+        let after = user(&world, ada).await;
+        assert_eq!(
+            (after.email.as_str(), after.email_confirmed),
+            ("new@example.org", true)
+        );
+    });
+}

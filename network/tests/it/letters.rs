@@ -1,0 +1,143 @@
+use std::sync::Arc;
+
+use base::{Fault, Refusal, Secret, Stop};
+use network::letters::{self, Letter, Mailer, Site};
+use parking_lot::Mutex;
+use store::Tx;
+
+use crate::world::{World, on_each_engine};
+
+pub(crate) fn site() -> Site {
+    Site::new("Locum", "https://locum.example/").unwrap()
+}
+
+/// What the newest letter says, and the secret of the link in it.
+pub(crate) async fn newest(world: &World) -> (String, Option<Secret>) {
+    let list = |tx: &mut Tx<'_>| Ok(letters::list(tx, None, 1)?);
+    let letter = world.store.read(list).await.unwrap().remove(0);
+    let text = letter.text.unwrap();
+    let secret = text.reveal().split("?token=").nth(1);
+    let secret = secret.map(|rest| Secret::new(rest.lines().next().unwrap()));
+    (format!("{}: {}", letter.recipient, text.reveal()), secret)
+}
+
+pub(crate) async fn count(world: &World) -> usize {
+    let list = |tx: &mut Tx<'_>| Ok(letters::list(tx, None, 100)?);
+    world.store.read(list).await.unwrap().len()
+}
+
+#[derive(Default)]
+struct Postman {
+    sent: Mutex<Vec<String>>,
+    strikes: bool,
+}
+
+impl Mailer for Postman {
+    fn send(&self, letter: &Letter) -> Result<(), Fault> {
+        if self.strikes {
+            return Err(Fault::new("on strike"));
+        }
+        self.sent
+            .lock()
+            .push(format!("{} {}", letter.to, letter.text.reveal()));
+        Ok(())
+    }
+}
+
+fn postman(strikes: bool) -> (Arc<Postman>, Arc<dyn Mailer>) {
+    let postman = Arc::new(Postman {
+        strikes,
+        ..Postman::default()
+    });
+    let mailer: Arc<dyn Mailer> = postman.clone();
+    (postman, mailer)
+}
+
+fn letter() -> Letter {
+    Letter {
+        to: "ada@example.org".to_owned(),
+        subject: "Hello\r\nBcc: eve@example.org".to_owned(),
+        text: Secret::new("the text"),
+    }
+}
+
+#[test]
+fn a_letter_is_tried_until_it_is_sent() {
+    on_each_engine(async |world| {
+        let queue = |tx: &mut Tx<'_>| -> Result<(), Stop> { Ok(letters::queue(tx, &letter())?) };
+        let undone = move |tx: &mut Tx<'_>| -> Result<(), Stop> {
+            queue(tx)?;
+            Err(Refusal::TooMany.into())
+        };
+        world.refused(undone).await;
+        assert_eq!(count(&world).await, 0, "no letter of what did not happen");
+        world.write(queue).await;
+        world.write(queue).await;
+
+        let mut now = base::clock::wall().plus_ms(1000);
+        let (strikes, (postman, mailer)) = (postman(true).1, postman(false));
+        let round = letters::deliver(&world.store, &strikes, now).await.unwrap();
+        assert_eq!((round.sent, round.put_off), (0, 2));
+        let round = letters::deliver(&world.store, &mailer, now).await.unwrap();
+        assert_eq!(round, letters::Round::default(), "not again at once");
+        now = now.plus_ms(10_000);
+        let both = (
+            letters::deliver(&world.store, &mailer, now),
+            letters::deliver(&world.store, &mailer, now),
+        );
+        let (one, other) = tokio::join!(both.0, both.1);
+        assert_eq!(
+            one.unwrap().sent + other.unwrap().sent,
+            2,
+            "each by one sender"
+        );
+        assert_eq!(*postman.sent.lock(), ["ada@example.org the text"; 2]);
+        let list = |tx: &mut Tx<'_>| Ok(letters::list(tx, None, 1)?);
+        let stored = world.store.read(list).await.unwrap().remove(0);
+        assert!(
+            stored.text.is_none() && stored.sent_at.is_some(),
+            "its text is forgotten"
+        );
+        assert!(!stored.subject.contains('\n'));
+    });
+}
+
+#[test]
+fn a_letter_that_can_not_be_sent_is_given_up() {
+    on_each_engine(async |world| {
+        world.write(|tx| Ok(letters::queue(tx, &letter())?)).await;
+        let mut now = base::clock::wall().plus_ms(1000);
+        let (strikes, mailer) = (postman(true).1, postman(false).1);
+        let mut given_up = 0;
+        for _ in 0..9 {
+            let round = letters::deliver(&world.store, &strikes, now).await.unwrap();
+            assert_eq!(round.put_off + round.given_up, 1);
+            given_up += round.given_up;
+            now = now.plus_ms(7_200_000);
+        }
+        assert_eq!(given_up, 1);
+        let round = letters::deliver(&world.store, &mailer, now).await.unwrap();
+        assert_eq!(round, letters::Round::default());
+    });
+}
+
+#[test]
+fn a_site_is_what_the_configuration_says() {
+    for good in [
+        "https://a.org",
+        "http://127.0.0.1:8080/",
+        "https://a.org/social",
+    ] {
+        assert!(Site::new("A", good).is_ok(), "{good}");
+    }
+    for bad in [
+        "",
+        "a.org",
+        "javascript:x",
+        "https://",
+        "https://a.org/?x",
+        "https://b@a.org",
+    ] {
+        assert!(Site::new("A", bad).is_err(), "{bad}");
+    }
+}

@@ -1,0 +1,233 @@
+use base::clock::wall;
+use base::{AppId, Credential, UserId};
+use network::apps::{AccessLevel, Kind, Permission, Which};
+use network::audit::{self, By, Filter};
+use network::portal::{self, Draft, Edit, Fresh};
+use network::usage::{Usage, WINDOW_MS};
+use store::Tx;
+
+use crate::world::{World, on_each_engine};
+
+fn draft(name: &str) -> Draft {
+    Draft {
+        name: name.to_owned(),
+        description: String::new(),
+        website_url: String::new(),
+        kind: Kind::Web,
+        permission: Permission::Write,
+        callback_urls: Vec::new(),
+        request_email: false,
+        sign_in: false,
+    }
+}
+
+async fn made(world: &World, owner: UserId) -> AppId {
+    let create = move |tx: &mut Tx<'_>| {
+        let by = By::user(owner, "192.0.2.1");
+        portal::create(tx, &by, &draft("demo"), AccessLevel::SelfServe)
+    };
+    world.write(create).await.0.id
+}
+
+#[test]
+fn developers_have_their_own_apps_only() {
+    on_each_engine(async |world| {
+        let (ada, eve) = (world.user("ada").await, world.user("eve").await);
+        let id = made(&world, ada).await;
+        let by = By::user(eve, "192.0.2.6");
+        let nothing = AppId::new(1);
+        let of = |id: AppId, text: String| text.replace(&id.to_string(), "ID");
+        macro_rules! hidden {
+            ($($verb:expr),* $(,)?) => {$({
+                let who = by.clone();
+                let theirs = world.refused(move |tx| $verb(tx, &who, id)).await;
+                let who = by.clone();
+                let none = world.refused(move |tx| $verb(tx, &who, nothing)).await;
+                assert!(theirs.contains("NotFound"), "{theirs}");
+                assert_eq!(of(id, theirs), of(nothing, none));
+            })*};
+        }
+        hidden!(
+            |tx: &mut Tx<'_>, by: &By, id| portal::edit(tx, by, id, &Edit::default()),
+            |tx: &mut Tx<'_>, by: &By, id| portal::rotate(tx, by, id, Which::Api),
+            |tx: &mut Tx<'_>, by: &By, id| portal::delete(tx, by, id),
+            |tx: &mut Tx<'_>, by: &By, id| portal::renew_own_token(tx, by, id),
+            |tx: &mut Tx<'_>, by: &By, id| portal::revoke_own_token(tx, by, id),
+            |tx: &mut Tx<'_>, _: &By, id| portal::own_token(tx, UserId::new(7), id),
+            |tx: &mut Tx<'_>, _: &By, id| portal::find(tx, UserId::new(7), id),
+            |tx: &mut Tx<'_>, _: &By, id| portal::usage(tx, UserId::new(7), id, wall()),
+        );
+        let listed = async |owner| {
+            let list = move |tx: &mut Tx<'_>| portal::list(tx, owner);
+            world.store.read(list).await.unwrap().len()
+        };
+        assert_eq!((listed(ada).await, listed(eve).await), (1, 0));
+    });
+}
+
+#[test]
+fn a_developer_changes_an_app() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let id = made(&world, ada).await;
+        let by = By::user(ada, "192.0.2.1");
+        let act = |edit: Edit| {
+            let by = by.clone();
+            move |tx: &mut Tx<'_>| portal::edit(tx, &by, id, &edit)
+        };
+        let edit = Edit {
+            name: Some(" another ".to_owned()),
+            website_url: Some("https://example.org".to_owned()),
+            permission: Some(Permission::Messages),
+            kind: Some(Kind::Native),
+            callback_urls: Some(vec!["https://example.org/back".to_owned()]),
+            request_email: Some(true),
+            ..Edit::default()
+        };
+        let app = world.write(act(edit)).await;
+        assert_eq!(
+            (app.name.as_str(), app.permission.as_str()),
+            ("another", "messages")
+        );
+        assert_eq!(
+            (app.kind.as_str(), app.client_secret_digest),
+            ("native", None)
+        );
+        assert_eq!(app.callback_urls, "https://example.org/back");
+        assert!(app.request_email && !app.sign_in);
+        assert_eq!(app.access_level, "self-serve");
+        for bad in [
+            Edit {
+                name: Some(String::new()),
+                ..Edit::default()
+            },
+            Edit {
+                website_url: Some("javascript:alert(1)".to_owned()),
+                ..Edit::default()
+            },
+            Edit {
+                callback_urls: Some(vec!["data:x".to_owned()]),
+                ..Edit::default()
+            },
+            Edit {
+                callback_urls: Some(vec!["https://a.b".to_owned(); 11]),
+                ..Edit::default()
+            },
+            Edit {
+                description: Some("x".repeat(201)),
+                ..Edit::default()
+            },
+        ] {
+            world.refused(act(bad)).await;
+        }
+    });
+}
+
+#[test]
+fn a_developer_renews_what_belongs_to_an_app_and_deletes_it() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let id = made(&world, ada).await;
+        let by = By::user(ada, "192.0.2.1");
+        let rotate = |which: Which| {
+            let by = by.clone();
+            move |tx: &mut Tx<'_>| portal::rotate(tx, &by, id, which)
+        };
+        let Fresh::Client { secret, .. } = world.write(rotate(Which::Client)).await else {
+            panic!("another credential");
+        };
+        let find = move |tx: &mut Tx<'_>| portal::find(tx, ada, id);
+        let kept = world.store.read(find).await.unwrap().client_secret_digest;
+        assert_eq!(kept, Some(secret.digest().to_vec()));
+        let Fresh::Api { secret, .. } = world.write(rotate(Which::Api)).await else {
+            panic!("another credential");
+        };
+        assert_eq!(world.store.read(find).await.unwrap().api_secret, secret);
+
+        let who = by.clone();
+        let renew = move |tx: &mut Tx<'_>| portal::renew_own_token(tx, &who, id);
+        let first = world.write(renew.clone()).await;
+        let second = world.write(renew).await;
+        assert_ne!(first.0, second.0);
+        let live = move |tx: &mut Tx<'_>| Ok(store::tokens::oauth1(tx, &first.0.digest())?);
+        let first = world.store.read(live).await.unwrap().unwrap();
+        assert!(first.revoked_at.is_some());
+        let own = move |tx: &mut Tx<'_>| portal::own_token(tx, ada, id);
+        let permission = world.store.read(own).await.unwrap().unwrap().permission;
+        assert_eq!(permission, Permission::Write);
+
+        world.write(move |tx| portal::delete(tx, &by, id)).await;
+        assert!(world.refused(find).await.contains("NotFound"));
+        let kinds = crate::sessions::kinds(&world).await;
+        let expected = "app.create app.rotate app.rotate token.own token.own app.delete";
+        assert_eq!(kinds.join(" "), expected);
+    });
+}
+
+#[test]
+fn the_record_is_read_page_by_page() {
+    on_each_engine(async |world| {
+        let (ada, bob) = (world.user("ada").await, world.user("bob").await);
+        for owner in [ada, bob, ada, ada] {
+            made(&world, owner).await;
+        }
+        let page = async |filter: Filter| {
+            let list = move |tx: &mut Tx<'_>| Ok(audit::list(tx, filter, 2)?);
+            world.store.read(list).await.unwrap()
+        };
+        let of_ada = Filter {
+            actor: Some(ada),
+            ..Filter::default()
+        };
+        let newest = page(of_ada).await;
+        assert_eq!(newest.len(), 2);
+        let before = newest.last().map(|entry| entry.seq);
+        assert_eq!(page(Filter { before, ..of_ada }).await.len(), 1);
+        let both = Filter {
+            app: newest[0].app,
+            ..of_ada
+        };
+        assert_eq!(page(both).await.len(), 1);
+        let all = |tx: &mut Tx<'_>| Ok(audit::after(tx, 0, 100)?);
+        let all = world.store.read(all).await.unwrap();
+        assert!(all.is_sorted_by_key(|entry| entry.seq) && all.len() == 4);
+    });
+}
+
+#[test]
+fn usage_is_counted_by_window_and_written_at_once() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let id = made(&world, ada).await;
+        let usage = Usage::default();
+        let window = base::Time::from_ms(wall().ms() / WINDOW_MS * WINDOW_MS);
+        for ms in [0, 1, WINDOW_MS - 1, WINDOW_MS] {
+            usage.note_at(id, Credential::App, None, "getUsers", window.plus_ms(ms));
+        }
+        usage.flush(&world.store).await.unwrap();
+        usage.flush(&world.store).await.unwrap();
+        usage.note_at(id, Credential::App, None, "getUsers", window);
+        usage.note_at(id, Credential::OAuth1, Some(ada), "getUsers", window);
+        usage.note_at(
+            id,
+            Credential::OAuth2,
+            Some(UserId::new(5)),
+            "getUsers",
+            window,
+        );
+        usage.flush(&world.store).await.unwrap();
+        let read = move |tx: &mut Tx<'_>| portal::usage(tx, ada, id, window);
+        let used = world.store.read(read).await.unwrap();
+        let calls: Vec<_> = used.calls.iter().map(|calls| calls.calls).collect();
+        assert_eq!(calls, [6, 1]);
+        let last: Vec<_> = used
+            .last_used
+            .iter()
+            .map(|used| (used.kind.as_str(), used.at))
+            .collect();
+        assert_eq!(
+            last,
+            [("bearer", window.plus_ms(WINDOW_MS)), ("oauth1", window)]
+        );
+    });
+}

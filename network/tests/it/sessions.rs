@@ -1,0 +1,208 @@
+use base::clock::wall;
+use base::secret::digest;
+use base::{Chance, UserId};
+use network::audit::{self, By, Filter};
+use network::sessions::{self, Facts, Session, TOUCH_EVERY_MS, TTL_MS, VisitorForms};
+use store::Tx;
+
+use crate::world::{World, on_each_engine};
+
+pub(crate) fn from(address: &str) -> Facts {
+    Facts {
+        address: address.to_owned(),
+        user_agent: format!("Browser/1\r\n{}", "x".repeat(500)),
+    }
+}
+
+async fn begun(world: &World, user: UserId, presented: Option<[u8; 32]>) -> (String, Session) {
+    let facts = from("192.0.2.1");
+    let work = move |tx: &mut Tx<'_>| sessions::begin(tx, presented.as_ref(), user, &facts, TTL_MS);
+    let (text, session) = world.write(work).await;
+    (text.reveal().to_owned(), session)
+}
+
+async fn open(world: &World, text: &str) -> Option<Session> {
+    let facts = from("192.0.2.1");
+    sessions::open(&world.store, text, &facts).await.unwrap()
+}
+
+pub(crate) async fn kinds(world: &World) -> Vec<String> {
+    let entries = move |tx: &mut Tx<'_>| Ok(audit::list(tx, Filter::default(), 100)?);
+    let entries = world.store.read(entries).await.unwrap();
+    entries.into_iter().rev().map(|entry| entry.kind).collect()
+}
+
+#[test]
+fn a_session_lives_until_it_ends_or_is_not_used() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let (text, session) = begun(&world, ada, None).await;
+        assert!(text.len() >= 43, "256 bits");
+        assert_eq!(
+            (session.user_id, session.address.as_str()),
+            (ada, "192.0.2.1")
+        );
+        assert_eq!(session.user_agent.chars().count(), 256);
+        assert!(!session.user_agent.contains('\n'));
+        assert_eq!(open(&world, &text).await.unwrap().id, session.id);
+        assert!(open(&world, "").await.is_none());
+        assert!(open(&world, &text.to_lowercase()).await.is_none());
+
+        let elsewhere = from("192.0.2.9");
+        let at = |ms: i64| wall().plus_ms(ms);
+        let soon = sessions::open_at(&world.store, &text, &elsewhere, at(TOUCH_EVERY_MS - 5000));
+        assert_eq!(
+            soon.await.unwrap().unwrap().address,
+            "192.0.2.1",
+            "not written so often"
+        );
+        let later = sessions::open_at(&world.store, &text, &elsewhere, at(TOUCH_EVERY_MS + 5000));
+        assert_eq!(later.await.unwrap().unwrap().address, "192.0.2.9");
+        let listed = world
+            .store
+            .read(move |tx| Ok(sessions::list(tx, ada)?))
+            .await
+            .unwrap();
+        assert_eq!(listed.len(), 1);
+        assert_eq!(listed[0].address, "192.0.2.9");
+
+        let presented = digest(&text);
+        let alive = async |ms: i64| {
+            let find = move |tx: &mut Tx<'_>| Ok(sessions::find_at(tx, &presented, at(ms))?);
+            world.store.read(find).await.unwrap().is_some()
+        };
+        assert!(alive(TTL_MS).await, "counted from when it was last used");
+        assert!(!alive(TTL_MS + TOUCH_EVERY_MS + 6000).await);
+        let pruned = world.write(|tx| Ok(sessions::prune(tx, TTL_MS)?)).await;
+        assert_eq!(pruned, 0);
+
+        world
+            .write(move |tx| network::users::suspend(tx, ada))
+            .await;
+        assert!(open(&world, &text).await.is_none(), "of a suspended user");
+        world
+            .write(move |tx| network::users::restore(tx, ada))
+            .await;
+        let facts = from("192.0.2.1");
+        world
+            .write(move |tx| sessions::sign_out(tx, &session, &facts))
+            .await;
+        assert!(open(&world, &text).await.is_none());
+        assert_eq!(
+            kinds(&world).await,
+            ["sign_in.ok", "user.suspend", "user.restore", "sign_out"]
+        );
+    });
+}
+
+#[test]
+fn a_session_is_another_after_signing_in_and_when_it_is_renewed() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let (planted, _) = begun(&world, ada, None).await;
+        let (text, session) = begun(&world, ada, Some(digest(&planted))).await;
+        assert!(
+            open(&world, &planted).await.is_none(),
+            "the one before is over"
+        );
+        let renew = {
+            let session = session.clone();
+            move |tx: &mut Tx<'_>| sessions::renew(tx, &session)
+        };
+        let (renewed, after) = world.write(renew.clone()).await;
+        assert!(open(&world, &text).await.is_none());
+        let found = open(&world, renewed.reveal()).await.unwrap();
+        assert_eq!((found.id, &found.form_key), (session.id, &after.form_key));
+        assert_ne!(found.form_key, session.form_key);
+        assert!(world.refused(renew).await.contains("session"), "once");
+    });
+}
+
+#[test]
+fn sessions_are_ended_from_another_one() {
+    on_each_engine(async |world| {
+        let (ada, bob) = (world.user("ada").await, world.user("bob").await);
+        let (here, mine) = begun(&world, ada, None).await;
+        let (there, other) = begun(&world, ada, None).await;
+        let (third, _) = begun(&world, ada, None).await;
+        let (bobs, bobs_session) = begun(&world, bob, None).await;
+        let by = By::user(ada, "192.0.2.1");
+
+        let (who, id) = (by.clone(), bobs_session.id);
+        world
+            .refused(move |tx| sessions::revoke(tx, &who, ada, id))
+            .await;
+        assert!(open(&world, &bobs).await.is_some());
+        let (who, id) = (by.clone(), other.id);
+        world
+            .write(move |tx| sessions::revoke(tx, &who, ada, id))
+            .await;
+        assert!(open(&world, &there).await.is_none());
+        let who = by.clone();
+        let ended = world
+            .write(move |tx| sessions::revoke_all(tx, &who, ada, Some(mine.id)))
+            .await;
+        assert_eq!(ended, 1);
+        assert!(open(&world, &third).await.is_none());
+        assert!(open(&world, &here).await.is_some());
+        world
+            .write(move |tx| sessions::revoke_all(tx, &by, ada, None))
+            .await;
+        assert!(open(&world, &here).await.is_none());
+        assert!(open(&world, &bobs).await.is_some());
+        let ends = kinds(&world).await;
+        let ends = ends.iter().filter(|kind| *kind == "session.revoke");
+        assert_eq!(ends.count(), 3);
+    });
+}
+
+#[test]
+fn a_form_holds_for_its_session_and_its_name_only() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let (_, one) = begun(&world, ada, None).await;
+        let (_, other) = begun(&world, ada, None).await;
+        let token = sessions::form_token(&one, "delete").unwrap();
+        assert!(sessions::form_holds(&one, "delete", &token).unwrap());
+        assert!(!sessions::form_holds(&one, "create", &token).unwrap());
+        assert!(!sessions::form_holds(&other, "delete", &token).unwrap());
+        assert!(!sessions::form_holds(&one, "delete", "").unwrap());
+
+        let visitors = VisitorForms::open(&world.store).await.unwrap();
+        let (mine, yours) = (
+            visitors.cookie(&Chance::Os).unwrap(),
+            visitors.cookie(&Chance::Os).unwrap(),
+        );
+        let token = visitors.form_token(&mine, "sign-in").unwrap();
+        let again = VisitorForms::open(&world.store).await.unwrap();
+        assert!(
+            again.form_holds(&mine, "sign-in", &token).unwrap(),
+            "the key is kept"
+        );
+        assert!(!again.form_holds(&yours, "sign-in", &token).unwrap());
+        assert!(!again.form_holds(&mine, "join", &token).unwrap());
+        let empty = base::Secret::new("");
+        let forged = visitors.form_token(&empty, "sign-in").unwrap();
+        assert!(!again.form_holds(&empty, "sign-in", &forged).unwrap());
+    });
+}
+
+#[test]
+fn no_secret_of_a_session_stands_in_the_database() {
+    on_each_engine(async |world| {
+        if world.store.is_shared() {
+            return;
+        }
+        let ada = world.user("ada").await;
+        let (text, session) = begun(&world, ada, None).await;
+        let copy = world.folder.path().join("copy.db");
+        world.store.backup(copy.clone()).await.unwrap();
+        let bytes = std::fs::read(copy).unwrap();
+        for secret in [text.as_str(), session.form_key.reveal()] {
+            let found = bytes
+                .windows(secret.len())
+                .any(|at| at == secret.as_bytes());
+            assert!(!found);
+        }
+    });
+}

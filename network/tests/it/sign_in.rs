@@ -1,0 +1,276 @@
+use std::sync::Arc;
+
+use argon2::PasswordHasher;
+use argon2::password_hash::phc::Salt;
+use base::{Secret, UserId};
+use network::passwords::PasswordPool;
+use network::sign_in::{Answer, Attempt, Gate, Limits, Pace, SUSPENDED};
+use network::users::NewUser;
+use store::{Location, Store, Tx};
+
+use crate::sessions::{from, kinds};
+use crate::world::{World, on_each_engine, options};
+
+pub(crate) const PASSWORD: &str = "correct horse";
+
+fn gate(world: &World) -> Gate {
+    Gate::new(Arc::clone(&world.store), PasswordPool::new(2))
+}
+
+/// A gate that throttles nobody.
+pub(crate) fn wide(world: &World) -> Gate {
+    let pace = Pace {
+        burst: 1000,
+        every_ms: 1,
+    };
+    Gate {
+        limits: Limits {
+            per_address: pace,
+            per_account: pace,
+        },
+        ..gate(world)
+    }
+}
+
+pub(crate) async fn account(world: &World, username: &'static str, password: &str) -> UserId {
+    let hash = network::passwords::hash(password, &base::Chance::Os).unwrap();
+    let new = NewUser {
+        username: username.to_owned(),
+        password_hash: Some(hash),
+        email: format!("{username}@Example.org"),
+        ..NewUser::default()
+    };
+    let made = world.write(move |tx| network::users::create(tx, &new));
+    made.await.id
+}
+
+pub(crate) fn attempt(login: &str, password: &str, address: &str) -> Attempt {
+    Attempt {
+        login: login.to_owned(),
+        password: Secret::new(password),
+        facts: from(address),
+        presented: None,
+    }
+}
+
+pub(crate) async fn told(gate: &Gate, login: &str, password: &str, address: &str) -> String {
+    match gate
+        .attempt(&attempt(login, password, address))
+        .await
+        .unwrap()
+    {
+        Answer::Accepted { session, .. } => format!("accepted {}", session.user_id),
+        Answer::Wrong => "wrong".to_owned(),
+        Answer::Throttled { retry_ms } => {
+            assert!(retry_ms > 0);
+            "throttled".to_owned()
+        }
+        Answer::Closed { detail } => detail.to_owned(),
+    }
+}
+
+#[test]
+fn a_name_or_an_address_and_the_password_open() {
+    on_each_engine(async |world| {
+        let ada = account(&world, "ada", PASSWORD).await;
+        world.user("nobody").await;
+        let gate = wide(&world);
+        for login in ["ada", "@ADA ", "ada@example.org", "ADA@EXAMPLE.ORG"] {
+            let answer = told(&gate, login, PASSWORD, "192.0.2.1").await;
+            assert_eq!(answer, format!("accepted {ada}"), "{login}");
+        }
+        // Unknown, wrong, without a password, too long: one answer.
+        let long = "x".repeat(5000);
+        for (login, password) in [
+            ("ada", "correct horsf"),
+            ("nobody", ""),
+            ("who", PASSWORD),
+            ("who@example.org", PASSWORD),
+            ("", ""),
+            ("ada", long.as_str()),
+        ] {
+            assert_eq!(
+                told(&gate, login, password, "192.0.2.1").await,
+                "wrong",
+                "{login}"
+            );
+        }
+        world
+            .write(move |tx| network::users::suspend(tx, ada))
+            .await;
+        assert_eq!(told(&gate, "ada", "wrong one", "192.0.2.1").await, "wrong");
+        assert_eq!(told(&gate, "ada", PASSWORD, "192.0.2.1").await, SUSPENDED);
+        world.write(move |tx| network::users::delete(tx, ada)).await;
+        assert_eq!(told(&gate, "ada", "wrong one", "192.0.2.1").await, "wrong");
+        assert!(
+            told(&gate, "ada", PASSWORD, "192.0.2.1")
+                .await
+                .contains("deleted")
+        );
+    });
+}
+
+#[test]
+fn guessing_is_slow_and_locks_nobody_out() {
+    on_each_engine(async |world| {
+        let ada = account(&world, "ada", PASSWORD).await;
+        let gate = gate(&world);
+        for _ in 0..3 {
+            assert_eq!(told(&gate, "ada", "guess", "192.0.2.1").await, "wrong");
+        }
+        for _ in 0..3 {
+            assert_eq!(told(&gate, "ada", PASSWORD, "192.0.2.1").await, "throttled");
+        }
+        // Its owner, who comes from elsewhere, gets in as often as there is reason to.
+        for _ in 0..5 {
+            let answer = told(&gate, "ada", PASSWORD, "2001:db8::1").await;
+            assert_eq!(answer, format!("accepted {ada}"));
+        }
+        // Neighbours in one /64 are one address, which IPv4 in its clothes is too.
+        for (address, expected) in [
+            ("2001:db8:0:1::1", "wrong"),
+            ("2001:db8:0:1::2", "wrong"),
+            ("2001:db8:0:1:ffff::3", "wrong"),
+            ("2001:db8:0:1::4", "throttled"),
+            ("2001:db8:0:2::4", "wrong"),
+            ("::ffff:192.0.2.1", "throttled"),
+        ] {
+            assert_eq!(
+                told(&gate, "who", "guess", address).await,
+                expected,
+                "{address}"
+            );
+        }
+        // Many addresses, one account, known or not.
+        for login in ["ada", "stranger"] {
+            let mut wrong = 0;
+            for host in 0..30 {
+                let address = format!("198.51.{}.{host}", login.len());
+                if told(&gate, login, "guess", &address).await == "wrong" {
+                    wrong += 1;
+                }
+            }
+            assert!((16..=20).contains(&wrong), "{login}: {wrong}");
+        }
+        let said = kinds(&world).await;
+        let throttled = said.iter().filter(|kind| *kind == "sign_in.throttled");
+        assert_eq!(
+            throttled.count(),
+            4,
+            "once until it is allowed again: {said:?}"
+        );
+    });
+}
+
+#[test]
+fn attempts_at_the_same_moment_do_not_pass_together() {
+    on_each_engine(async |world| {
+        account(&world, "ada", PASSWORD).await;
+        let gate = gate(&world);
+        let attempts: Vec<_> = (0..12)
+            .map(|_| attempt("ada", "guess", "192.0.2.1"))
+            .collect();
+        let tries = attempts.into_iter().map(|attempt| {
+            let gate = gate.clone();
+            async move { matches!(gate.attempt(&attempt).await.unwrap(), Answer::Wrong) }
+        });
+        let mut set = tokio::task::JoinSet::new();
+        tries.for_each(|one| {
+            set.spawn(one);
+        });
+        let passed = set.join_all().await;
+        assert_eq!(passed.into_iter().filter(|passed| *passed).count(), 3);
+    });
+}
+
+#[test]
+fn a_restart_forgets_no_attempt() {
+    on_each_engine(async |world| {
+        if world.store.is_shared() {
+            return;
+        }
+        account(&world, "ada", PASSWORD).await;
+        let one = gate(&world);
+        for _ in 0..3 {
+            assert_eq!(told(&one, "ada", "guess", "192.0.2.1").await, "wrong");
+        }
+        drop(one);
+        let World {
+            store,
+            clock,
+            folder,
+        } = world;
+        Arc::into_inner(store).unwrap().close();
+        let file = Location::File(folder.path().join("locum.db"));
+        let store = Store::open(options(file, folder.path(), &clock))
+            .await
+            .unwrap();
+        let world = World {
+            store: Arc::new(store),
+            clock,
+            folder,
+        };
+        let other = gate(&world);
+        assert_eq!(
+            told(&other, "ada", PASSWORD, "192.0.2.1").await,
+            "throttled"
+        );
+    });
+}
+
+#[test]
+fn an_old_hash_is_renewed_when_its_owner_comes() {
+    on_each_engine(async |world| {
+        let ada = account(&world, "ada", "another one").await;
+        let params = argon2::Params::new(8 * 1024, 1, 1, None).unwrap();
+        let weak = argon2::Argon2::new(argon2::Algorithm::Argon2id, argon2::Version::V0x13, params);
+        let salt = Salt::new(&[7; 16]).unwrap();
+        let weak = weak.hash_password_with_salt(PASSWORD.as_bytes(), salt.as_ref());
+        let weak = weak.unwrap().to_string();
+        world
+            .write(move |tx| Ok(store::users::set_password_hash(tx, ada, &weak)?))
+            .await;
+        let stored = async || {
+            let read = move |tx: &mut Tx<'_>| Ok(store::users::password_hash(tx, ada)?);
+            world.store.read(read).await.unwrap().unwrap()
+        };
+        let gate = wide(&world);
+        assert_eq!(told(&gate, "ada", "guess", "192.0.2.1").await, "wrong");
+        assert!(stored().await.contains("m=8192"));
+        assert!(
+            told(&gate, "ada", PASSWORD, "192.0.2.1")
+                .await
+                .contains("accepted")
+        );
+        assert!(stored().await.contains("m=19456"));
+        assert!(
+            told(&gate, "ada", PASSWORD, "192.0.2.1")
+                .await
+                .contains("accepted")
+        );
+    });
+}
+
+/// Run alone, on a quiet machine: `cargo test -p network --test it -- --ignored takes_as_long`.
+#[test]
+#[ignore = "measures"]
+fn an_unknown_name_takes_as_long_as_a_wrong_password() {
+    on_each_engine(async |world| {
+        account(&world, "ada", PASSWORD).await;
+        let gate = wide(&world);
+        let mut took = [Vec::new(), Vec::new()];
+        for _ in 0..500 {
+            for (login, times) in ["ada", "who"].iter().zip(&mut took) {
+                let start = base::clock::instant();
+                assert_eq!(told(&gate, login, "guess", "192.0.2.1").await, "wrong");
+                times.push(start.elapsed().as_micros());
+            }
+        }
+        let [known, unknown] = took.map(|mut times| {
+            times.sort_unstable();
+            times[times.len() / 2]
+        });
+        eprintln!("median of 500: known {known} µs, unknown {unknown} µs");
+        assert!(known.abs_diff(unknown) * 50 < known, "{known} {unknown}");
+    });
+}
