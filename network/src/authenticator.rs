@@ -166,6 +166,11 @@ impl Authenticator {
         }
     }
 
+    /// How far a signature's timestamp may be off, in milliseconds.
+    pub const fn skew_ms(&self) -> i64 {
+        self.skew_ms
+    }
+
     /// Reads the log and forgets what other nodes have changed. Needed only where other processes
     /// write to the same database; a change of this process is known with its commit.
     pub async fn follow_others(&self) {

@@ -6,6 +6,7 @@ pub mod authenticator;
 pub mod bearer;
 mod callback;
 pub mod compose;
+pub mod explain;
 pub mod follows;
 pub mod grants;
 pub mod homes;

@@ -16,4 +16,4 @@ pub use posts::{
     PostShift, Seen, children, fill, insert_placeholder, is_reposted, learn, seen,
     set_conversation, shift_post, supersede,
 };
-pub use progress::{Mark, author_done, authors, claim, note_authors, progress, set_progress};
+pub use progress::{Mark, claim, note_authors, progress, renew_homes, set_progress};

@@ -42,18 +42,26 @@ pub(crate) fn highest_id(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     Ok(highest)
 }
 
-/// Proves that the master key is the one that the stored secrets were encrypted with; on a new
-/// database, leaves the proof for next time.
-pub(crate) fn check_key(tx: &mut Tx<'_>) -> Result<(), Fault> {
+/// Whether the master key is proved to be the one that the stored secrets were encrypted with: a
+/// wrong one is a failure, and nothing is proved on a new database.
+pub(crate) fn proves_key(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let Some(text) = get(tx, KEY_CHECK)? else {
-        let sealed = tx.seal(KEY_CHECK, "locum")?;
-        return set(tx, KEY_CHECK, &hex::encode(&sealed));
+        return Ok(false);
     };
     let sealed =
         hex::decode(&text).ok_or_else(|| Fault::new("the master key's proof is garbled"))?;
-    tx.unseal(KEY_CHECK, &sealed).map(|_| ()).map_err(|_| {
+    tx.unseal(KEY_CHECK, &sealed).map(|_| true).map_err(|_| {
         Fault::new(
             "the master key is not the one that this database was made with: nothing was touched",
         )
     })
+}
+
+/// The same; a new database gets its proof for next time.
+pub(crate) fn check_key(tx: &mut Tx<'_>) -> Result<(), Fault> {
+    if proves_key(tx)? {
+        return Ok(());
+    }
+    let sealed = tx.seal(KEY_CHECK, "locum")?;
+    set(tx, KEY_CHECK, &hex::encode(&sealed))
 }

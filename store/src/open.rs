@@ -59,10 +59,7 @@ impl Store {
             Ok(())
         })
         .await?;
-        Err(match stop {
-            Stop::Failed(fault) => fault,
-            Stop::Refused(refusal) => Fault::new(format!("opening the store: {refusal:?}")),
-        })
+        Err(fault(stop))
     }
 
     fn connect(options: Options) -> Result<Self, Fault> {
@@ -77,12 +74,6 @@ impl Store {
                 "{missing} migrations are missing: run `locum migrate up`"
             )));
         }
-        let now = options.clock.now().ms();
-        let applied = if missing > 0 {
-            Db::migrate(&options.location, now)?
-        } else {
-            Vec::new()
-        };
         let ids = Ids::new(options.clock.clone(), options.node, 0);
         let context = Arc::new(Context {
             clock: options.clock,
@@ -91,12 +82,26 @@ impl Store {
             keyring: options.keyring,
             credentials: AtomicU64::new(0),
         });
-        let db = Db::open(
-            &options.location,
-            options.connections,
-            options.node,
-            &context,
-        )?;
+        let open = || {
+            Db::open(
+                &options.location,
+                options.connections,
+                options.node,
+                &context,
+            )
+        };
+        let mut applied = Vec::new();
+        if missing > 0 {
+            if missing < known.len() {
+                // A wrong key is found out before anything is changed.
+                let db = open()?;
+                let checked = db.read_now(|tx| Ok(meta::proves_key(tx)?));
+                db.close();
+                checked.map_err(fault)?;
+            }
+            applied = Db::migrate(&options.location, context.clock.now().ms())?;
+        }
+        let db = open()?;
         Ok(Self {
             db,
             context,
@@ -169,6 +174,13 @@ impl Store {
     pub fn close(self) {
         self.db.close();
         drop(self.lock);
+    }
+}
+
+fn fault(stop: Stop) -> Fault {
+    match stop {
+        Stop::Failed(fault) => fault,
+        Stop::Refused(refusal) => Fault::new(format!("opening the store: {refusal:?}")),
     }
 }
 

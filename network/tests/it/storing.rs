@@ -107,3 +107,30 @@ fn rusqlite_exec(folder: &std::path::Path) -> bool {
     conn.execute("INSERT INTO migration VALUES (999, 'later', 'x', 0)", [])
         .is_ok()
 }
+
+#[tokio::test]
+async fn a_wrong_key_is_found_out_before_a_migration() {
+    let folder = TempDir::new().unwrap();
+    let file = Location::File(folder.path().join("locum.db"));
+    let clock = Clock::frozen(START);
+    let store = Store::open(options(file.clone(), folder.path(), &clock))
+        .await
+        .unwrap();
+    store.close();
+    let path = folder.path().join("locum.db");
+    let conn = rusqlite::Connection::open(&path).unwrap();
+    let last = "DELETE FROM migration WHERE version = (SELECT MAX(version) FROM migration)";
+    assert_eq!(conn.execute(last, []).unwrap(), 1);
+    drop(conn);
+    let before = std::fs::read(&path).unwrap();
+
+    let mut wrong = options(file, folder.path(), &clock);
+    let key = base::seal::MasterKey::new(&base::Chance::seeded(2)).unwrap();
+    wrong.keyring = base::seal::Keyring::new(key, Vec::new());
+    let refused = Store::open(wrong).await.err().unwrap().to_string();
+    assert!(refused.contains("not the one"), "{refused}");
+    assert!(
+        std::fs::read(&path).unwrap() == before,
+        "the file was touched"
+    );
+}

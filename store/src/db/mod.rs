@@ -115,6 +115,15 @@ impl Db {
         run(&self.reads, work, false).await
     }
 
+    /// The same as [`Db::read`], for a thread that may wait.
+    pub(crate) fn read_now<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Stop> {
+        let (reply, answer) = oneshot::channel();
+        let sent = self.reads.send(Job::boxed(work, reply, false));
+        sent.map_err(|_| Fault::new("the store is closed"))?;
+        let stopped = |_| Err(Fault::new("the store stopped in the middle").into());
+        answer.blocking_recv().unwrap_or_else(stopped)
+    }
+
     /// Closes the queues and waits until every connection is closed.
     pub(crate) fn close(self) {
         let Self {

@@ -59,14 +59,24 @@ pub fn note_authors(tx: &mut Tx<'_>, source: &str, authors: &[UserId]) -> Result
     Ok(())
 }
 
-/// Some of those whose posts a source has brought and whose readers do not know it yet.
-pub fn authors(tx: &mut Tx<'_>, source: &str, limit: i64) -> Result<Vec<UserId>, Fault> {
-    let sql = "SELECT user_id FROM import_author WHERE source = $1 ORDER BY user_id LIMIT $2";
-    tx.rows(sql, &[source.into(), limit.into()], |row| row.id(0))
-}
-
-/// Says that an author's readers know.
-pub fn author_done(tx: &mut Tx<'_>, source: &str, author: UserId) -> Result<(), Fault> {
-    let sql = "DELETE FROM import_author WHERE source = $1 AND user_id = $2";
-    tx.exec(sql, &[source.into(), author.into()]).map(|_| ())
+/// Makes the readers of some of those whose posts a source has brought, and these themselves, read
+/// their home timeline afresh; false when all know.
+pub fn renew_homes(tx: &mut Tx<'_>, source: &str, limit: i64) -> Result<bool, Fault> {
+    let sql = "SELECT MAX(user_id) FROM (SELECT user_id FROM import_author WHERE source = $1 \
+               ORDER BY user_id LIMIT $2) some_authors";
+    let last = tx.row(sql, &[source.into(), limit.into()], |row| row.opt_int(0))?;
+    let Some(last) = last.flatten() else {
+        return Ok(false);
+    };
+    let steps = [
+        "UPDATE users SET following_version = following_version + 1 WHERE id IN \
+         (SELECT f.source_id FROM import_author a JOIN follow f ON f.target_id = a.user_id \
+         WHERE a.source = $1 AND a.user_id <= $2 \
+         UNION SELECT user_id FROM import_author WHERE source = $1 AND user_id <= $2)",
+        "DELETE FROM import_author WHERE source = $1 AND user_id <= $2",
+    ];
+    for sql in steps {
+        tx.exec(sql, &[source.into(), last.into()])?;
+    }
+    Ok(true)
 }

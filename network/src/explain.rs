@@ -1,0 +1,290 @@
+//! Why a signed request holds or does not, for the developer of its client. Nothing is carried
+//! out, no nonce is used up and no secret is told.
+
+use base::clock::wall;
+use base::oauth1::{Origin, Presented, Request};
+use base::secret::digest;
+use base::{Refusal, Secret, Stop};
+use store::apps::{self, App, State};
+use store::{Tx, tokens};
+
+use crate::oauth1_flow;
+
+/// A request as its developer tells it.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// The method.
+    pub method: String,
+    /// The whole address.
+    pub url: String,
+    /// The `Authorization` header, with or without its name.
+    pub authorization: String,
+    /// The body, if it is a form.
+    pub form: Option<String>,
+    /// The base string that the developer's own code builds.
+    pub base_string: Option<String>,
+}
+
+/// What a request is checked for, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// The timestamp is that of about now.
+    Timestamp,
+    /// The key is that of an app.
+    Key,
+    /// The token is one of that app.
+    Token,
+    /// The signature is the one that the server builds.
+    Signature,
+}
+
+impl Check {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Timestamp => "timestamp",
+            Self::Key => "unknown key",
+            Self::Token => "unknown token",
+            Self::Signature => "signature",
+        }
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// Whether every check passes.
+    pub holds: bool,
+    /// The base string that the server builds.
+    pub base_string: String,
+    /// The first byte at which the developer's own differs, if it was given.
+    pub differs_at: Option<usize>,
+    /// The signature that the server expects; none while key or token are unknown.
+    pub expected: Option<String>,
+    /// The signature that came.
+    pub presented: String,
+    /// The app whose key it is.
+    pub app: Option<String>,
+    /// Checks that fail, each with a sentence.
+    pub failures: Vec<(Check, String)>,
+    /// What is likely wrong, most likely first.
+    pub hints: Vec<String>,
+}
+
+/// A request, taken apart.
+struct Parts<'a> {
+    request: Request<'a>,
+    origin: Origin,
+}
+
+/// The secrets that a request should be signed with.
+struct Known {
+    app: App,
+    /// None: there is no token.
+    token: Option<Secret>,
+}
+
+/// Explains a signed request. Refused when it cannot be read at all, in the parameter's name.
+pub fn explain(tx: &mut Tx<'_>, asked: &Asked, skew_ms: i64) -> Result<Explained, Stop> {
+    let parts = Parts::of(asked)?;
+    let presented = Presented::read(&parts.request)
+        .map_err(|unsound| wrong("authorization", &unsound.to_string()))?;
+    let presented = presented.ok_or_else(|| {
+        wrong(
+            "authorization",
+            "This is no OAuth 1.0a header: it begins with OAuth and has an oauth_signature",
+        )
+    })?;
+    let mut failures = Vec::new();
+    failures.extend(late(&presented, skew_ms).map(|text| (Check::Timestamp, text)));
+    let known = match known(tx, &presented)? {
+        Ok(known) => Some(known),
+        Err(failure) => {
+            failures.push(failure);
+            None
+        }
+    };
+    let theirs = asked.base_string.as_deref();
+    let none = Secret::new("");
+    let secret = known.as_ref().map_or(&none, |known| &known.app.api_secret);
+    let token = known.as_ref().and_then(|known| known.token.as_ref());
+    let found = presented.explain(&parts.origin, secret, token, theirs);
+    let mut hints = Vec::new();
+    if let Some(known) = &known
+        && !found.holds
+    {
+        let text = "The signature is not the one that the server builds.";
+        failures.push((Check::Signature, text.to_owned()));
+        hints = guesses(&parts, &presented, known);
+        if theirs.is_some() && found.differs_at.is_none() {
+            hints.push(
+                "The base strings are the same, so the key is another: check the consumer secret \
+                 and the token secret, each percent-encoded, joined by `&`."
+                    .to_owned(),
+            );
+        }
+        if hints.is_empty() {
+            hints.push(
+                "Check both secrets: the app's is dead as soon as it is regenerated.".to_owned(),
+            );
+        }
+    }
+    Ok(Explained {
+        holds: failures.is_empty(),
+        base_string: found.base_string,
+        differs_at: found.differs_at,
+        expected: known.is_some().then_some(found.signature),
+        presented: presented.signature().to_owned(),
+        app: known.map(|known| known.app.name),
+        failures,
+        hints,
+    })
+}
+
+impl<'a> Parts<'a> {
+    fn of(asked: &'a Asked) -> Result<Self, Refusal> {
+        let url = asked.url.trim();
+        let url = url.split_once('#').map_or(url, |(before, _)| before);
+        let origin_end = url.find("://").map(|at| at.saturating_add(3));
+        let split = origin_end.and_then(|from| {
+            let rest = url.get(from..)?;
+            let at = rest.find(['/', '?']).unwrap_or(rest.len());
+            url.split_at_checked(from.saturating_add(at))
+        });
+        let read = split.and_then(|(origin, target)| Some((Origin::parse(origin)?, target)));
+        let (origin, target) = read.ok_or_else(|| {
+            wrong(
+                "url",
+                "This is no whole address, such as https://api.x.com/2/users/me",
+            )
+        })?;
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let header = asked.authorization.trim();
+        let header = match header.split_once(':') {
+            Some((name, value)) if name.eq_ignore_ascii_case("authorization") => value.trim(),
+            _ => header,
+        };
+        let request = Request {
+            method: asked.method.trim(),
+            path,
+            query,
+            authorization: Some(header),
+            form: asked.form.as_deref().map(str::as_bytes),
+        };
+        Ok(Self { request, origin })
+    }
+}
+
+fn wrong(parameter: &'static str, message: &str) -> Refusal {
+    Refusal::invalid(parameter, "", message)
+}
+
+fn late(presented: &Presented, skew_ms: i64) -> Option<String> {
+    let off = presented
+        .timestamp
+        .saturating_mul(1000)
+        .saturating_sub(wall().ms());
+    let word = if off < 0 { "behind" } else { "ahead of" };
+    let seconds = off.saturating_abs() / 1000;
+    (off.saturating_abs() > skew_ms).then(|| {
+        let most = skew_ms / 1000;
+        format!(
+            "The timestamp is {seconds} seconds {word} the server's clock; at most {most} are \
+             taken."
+        )
+    })
+}
+
+/// What the request should be signed with, or which check fails.
+fn known(tx: &mut Tx<'_>, presented: &Presented) -> Result<Result<Known, (Check, String)>, Stop> {
+    let app = apps::by_key(tx, &presented.consumer_key)?;
+    let Some(app) = app.filter(|app| app.state != State::Deleted) else {
+        let text = "No app has this oauth_consumer_key.";
+        return Ok(Err((Check::Key, text.to_owned())));
+    };
+    let Some(token) = &presented.token else {
+        return Ok(Ok(Known { app, token: None }));
+    };
+    let failed = |text: &str| Ok(Err((Check::Token, text.to_owned())));
+    if let Some(found) = tokens::oauth1(tx, &digest(token))? {
+        return match found {
+            found if found.app_id != app.id => failed("The oauth_token is one of another app."),
+            found if found.revoked_at.is_some() => failed("The oauth_token has been revoked."),
+            found => Ok(Ok(Known {
+                app,
+                token: Some(found.secret),
+            })),
+        };
+    }
+    match oauth1_flow::secret_of(tx, token)? {
+        Some(held) if held.app_id == app.id => Ok(Ok(Known {
+            app,
+            token: Some(held.secret),
+        })),
+        _ => failed("No token of this app is this oauth_token."),
+    }
+}
+
+/// Mistakes under which the signature that came would be right.
+fn guesses(parts: &Parts<'_>, presented: &Presented, known: &Known) -> Vec<String> {
+    let (request, origin) = (&parts.request, &parts.origin);
+    let (secret, token) = (&known.app.api_secret, known.token.as_ref());
+    let fits = |request: &Request<'_>, origin: &Origin| {
+        let read = Presented::read(request).ok().flatten();
+        read.is_some_and(|read| {
+            read.verify(std::slice::from_ref(origin), secret, token)
+                .is_some()
+        })
+    };
+    let mut hints = Vec::new();
+    for method in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
+        if !method.eq_ignore_ascii_case(request.method)
+            && fits(&Request { method, ..*request }, origin)
+        {
+            hints.push(format!("It was signed for {method}."));
+        }
+    }
+    let other = match origin.as_str().split_once("://") {
+        Some(("http", host)) => Origin::parse(&format!("https://{host}")),
+        Some((_, host)) => Origin::parse(&format!("http://{host}")),
+        None => None,
+    };
+    if let Some(other) = other.filter(|other| fits(request, other)) {
+        hints.push(format!("It was signed for {}.", other.as_str()));
+    }
+    if !request.query.is_empty()
+        && fits(
+            &Request {
+                query: "",
+                ..*request
+            },
+            origin,
+        )
+    {
+        hints.push("The parameters of the query were left out of the base string.".to_owned());
+    }
+    if request.form.is_some()
+        && fits(
+            &Request {
+                form: None,
+                ..*request
+            },
+            origin,
+        )
+    {
+        hints.push("The parameters of the form were left out of the base string.".to_owned());
+    }
+    let same = |secret: &Secret, token: Option<&Secret>| {
+        let origins = std::slice::from_ref(origin);
+        presented.verify(origins, secret, token).is_some()
+    };
+    if let Some(token) = token {
+        if same(secret, None) {
+            hints.push("It was signed without the token secret.".to_owned());
+        }
+        if same(token, Some(secret)) {
+            hints.push("The consumer secret and the token secret are swapped.".to_owned());
+        }
+    }
+    hints
+}
