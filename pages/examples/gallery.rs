@@ -1,7 +1,8 @@
 //! Writes every page in every state into a folder, to be looked at in a browser:
 //! `cargo run -p pages --example gallery -- DIR`.
 
-use std::path::{Path, PathBuf};
+use std::fmt::Write;
+use std::path::PathBuf;
 use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -18,13 +19,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .replace(pages::STYLE_PATH, style)
             .replace(pages::MARK_PATH, mark);
         let name = format!("{}.html", sample.name);
-        write(&folder, &name, &html)?;
-        index.push_str(&format!("<li><a href=\"{name}\">{name}</a>"));
+        fs::write(folder.join(&name), html)?;
+        write!(index, "<li><a href=\"{name}\">{name}</a>")?;
     }
-    write(&folder, "index.html", &index)?;
+    fs::write(folder.join("index.html"), index)?;
     Ok(())
-}
-
-fn write(folder: &Path, name: &str, html: &str) -> std::io::Result<()> {
-    fs::write(folder.join(name), html)
 }

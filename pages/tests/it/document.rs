@@ -118,8 +118,8 @@ impl Document {
 
 fn is_phrase(name: &str) -> bool {
     const PHRASES: &[&str] = &[
-        "a", "bdi", "code", "span", "strong", "svg", "path", "rect", "time", "mark", "input",
-        "label", "button", "meter",
+        "a", "bdi", "code", "span", "strong", "svg", "path", "circle", "rect", "time", "mark",
+        "input", "label", "button", "meter",
     ];
     PHRASES.contains(&name)
 }
