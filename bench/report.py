@@ -204,10 +204,10 @@ def stored():
     return json.loads(found.group(1)) if found else {}
 
 
-def keep(figures, command):
+def keep(figures, command, version):
     """Writes new figures into the document; what was not measured stays."""
     before, _, after = parts()
-    day, version = datetime.now(UTC).date().isoformat(), commit()
+    day = datetime.now(UTC).date().isoformat()
     told = stored()
     for key, one in figures.items():
         rounded = {name: round(value, 4) for name, value in one.items()}
