@@ -93,6 +93,24 @@ fn is_sound(url: &str) -> bool {
         && check_callbacks(&[url.to_owned()]).is_ok()
 }
 
+/// Why no app could have registered this address, as a sentence.
+pub(crate) fn unfit(url: &str) -> Option<String> {
+    if url.len() > LONGEST {
+        return Some(format!("An address has at most {LONGEST} characters."));
+    }
+    if !url.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Some("An address has only visible ASCII characters.".to_owned());
+    }
+    if url.contains(['#', '\\']) {
+        return Some("An address has no fragment and no backslash.".to_owned());
+    }
+    let refused = check_callbacks(&[url.to_owned()]).err()?;
+    match refused {
+        base::Refusal::Invalid(wrong) => wrong.into_iter().next().map(|wrong| wrong.message + "."),
+        _ => None,
+    }
+}
+
 /// Whether the app has registered any address.
 pub(crate) fn has_any(app: &App) -> bool {
     app.callback_urls.lines().any(|url| !url.is_empty())

@@ -9,6 +9,7 @@ use store::{Tx, log, usage};
 
 use crate::apps::{self, AccessLevel, App, Keys, Kind, NewApp, Permission, Which};
 use crate::audit::{self, By, Kind as Act};
+use crate::callback::{self, Ports};
 use crate::usage::{Calls, LastUsed};
 use crate::{tokens, users};
 
@@ -88,6 +89,32 @@ pub struct OwnToken {
     pub permission: Permission,
     /// When it was made.
     pub created_at: Time,
+    /// The last characters of its text.
+    pub ending: String,
+}
+
+/// What came of testing a callback address.
+#[derive(Clone, Debug)]
+pub struct Tested {
+    /// Whether OAuth 1.0a would accept it.
+    pub oauth1: bool,
+    /// Whether OAuth 2.0 would.
+    pub oauth2: bool,
+    /// Why it could not be registered at all, as a sentence.
+    pub unfit: Option<String>,
+    /// Beside each registered address, the nearest first.
+    pub compared: Vec<Beside>,
+}
+
+/// A callback address beside a registered one.
+#[derive(Clone, Debug)]
+pub struct Beside {
+    /// What the app registered.
+    pub registered: String,
+    /// Whether OAuth 1.0a takes the one for the other.
+    pub oauth1: bool,
+    /// Whether OAuth 2.0 does.
+    pub oauth2: bool,
 }
 
 /// What an app has used.
@@ -266,10 +293,45 @@ pub fn own_token(tx: &mut Tx<'_>, owner: UserId, id: AppId) -> Result<Option<Own
             return Ok(Some(OwnToken {
                 permission: *permission,
                 created_at: live.created_at,
+                ending: ending(live.token.reveal()),
             }));
         }
     }
     Ok(None)
+}
+
+fn ending(token: &str) -> String {
+    let from = token.chars().count().saturating_sub(4);
+    token.chars().skip(from).collect()
+}
+
+/// Whether the sign-in flows would send a user to this address for the app.
+pub fn test_callback(app: &App, url: &str, ports: Ports) -> Tested {
+    let shared = |known: &str| {
+        let pairs = known.chars().zip(url.chars());
+        pairs.take_while(|(one, other)| one == other).count()
+    };
+    let registered = app.callback_urls.lines().filter(|known| !known.is_empty());
+    let mut compared: Vec<Beside> = registered
+        .map(|known| {
+            let alone = App {
+                callback_urls: known.to_owned(),
+                ..app.clone()
+            };
+            Beside {
+                registered: known.to_owned(),
+                oauth1: callback::fits_oauth1(&alone, url, ports),
+                oauth2: callback::fits_oauth2(&alone, url, ports),
+            }
+        })
+        .collect();
+    compared.sort_by_key(|one| std::cmp::Reverse(shared(&one.registered)));
+    Tested {
+        oauth1: callback::fits_oauth1(app, url, ports),
+        oauth2: callback::fits_oauth2(app, url, ports),
+        unfit: callback::unfit(url),
+        compared,
+    }
 }
 
 /// Makes the owner's own access token for an app, at the app's level, and shows it this once. Those

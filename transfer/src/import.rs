@@ -6,7 +6,7 @@ use archive::{Account, Position};
 use base::id::first_at;
 use base::{Fault, UserId};
 use store::imports::{self, Mark};
-use store::{Store, Tx, log, users};
+use store::{Store, Tx, log};
 use tokio::sync::mpsc;
 
 use crate::chunk::{self, Stored};
@@ -22,7 +22,7 @@ const WAITING: usize = 2;
 /// How far ahead of our clock an id may be.
 const AHEAD_MS: i64 = 24 * 3600 * 1000;
 /// Authors whose home timelines are renewed in one transaction.
-const AUTHORS: i64 = 100;
+const AUTHORS: i64 = 500;
 
 /// What holds for a whole import.
 pub(crate) struct Setup {
@@ -173,20 +173,9 @@ impl<'s> Run<'s> {
 
     /// Makes the readers of everyone whose posts came look again, and closes the import.
     async fn finish(self) -> Result<Report, Error> {
-        loop {
-            let key = self.setup.key.clone();
-            let renew = move |tx: &mut Tx<'_>| {
-                let authors = imports::authors(tx, &key, AUTHORS)?;
-                for author in &authors {
-                    users::renew_homes(tx, *author)?;
-                    imports::author_done(tx, &key, *author)?;
-                }
-                Ok(authors.len())
-            };
-            if self.store.write(renew).await? == 0 {
-                break;
-            }
-        }
+        let key = self.setup.key.clone();
+        let renew = move |tx: &mut Tx<'_>| Ok(imports::renew_homes(tx, &key, AUTHORS)?);
+        while self.store.write(renew.clone()).await? {}
         let setup = Arc::clone(&self.setup);
         let mark = Mark {
             position: self.position,

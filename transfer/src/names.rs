@@ -52,7 +52,8 @@ pub(crate) fn display_name(name: &str, username: &str) -> String {
                 short.trim().clone_into(&mut name);
             }
             Some(NameProblem::Character(letter)) => {
-                name = name.replace(letter, "").trim().to_owned();
+                let rest = name.replace(letter, "");
+                rest.trim().clone_into(&mut name);
             }
             Some(NameProblem::Empty) => break,
         }

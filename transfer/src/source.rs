@@ -72,7 +72,7 @@ impl Opened {
 /// A source's name in the store: its place, its size and time, whose it is and what it promises.
 fn key(path: &Path, account: Option<&Account>, promised: &[(String, u64)]) -> String {
     let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let mut facts = format!("{}\u{0}", place.display());
+    let mut facts = vec![place.display().to_string()];
     for file in telling_files(&place) {
         let Ok(found) = file.metadata() else {
             continue;
@@ -80,11 +80,11 @@ fn key(path: &Path, account: Option<&Account>, promised: &[(String, u64)]) -> St
         let at = found.modified().ok();
         let at = at.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         let at = at.unwrap_or_default().as_nanos();
-        facts.push_str(&format!("{} {at}\u{0}", found.len()));
+        facts.push(format!("{} {at}", found.len()));
     }
     let account = account.map(|account| account.id);
-    facts.push_str(&format!("{account:?} {promised:?}"));
-    let digest = base::secret::digest(&facts);
+    facts.push(format!("{account:?} {promised:?}"));
+    let digest = base::secret::digest(&facts.join("\u{0}"));
     let hex = digest.iter().take(16).map(|byte| format!("{byte:02x}"));
     hex.collect()
 }

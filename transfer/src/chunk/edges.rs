@@ -95,7 +95,7 @@ fn like(tx: &mut Tx<'_>, desk: &mut Desk, one: &Like) -> Result<(), Fault> {
 /// of the same millisecond.
 fn like_id(at_ms: Option<i64>, user: UserId, post: PostId) -> i64 {
     let time = at_ms.map_or(post.get(), |at| first_at(Time::from_ms(at)));
-    let mixed = user.get().wrapping_mul(0x9e37_79b9_7f4a_7c1) ^ post.get();
+    let mixed = user.get().wrapping_mul(0x09e3_7799_b97f_4a7c) ^ post.get();
     let mixed = mixed.wrapping_mul(0x2545_f491_4f6c_dd1d);
     (time & !LOW) | ((mixed >> 20) & LOW)
 }

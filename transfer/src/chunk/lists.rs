@@ -56,34 +56,33 @@ fn list(tx: &mut Tx<'_>, desk: &mut Desk, told: &Told) -> Result<(), Fault> {
         member_count: 0,
         follower_count: 0,
     };
-    let list = match known {
-        Some(known) => {
-            if owner != NOBODY
-                && lists::learn_owner(
-                    tx,
-                    &List {
-                        id: known.id,
-                        ..list
-                    },
-                )?
-            {
-                desk.report.take("list");
-            } else {
-                desk.report.know("list");
-            }
-            known
-        }
-        None => {
-            lists::insert(tx, &list)?;
-            desk.came(id);
-            desk.report.take("list");
-            list
-        }
-    };
+    let list = keep(tx, desk, list, known)?;
     match desk.owner {
         Some(user) if told.role == ListRole::Member => member(tx, desk, &list, user, "list_member"),
         _ => Ok(()),
     }
+}
+
+/// Stores a list, or completes the one that is there; the one that is there then.
+fn keep(
+    tx: &mut Tx<'_>,
+    desk: &mut Desk,
+    mut list: List,
+    known: Option<List>,
+) -> Result<List, Fault> {
+    let Some(known) = known else {
+        lists::insert(tx, &list)?;
+        desk.came(list.id);
+        desk.report.take("list");
+        return Ok(list);
+    };
+    list.id = known.id;
+    if list.owner_id != NOBODY && lists::learn_owner(tx, &list)? {
+        desk.report.take("list");
+    } else {
+        desk.report.know("list");
+    }
+    Ok(known)
 }
 
 /// Whose a list is: as told by id or handle, or the archive's owner who made it.

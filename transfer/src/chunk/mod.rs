@@ -18,7 +18,7 @@ use store::{Tx, log};
 pub(crate) use owner::owner;
 
 use crate::import::Setup;
-use crate::read::{Chunk, Item, Post};
+use crate::read::{Chunk, Item, Prepared};
 use crate::report::Report;
 use desk::Desk;
 
@@ -63,7 +63,7 @@ pub(crate) fn store(
 }
 
 /// The posts in the order of their ids, so that what is answered comes before the answer.
-fn posts_of(chunk: &Chunk) -> Vec<&Post> {
+fn posts_of(chunk: &Chunk) -> Vec<&Prepared> {
     let posts = chunk.items.iter().filter_map(|item| match item {
         Item::Post(post) => Some(&**post),
         _ => None,

@@ -10,7 +10,7 @@ use store::{Tx, imports};
 
 use super::desk::Desk;
 use crate::names;
-use crate::read::{Item, Post};
+use crate::read::{Item, Prepared};
 
 /// What a source tells of somebody in passing.
 #[derive(Clone, Copy, Default)]
@@ -89,7 +89,7 @@ fn name_all<'a>(item: &'a Item, told: &mut People<'a>) {
     }
 }
 
-fn name_post<'a>(post: &'a Post, told: &mut People<'a>) {
+fn name_post<'a>(post: &'a Prepared, told: &mut People<'a>) {
     let post = &post.post;
     name(told, post.author, "", "");
     for mention in &post.mentions {

@@ -11,11 +11,11 @@ use store::posts::{self, Beside, State};
 
 use super::desk::{Desk, NOBODY};
 use super::{media, people, placeholders};
-use crate::read::Post;
+use crate::read::Prepared;
 use build::{Place, build};
 
 /// Stores posts, which come in the order of their ids.
-pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, all: &[&Post]) -> Result<(), Fault> {
+pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, all: &[&Prepared]) -> Result<(), Fault> {
     let mut ids = BTreeSet::new();
     for post in all {
         let post = &post.post;
@@ -37,7 +37,7 @@ pub(super) fn look_up(tx: &mut Tx<'_>, desk: &mut Desk, ids: Vec<i64>) -> Result
     Ok(())
 }
 
-fn store_one(tx: &mut Tx<'_>, desk: &mut Desk, told: &Post) -> Result<(), Fault> {
+fn store_one(tx: &mut Tx<'_>, desk: &mut Desk, told: &Prepared) -> Result<(), Fault> {
     let id = told.post.id;
     let there = desk.posts.get(&id).copied();
     if there.is_some_and(|seen| seen.state != State::Placeholder) {
@@ -96,7 +96,7 @@ fn is_free(tx: &mut Tx<'_>, post: &posts::Post) -> Result<bool, Fault> {
 }
 
 /// A post without an author is a placeholder with a text.
-fn store_orphan(tx: &mut Tx<'_>, desk: &mut Desk, told: &Post) -> Result<(), Fault> {
+fn store_orphan(tx: &mut Tx<'_>, desk: &mut Desk, told: &Prepared) -> Result<(), Fault> {
     let id = PostId::new(told.post.id);
     placeholders::ensure(tx, desk, id, NOBODY, Some(&told.draft))?;
     let why = "its author is not told: a placeholder keeps its text";
@@ -105,7 +105,12 @@ fn store_orphan(tx: &mut Tx<'_>, desk: &mut Desk, told: &Post) -> Result<(), Fau
 }
 
 /// Makes sure that what the post points to is there, and finds its place among its versions.
-fn place(tx: &mut Tx<'_>, desk: &mut Desk, told: &Post, author: UserId) -> Result<Place, Fault> {
+fn place(
+    tx: &mut Tx<'_>,
+    desk: &mut Desk,
+    told: &Prepared,
+    author: UserId,
+) -> Result<Place, Fault> {
     let post = &told.post;
     let mut place = Place::default();
     let addressee = post.in_reply_to_user.and_then(|id| desk.person(Some(id)));
@@ -142,7 +147,7 @@ fn place(tx: &mut Tx<'_>, desk: &mut Desk, told: &Post, author: UserId) -> Resul
 fn versions(
     tx: &mut Tx<'_>,
     desk: &mut Desk,
-    told: &Post,
+    told: &Prepared,
     author: UserId,
     place: &mut Place,
 ) -> Result<(), Fault> {
@@ -190,7 +195,7 @@ fn supersede(tx: &mut Tx<'_>, desk: &mut Desk, seen: Seen, root: PostId) -> Resu
 fn store_media(
     tx: &mut Tx<'_>,
     desk: &mut Desk,
-    told: &Post,
+    told: &Prepared,
     author: UserId,
 ) -> Result<String, Fault> {
     let mut keys: Vec<String> = Vec::with_capacity(told.post.media.len());

@@ -90,7 +90,8 @@ fn fill(user: &mut User, told: &Told) {
     user.name = names::display_name(&told.name, &user.username);
     user.protected = told.protected;
     user.verified = told.verified;
-    user.verified_type = if told.verified { "blue" } else { "none" }.to_owned();
+    let mark = if told.verified { "blue" } else { "none" };
+    mark.clone_into(&mut user.verified_type);
     Facts::of(told).complete(user);
 }
 

@@ -7,7 +7,7 @@ use archive::{ArchiveError, Position, Record, Skipped, Why};
 use tokio::sync::mpsc::Sender;
 
 pub(crate) use media::{file_name, key_of};
-pub(crate) use ready::{Item, Like, Post, edge_name, prepare};
+pub(crate) use ready::{Item, Like, Prepared, edge_name, prepare};
 
 use crate::report::Report;
 use crate::source::Opened;
@@ -126,13 +126,13 @@ impl Chunk {
         }
     }
 
-    fn add(&mut self, record: Record, shelf: &Shelf<'_>, highest: i64) {
+    fn add(&mut self, record: Record, media: &Shelf<'_>, highest: i64) {
         self.report.records += 1;
         if let Record::Skipped(skipped) = record {
             return self.skip(&skipped);
         }
         self.report.see(data_type(&record), 1);
-        if let Some(item) = prepare(record, shelf, highest, &mut self.report) {
+        if let Some(item) = prepare(record, media, highest, &mut self.report) {
             self.bytes += item.weight();
             self.items.push(item);
         }

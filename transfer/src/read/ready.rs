@@ -16,7 +16,7 @@ const MOST: usize = 200;
 pub(crate) enum Item {
     Profile(Profile),
     User(Box<User>),
-    Post(Box<Post>),
+    Post(Box<Prepared>),
     Edge(EdgeKind, Tie),
     Like(Box<Like>),
     List(List),
@@ -25,7 +25,7 @@ pub(crate) enum Item {
 }
 
 /// A post whose text has been read.
-pub(crate) struct Post {
+pub(crate) struct Prepared {
     pub(crate) post: archive::Post,
     pub(crate) draft: Draft,
     pub(crate) lang: String,
@@ -165,7 +165,7 @@ fn read(
     shelf: &Shelf<'_>,
     highest: i64,
     report: &mut Report,
-) -> Option<Post> {
+) -> Option<Prepared> {
     let sane = |id: &i64| *id > 0 && *id <= highest;
     if !sane(&post.id) {
         strange("post", post.id, report);
@@ -201,7 +201,7 @@ fn read(
     let paths = paths.collect();
     let draft = Draft::of(&post.text);
     let lang = post.lang.as_deref().filter(|lang| is_tag(lang));
-    Some(Post {
+    Some(Prepared {
         lang: lang.unwrap_or_else(|| draft.language()).to_owned(),
         source: post
             .repost_of

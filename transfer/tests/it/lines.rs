@@ -19,7 +19,10 @@ fn what_was_exported_comes_back_the_same() {
             self_serve: false,
         };
         let work = move |tx: &mut Tx<'_>| {
-            for (text, nullcast) in [("for promotion @ada", true), ("see https://locum.example", false)] {
+            for (text, nullcast) in [
+                ("for promotion @ada", true),
+                ("see https://locum.example", false),
+            ] {
                 let new = NewPost {
                     text: text.to_owned(),
                     nullcast,
@@ -32,7 +35,10 @@ fn what_was_exported_comes_back_the_same() {
         };
         world.store.write(work).await.unwrap();
         let exported = world.lines().await;
-        assert!(!exported.concat().contains("example.org"), "an address is in the lines");
+        assert!(
+            !exported.concat().contains("example.org"),
+            "an address is in the lines"
+        );
 
         let (_folder, source) = lines("export.jsonl", &exported);
         let copy = World::new(engine).await;
@@ -40,7 +46,12 @@ fn what_was_exported_comes_back_the_same() {
         assert_eq!(report.skipped, []);
         // The film is in the other folder, and so is not found.
         let back = copy.lines().await;
-        let plain = |lines: &[String]| lines.iter().map(|line| line.replace("\"7_99.mp4\"", "")).collect::<Vec<_>>();
+        let plain = |lines: &[String]| {
+            lines
+                .iter()
+                .map(|line| line.replace("\"7_99.mp4\"", ""))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(plain(&back), plain(&exported));
         copy.import(source).await;
         assert_eq!(copy.lines().await, back);
@@ -51,26 +62,56 @@ fn what_was_exported_comes_back_the_same() {
 fn lines_of_the_old_interface_are_taken() {
     on_each_engine(async |engine| {
         let world = World::new(engine).await;
-        let user = |id: u32, handle: &str| format!(r#"{{"id_str":"{id}","screen_name":"{handle}","name":"N","description":"d","verified":true,"followers_count":9}}"#);
-        let source = format!(r#"{{"id_str":"50","full_text":"the source","created_at":"Thu Jan 01 00:00:01 +0000 2009","favorite_count":7,"retweet_count":3,"user":{}}}"#, user(3, "carl"));
-        let repost = format!(r#"{{"id_str":"51","full_text":"RT @carl: the source","created_at":"Thu Jan 01 00:00:02 +0000 2009","retweeted_status":{source},"user":{}}}"#, user(4, "dora"));
-        let same = repost.replace("\"51\"", "\"52\"");
-        let orphan = r#"{"id_str":"53","full_text":"whose?","created_at":"Thu Jan 01 00:00:02 +0000 2009"}"#;
+        let user = |id: u32, handle: &str| {
+            format!(
+                r#"{{"id_str":"{id}","screen_name":"{handle}","name":"N","description":"d","verified":true,"followers_count":9}}"#
+            )
+        };
+        let source = format!(
+            r#"{{"id_str":"50","full_text":"the source","created_at":"Thu Jan 01 00:00:01 +0000 2009","favorite_count":7,"retweet_count":3,"user":{}}}"#,
+            user(3, "carl")
+        );
+        let shared = format!(
+            r#"{{"id_str":"51","full_text":"RT @carl: the source","created_at":"Thu Jan 01 00:00:02 +0000 2009","retweeted_status":{source},"user":{}}}"#,
+            user(4, "dora")
+        );
+        let same = shared.replace("\"51\"", "\"52\"");
+        let orphan =
+            r#"{"id_str":"53","full_text":"whose?","created_at":"Thu Jan 01 00:00:02 +0000 2009"}"#;
         let tie = r#"{"kind":"follow","to":"3"}"#;
-        let (_folder, source) = lines("old.jsonl", &[repost, same, orphan.to_owned(), tie.to_owned(), "{".to_owned()]);
+        let (_folder, source) = lines(
+            "old.jsonl",
+            &[
+                shared,
+                same,
+                orphan.to_owned(),
+                tie.to_owned(),
+                "{".to_owned(),
+            ],
+        );
         let report = world.import(source).await;
         let source = world.post(50).await.unwrap();
-        assert_eq!((source.like_count, source.repost_count, source.state), (7, 3, State::Live));
+        assert_eq!(
+            (source.like_count, source.repost_count, source.state),
+            (7, 3, State::Live)
+        );
         assert_eq!(world.post(51).await.unwrap().repost_of_id, Some(source.id));
         assert!(world.post(52).await.is_none());
         assert_eq!(world.post(53).await.unwrap().state, State::Placeholder);
         assert!(world.user(3).await.unwrap().verified);
-        let why: Vec<_> = report.skipped.iter().map(|skip| skip.why.as_str()).collect();
-        assert_eq!(why, [
-            "its author reposted the same post already",
-            "its author is not told: a placeholder keeps its text",
-            "nobody is known to own the archive",
-            "it cannot be read",
-        ]);
+        let why: Vec<_> = report
+            .skipped
+            .iter()
+            .map(|skip| skip.why.as_str())
+            .collect();
+        assert_eq!(
+            why,
+            [
+                "its author reposted the same post already",
+                "its author is not told: a placeholder keeps its text",
+                "nobody is known to own the archive",
+                "it cannot be read",
+            ]
+        );
     });
 }

@@ -26,25 +26,7 @@ pub(crate) fn ada() -> Files {
         "tweets" : { "files" : [ { "fileName" : "data/tweets.js", "count" : "8" } ] },
         "directMessages" : { "files" : [ { "fileName" : "data/direct-messages.js", "count" : "2" } ] },
         "like" : { "files" : [ { "fileName" : "data/like.js", "count" : "3" } ] } } }"#;
-    let film = r#""extended_entities":{"media":[{"url":"https://t.co/mmmmmmmmmm","type":"video","id_str":"99",
-      "media_url_https":"https://pbs.twimg.com/thumb/Abc-1.jpg","sizes":{"large":{"w":"640","h":"480"}},
-      "video_info":{"duration_millis":"1500","variants":[{"bitrate":"2176000","content_type":"video/mp4","url":"https://video.twimg.com/v/high.mp4"}]}}]}"#;
-    let picture = r#""extended_entities":{"media":[{"url":"https://t.co/nnnnnnnnnn","type":"photo","id_str":"98",
-      "media_url_https":"https://pbs.twimg.com/media/gone.jpg","sizes":{"large":{"w":"10","h":"20"}}}]}"#;
-    let edits = format!(r#""edit_info":{{"initial":{{"editTweetIds":["{}","{}"]}}}}"#, at(50), at(60));
-    // Newest first, as the archive has them.
-    let tweets = [
-        post(at(90), "third of three", &format!(r#""in_reply_to_status_id_str":"{}","in_reply_to_user_id_str":"12","in_reply_to_screen_name":"ada""#, at(80))),
-        post(at(80), "second of three", &format!(r#""in_reply_to_status_id_str":"{}","in_reply_to_user_id_str":"12","in_reply_to_screen_name":"ada""#, at(70))),
-        post(at(70), "first of three, and one picture https://t.co/nnnnnnnnnn", picture),
-        post(at(60), "a better word", &edits),
-        post(at(50), "a bettr word", &edits),
-        post(at(10), "RT @Grace_H: the first &amp; only …", r#""entities":{"user_mentions":[{"name":"Grace","screen_name":"Grace_H","id_str":"77"}]}"#),
-        post(at(0), "Fish &amp; <chips> with @Grace_H https://t.co/mmmmmmmmmm", &format!(r#""favorite_count":"5","retweet_count":"2",
-          "entities":{{"user_mentions":[{{"name":"Grace","screen_name":"Grace_H","id_str":"77"}}]}},{film}"#)),
-        post(20, "@bob old one", r#""created_at":"Tue Mar 21 20:50:14 +0000 2006","in_reply_to_status_id_str":"19",
-          "in_reply_to_user_id_str":"5","in_reply_to_screen_name":"bob""#),
-    ];
+    let tweets = ada_tweets();
     let mut files = parts("12", "ada", "Ada");
     files.extend([
         text("data/manifest.js", manifest),
@@ -69,17 +51,88 @@ pub(crate) fn ada() -> Files {
     files
 }
 
+/// Newest first, as the archive has them.
+fn ada_tweets() -> Vec<String> {
+    let film = r#""extended_entities":{"media":[{"url":"https://t.co/mmmmmmmmmm","type":"video","id_str":"99",
+      "media_url_https":"https://pbs.twimg.com/thumb/Abc-1.jpg","sizes":{"large":{"w":"640","h":"480"}},
+      "video_info":{"duration_millis":"1500","variants":[{"bitrate":"2176000","content_type":"video/mp4","url":"https://video.twimg.com/v/high.mp4"}]}}]}"#;
+    let picture = r#""extended_entities":{"media":[{"url":"https://t.co/nnnnnnnnnn","type":"photo","id_str":"98",
+      "media_url_https":"https://pbs.twimg.com/media/gone.jpg","sizes":{"large":{"w":"10","h":"20"}}}]}"#;
+    let edits = format!(
+        r#""edit_info":{{"initial":{{"editTweetIds":["{}","{}"]}}}}"#,
+        at(50),
+        at(60)
+    );
+    vec![
+        post(
+            at(90),
+            "third of three",
+            &format!(
+                r#""in_reply_to_status_id_str":"{}","in_reply_to_user_id_str":"12","in_reply_to_screen_name":"ada""#,
+                at(80)
+            ),
+        ),
+        post(
+            at(80),
+            "second of three",
+            &format!(
+                r#""in_reply_to_status_id_str":"{}","in_reply_to_user_id_str":"12","in_reply_to_screen_name":"ada""#,
+                at(70)
+            ),
+        ),
+        post(
+            at(70),
+            "first of three, and one picture https://t.co/nnnnnnnnnn",
+            picture,
+        ),
+        post(at(60), "a better word", &edits),
+        post(at(50), "a bettr word", &edits),
+        post(
+            at(10),
+            "RT @Grace_H: the first &amp; only …",
+            r#""entities":{"user_mentions":[{"name":"Grace","screen_name":"Grace_H","id_str":"77"}]}"#,
+        ),
+        post(
+            at(0),
+            "Fish &amp; <chips> with @Grace_H https://t.co/mmmmmmmmmm",
+            &format!(
+                r#""favorite_count":"5","retweet_count":"2",
+          "entities":{{"user_mentions":[{{"name":"Grace","screen_name":"Grace_H","id_str":"77"}}]}},{film}"#
+            ),
+        ),
+        post(
+            20,
+            "@bob old one",
+            r#""created_at":"Tue Mar 21 20:50:14 +0000 2006","in_reply_to_status_id_str":"19",
+          "in_reply_to_user_id_str":"5","in_reply_to_screen_name":"bob""#,
+        ),
+    ]
+}
+
 /// The archive of Grace, whom Ada follows: the post that Ada likes is hers.
 pub(crate) fn grace() -> Files {
     let tweets = [
-        post(at(6), "@ada thank you", &format!(r#""in_reply_to_status_id_str":"{}","in_reply_to_user_id_str":"12","in_reply_to_screen_name":"ada""#, at(0))),
+        post(
+            at(6),
+            "@ada thank you",
+            &format!(
+                r#""in_reply_to_status_id_str":"{}","in_reply_to_user_id_str":"12","in_reply_to_screen_name":"ada""#,
+                at(0)
+            ),
+        ),
         post(at(5), "a &gt; b, and more", r#""favorite_count":"3""#),
     ];
     let mut files = parts("77", "Grace_H", "Grace Hopper");
     files.extend([
         text("data/tweets.js", &array("tweets", &tweets)),
         text("data/following.js", &ties("following", "following", &[12])),
-        text("data/like.js", &array("like", &[format!(r#"{{"like":{{"tweetId":"{}"}}}}"#, at(0))])),
+        text(
+            "data/like.js",
+            &array(
+                "like",
+                &[format!(r#"{{"like":{{"tweetId":"{}"}}}}"#, at(0))],
+            ),
+        ),
     ]);
     files
 }
@@ -108,7 +161,8 @@ pub(crate) fn array(name: &str, elements: &[String]) -> String {
 
 pub(crate) fn ties(name: &str, wrapper: &str, ids: &[i64]) -> String {
     let elements = ids.iter();
-    let elements = elements.map(|id| format!(r#"{{"{wrapper}":{{"accountId":"{id}","userLink":"x"}}}}"#));
+    let elements =
+        elements.map(|id| format!(r#"{{"{wrapper}":{{"accountId":"{id}","userLink":"x"}}}}"#));
     array(name, &elements.collect::<Vec<_>>())
 }
 

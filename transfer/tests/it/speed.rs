@@ -22,29 +22,65 @@ const POSTS: i64 = 200_000;
 fn one(number: i64) -> String {
     let id = at(number * 60);
     let friend = number % 997;
-    let link = if number % 5 == 0 { " https://t.co/abcdefghij" } else { "" };
+    let link = if number % 5 == 0 {
+        " https://t.co/abcdefghij"
+    } else {
+        ""
+    };
     let urls = if number % 5 == 0 {
-        format!(r#"{{"url":"https://t.co/abcdefghij","expanded_url":"https://example.org/{number}","display_url":"example.org/{number}"}}"#)
+        format!(
+            r#"{{"url":"https://t.co/abcdefghij","expanded_url":"https://example.org/{number}","display_url":"example.org/{number}"}}"#
+        )
     } else {
         String::new()
     };
     let tag = if number % 8 == 0 { " #weather" } else { "" };
-    let mention = format!(r#"{{"name":"Friend","screen_name":"friend{friend}","id_str":"{}"}}"#, 1_000 + friend);
+    let mention = format!(
+        r#"{{"name":"Friend","screen_name":"friend{friend}","id_str":"{}"}}"#,
+        1_000 + friend
+    );
     let (words, mentions, more) = match number % 30 {
-        0 | 3 | 9 => (format!("RT @friend{friend}: This is what a post of a usual length says to everybody {number}"), mention, String::new()),
-        1 | 4 | 7 | 10 | 13 | 16 | 19 | 22 | 25 | 28 => (
-            format!("@friend{friend} This is &amp; remains a typical answer of a usual length 🦀 {number}{tag}{link}"),
+        0 | 3 | 9 => (
+            format!(
+                "RT @friend{friend}: This is what a post of a usual length says to everybody {number}"
+            ),
             mention,
-            format!(r#","in_reply_to_status_id_str":"{}","in_reply_to_user_id_str":"{}","in_reply_to_screen_name":"friend{friend}""#, at(number * 60 - 30), 1_000 + friend),
+            String::new(),
         ),
-        _ => (format!("What a post of a usual length says to everybody who reads it, number {number}{tag}{link}"), String::new(), String::new()),
+        1 | 4 | 7 | 10 | 13 | 16 | 19 | 22 | 25 | 28 => (
+            format!(
+                "@friend{friend} This is &amp; remains a typical answer of a usual length 🦀 {number}{tag}{link}"
+            ),
+            mention,
+            format!(
+                r#","in_reply_to_status_id_str":"{}","in_reply_to_user_id_str":"{}","in_reply_to_screen_name":"friend{friend}""#,
+                at(number * 60 - 30),
+                1_000 + friend
+            ),
+        ),
+        _ => (
+            format!(
+                "What a post of a usual length says to everybody who reads it, number {number}{tag}{link}"
+            ),
+            String::new(),
+            String::new(),
+        ),
     };
-    post(id, &words, &format!(r#""created_at":"Sat Feb 18 12:33:11 +0000 2023","favorite_count":"1","retweet_count":"0","entities":{{"urls":[{urls}],"user_mentions":[{mentions}]}}{more}"#))
+    post(
+        id,
+        &words,
+        &format!(
+            r#""created_at":"Sat Feb 18 12:33:11 +0000 2023","favorite_count":"1","retweet_count":"0","entities":{{"urls":[{urls}],"user_mentions":[{mentions}]}}{more}"#
+        ),
+    )
 }
 
 fn report(what: &str, begun: Instant, count: u64) {
     let seconds = begun.elapsed().as_secs_f64();
-    eprintln!("{what}: {count} in {seconds:.2} s, {:.0}/s", count as f64 / seconds);
+    eprintln!(
+        "{what}: {count} in {seconds:.2} s, {:.0}/s",
+        count as f64 / seconds
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -58,15 +94,25 @@ async fn posts_a_second() {
 
     let world = World::new(Engine::Lite).await;
     let begun = Instant::now();
-    let done = world.try_import(archive.source(), world.options()).await.unwrap();
+    let done = world
+        .try_import(archive.source(), world.options())
+        .await
+        .unwrap();
     report("archive, check included", begun, done.taken["post"]);
     world.recount().await;
     let begun = Instant::now();
-    world.try_import(archive.source(), world.options()).await.unwrap();
+    world
+        .try_import(archive.source(), world.options())
+        .await
+        .unwrap();
     report("the same again", begun, done.taken["post"]);
     let begun = Instant::now();
     let exported = world.lines().await;
-    report("export, lines", begun, u64::try_from(exported.len()).unwrap());
+    report(
+        "export, lines",
+        begun,
+        u64::try_from(exported.len()).unwrap(),
+    );
 
     let copy = World::new(Engine::Lite).await;
     let (_folder, source) = lines("a.jsonl", &exported);
@@ -76,14 +122,19 @@ async fn posts_a_second() {
     if std::env::var_os("LOCUM_TEST_POSTGRES").is_some() {
         let world = World::new(Engine::Postgres).await;
         let begun = Instant::now();
-        let done = world.try_import(archive.source(), world.options()).await.unwrap();
+        let done = world
+            .try_import(archive.source(), world.options())
+            .await
+            .unwrap();
         report("PostgreSQL, archive", begun, done.taken["post"]);
     }
 }
 
 /// What the reading thread does, piece by piece.
 fn measure_parts(source: &Source) {
-    let Source::Archive(path) = source else { return };
+    let Source::Archive(path) = source else {
+        return;
+    };
     let archive = archive::Archive::open(path).unwrap();
     let begun = Instant::now();
     let posts: Vec<_> = archive
@@ -96,14 +147,23 @@ fn measure_parts(source: &Source) {
     let count = u64::try_from(posts.len()).unwrap();
     report("parsing alone", begun, count);
     let begun = Instant::now();
-    let drafts: Vec<_> = posts.iter().map(|post| network::compose::Draft::of(&post.text)).collect();
+    let drafts: Vec<_> = posts
+        .iter()
+        .map(|post| network::compose::Draft::of(&post.text))
+        .collect();
     report("entities alone", begun, count);
     let begun = Instant::now();
-    let languages = drafts.iter().filter(|draft| draft.language() == "en").count();
+    let languages = drafts
+        .iter()
+        .filter(|draft| draft.language() == "en")
+        .count();
     report("language alone", begun, count);
     let begun = Instant::now();
     let known = [("friend1".to_owned(), base::UserId::new(1))];
-    let texts: usize = drafts.iter().map(|draft| draft.read(&known, false, "und").entities.len()).sum();
+    let texts: usize = drafts
+        .iter()
+        .map(|draft| draft.read(&known, false, "und").entities.len())
+        .sum();
     report("entities as JSON alone", begun, count);
     assert!(languages > 0 && texts > 0);
 }
@@ -116,13 +176,18 @@ async fn lines_of_the_benches() {
         eprintln!("skipped: LOCUM_BENCH_LINES is not set");
         return;
     };
-    let world = World::at(Engine::Lite, Clock::System).await;
-    for (file, kind) in [("users", "user"), ("posts", "post"), ("follows", "follow")] {
-        let source = Source::JsonLines(folder.join(file).with_extension("jsonl"));
-        let begun = Instant::now();
-        let done = world.try_import(source, ImportOptions::default()).await;
-        let done = done.unwrap();
-        report(file, begun, done.taken.get(kind).copied().unwrap_or(0));
-        eprintln!("{:?} {:?}", done.known, done.skipped);
+    let server = std::env::var_os("LOCUM_TEST_POSTGRES").map(|_| Engine::Postgres);
+    for engine in std::iter::once(Engine::Lite).chain(server) {
+        let world = World::at(engine, Clock::System).await;
+        for (file, kind) in [("users", "user"), ("posts", "post"), ("follows", "follow")] {
+            let source = Source::JsonLines(folder.join(file).with_extension("jsonl"));
+            let begun = Instant::now();
+            let done = world.try_import(source, ImportOptions::default()).await;
+            report(
+                &format!("{engine:?}, {file}"),
+                begun,
+                done.unwrap().taken[kind],
+            );
+        }
     }
 }

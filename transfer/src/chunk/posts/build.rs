@@ -7,7 +7,7 @@ use store::posts::{Post as Row, State};
 
 use crate::chunk::desk::Desk;
 use crate::chunk::people;
-use crate::read::Post;
+use crate::read::Prepared;
 
 /// How often a post can be edited.
 const EDITS: i64 = 5;
@@ -36,7 +36,7 @@ pub(super) struct Place {
 pub(super) fn build(
     tx: &mut Tx<'_>,
     desk: &mut Desk,
-    told: &Post,
+    told: &Prepared,
     author: UserId,
     place: &Place,
     media_keys: String,
@@ -92,7 +92,11 @@ pub(super) fn build(
 }
 
 /// Whom the text's mentions mean: as the source says, or else whoever has the handle here.
-fn known(tx: &mut Tx<'_>, desk: &mut Desk, told: &Post) -> Result<Vec<(String, UserId)>, Fault> {
+fn known(
+    tx: &mut Tx<'_>,
+    desk: &mut Desk,
+    told: &Prepared,
+) -> Result<Vec<(String, UserId)>, Fault> {
     let mut known: Vec<(String, UserId)> = Vec::new();
     for name in told.draft.names() {
         let same = |handle: &str| handle.eq_ignore_ascii_case(name);
