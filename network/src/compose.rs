@@ -29,6 +29,9 @@ pub struct Reading {
     pub display_end: i64,
 }
 
+/// Bytes of a text without addresses that is no long post, whatever its letters.
+const SURELY_SHORT: usize = 280;
+
 /// A text as far as it can be read without knowing who is there.
 #[derive(Clone, Debug)]
 pub struct Draft {
@@ -42,9 +45,16 @@ impl Draft {
     /// Looks for entities; the costly part, which needs no transaction.
     pub fn of(text: &str) -> Self {
         let text = text::normalize(text).into_owned();
-        let short = text::short_first_part(&text);
+        let found = text::entities(&text);
+        // A letter weighs no more than its bytes; only an address may weigh more than it has.
+        let surely_short = found.urls.is_empty() && text.len() <= SURELY_SHORT;
+        let short = if surely_short {
+            None
+        } else {
+            text::short_first_part(&text)
+        };
         Self {
-            found: text::entities(&text),
+            found,
             short: short.map(|short| text::entities(&short)),
             text,
         }

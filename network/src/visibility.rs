@@ -101,10 +101,8 @@ impl Sights {
     /// Whether a post of one of those authors may be seen.
     pub fn of_post(&self, post: &Post) -> Sight {
         match post.state {
-            posts::State::Deleted => Sight::Missing,
-            posts::State::Live | posts::State::Superseded | posts::State::Placeholder => {
-                self.of_author(post.author_id)
-            }
+            posts::State::Deleted | posts::State::Placeholder => Sight::Missing,
+            posts::State::Live | posts::State::Superseded => self.of_author(post.author_id),
         }
     }
 }

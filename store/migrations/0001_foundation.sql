@@ -164,8 +164,6 @@ CREATE TABLE post (
 );
 -- An author's timeline: what everyone may see of it, newest first.
 CREATE INDEX post_author ON post (author_id, id) WHERE state = 0 AND nullcast = 0;
--- Everything new, newest first, for home timelines: covered by the index.
-CREATE INDEX post_recent ON post (id, author_id) WHERE state = 0 AND nullcast = 0;
 CREATE INDEX post_reply ON post (in_reply_to_post_id, id) WHERE in_reply_to_post_id IS NOT NULL;
 CREATE INDEX post_quote ON post (quoted_post_id, id) WHERE quoted_post_id IS NOT NULL;
 CREATE UNIQUE INDEX post_repost ON post (repost_of_id, author_id)

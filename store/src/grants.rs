@@ -50,6 +50,13 @@ pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Grant>, Fault> {
     tx.rows(sql, &[user.into()], read)
 }
 
+/// How many users have granted something to an app.
+pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<u64, Fault> {
+    let sql = "SELECT COUNT(*) FROM app_grant WHERE app_id = $1";
+    let count = tx.row(sql, &[app.into()], |row| row.int(0))?;
+    Ok(u64::try_from(count.unwrap_or_default()).unwrap_or(0))
+}
+
 /// Holds the grant of a user to an app until the transaction ends, making an empty one if there
 /// is none. Two transactions that hold the same grant run one after the other.
 pub fn hold_or_insert(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Fault> {

@@ -441,19 +441,27 @@ fn insert_row(tx: &mut Tx<'_>, post: &Post, beside: &Beside) -> Result<bool, Fau
     Ok(tx.exec(sql, &args)? > 0)
 }
 
-/// Moves the author's counters; a nullcast post counts as any other.
+/// Moves the author's counters; a nullcast post counts as any other, but is nobody's newest.
 fn count_author(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(), Fault> {
     let media = if post.media_keys.is_empty() { 0 } else { by };
-    let sql = "UPDATE users SET post_count = post_count + $1, media_count = media_count + $2 \
-               WHERE id = $3";
-    tx.exec(sql, &[by.into(), media.into(), post.author_id.into()])?;
-    if by < 0 || post.nullcast {
-        return Ok(());
-    }
-    let sql = "UPDATE users SET most_recent_post_id = $1 WHERE id = $2 \
-               AND (most_recent_post_id IS NULL OR most_recent_post_id < $1)";
-    tx.exec(sql, &[post.id.into(), post.author_id.into()])
-        .map(|_| ())
+    let newest = if by > 0 && !post.nullcast {
+        post.id.get()
+    } else {
+        0
+    };
+    let sql = "UPDATE users SET post_count = post_count + $1, media_count = media_count + $2, \
+               most_recent_post_id = CASE WHEN $3 > COALESCE(most_recent_post_id, 0) THEN $3 \
+               ELSE most_recent_post_id END WHERE id = $4";
+    tx.exec(
+        sql,
+        &[
+            by.into(),
+            media.into(),
+            newest.into(),
+            post.author_id.into(),
+        ],
+    )
+    .map(|_| ())
 }
 
 /// Looks for an author's newest post again, after one went.

@@ -17,71 +17,48 @@ pub struct Difference {
     pub counted: i64,
 }
 
+/// Counts all rows once, by owner, instead of once for each owner.
 macro_rules! counter {
-    ($table:literal, $column:literal, $rows:literal) => {
+    ($table:literal . $column:literal = rows of $rows:literal by $owner:literal) => {
         (
             concat!($table, ".", $column),
             concat!(
-                "SELECT id, stored, counted FROM (SELECT o.id AS id, o.",
+                "SELECT o.id, o.",
                 $column,
-                " AS stored, (SELECT COUNT(*) FROM ",
-                $rows,
-                ") AS counted FROM ",
+                ", COALESCE(c.counted, 0) FROM ",
                 $table,
-                " o) counts WHERE stored <> counted ORDER BY id LIMIT 1000"
+                " o LEFT JOIN (SELECT ",
+                $owner,
+                " AS owner, COUNT(*) AS counted FROM ",
+                $rows,
+                " GROUP BY ",
+                $owner,
+                ") c ON c.owner = o.id WHERE o.",
+                $column,
+                " <> COALESCE(c.counted, 0) ORDER BY o.id LIMIT 1000"
             ),
         )
     };
 }
 
 const COUNTERS: &[(&str, &str)] = &[
-    counter!(
-        "users",
-        "followers_count",
-        "follow f WHERE f.target_id = o.id"
-    ),
-    counter!(
-        "users",
-        "following_count",
-        "follow f WHERE f.source_id = o.id"
-    ),
-    counter!(
-        "users",
-        "post_count",
-        "post p WHERE p.author_id = o.id AND p.state = 0"
-    ),
-    counter!(
-        "users",
-        "media_count",
-        "post p WHERE p.author_id = o.id AND p.state = 0 AND p.media_keys <> ''"
-    ),
-    counter!("users", "like_count", "post_like l WHERE l.user_id = o.id"),
-    counter!(
-        "users",
-        "listed_count",
-        "list_member m JOIN list l ON l.id = m.list_id WHERE m.user_id = o.id AND l.deleted_at IS NULL AND l.private = 0"
-    ),
-    counter!("post", "like_count", "post_like l WHERE l.post_id = o.id"),
-    counter!(
-        "post",
-        "reply_count",
-        "post p WHERE p.in_reply_to_post_id = o.id AND p.state = 0"
-    ),
-    counter!(
-        "post",
-        "quote_count",
-        "post p WHERE p.quoted_post_id = o.id AND p.state = 0"
-    ),
-    counter!(
-        "post",
-        "repost_count",
-        "post p WHERE p.repost_of_id = o.id AND p.state = 0"
-    ),
-    counter!(
-        "list",
-        "member_count",
-        "list_member m WHERE m.list_id = o.id"
-    ),
+    counter!("users"."followers_count" = rows of "follow" by "target_id"),
+    counter!("users"."following_count" = rows of "follow" by "source_id"),
+    counter!("users"."post_count" = rows of "post WHERE state = 0" by "author_id"),
+    counter!("users"."media_count" = rows of
+        "post WHERE state = 0 AND media_keys <> ''" by "author_id"),
+    counter!("users"."like_count" = rows of "post_like" by "user_id"),
+    counter!("users"."listed_count" = rows of
+        "list_member m JOIN list l ON l.id = m.list_id WHERE l.deleted_at IS NULL AND l.private = 0"
+        by "m.user_id"),
+    counter!("post"."like_count" = rows of "post_like" by "post_id"),
+    counter!("post"."reply_count" = rows of
+        "post WHERE in_reply_to_post_id IS NOT NULL AND state = 0" by "in_reply_to_post_id"),
+    counter!("post"."quote_count" = rows of
+        "post WHERE quoted_post_id IS NOT NULL AND state = 0" by "quoted_post_id"),
+    counter!("post"."repost_count" = rows of
+        "post WHERE repost_of_id IS NOT NULL AND state = 0" by "repost_of_id"),
+    counter!("list"."member_count" = rows of "list_member" by "list_id"),
 ];
 
 /// The counters that disagree with their rows, at most a thousand of each kind.

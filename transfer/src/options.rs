@@ -38,7 +38,7 @@ impl Default for ImportOptions {
         Self {
             owner: None,
             media_dir: None,
-            batch: 2_000,
+            batch: 10_000,
         }
     }
 }

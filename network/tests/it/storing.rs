@@ -8,25 +8,23 @@ use base::Clock;
 #[test]
 fn what_fails_leaves_nothing_and_its_neighbours_stay() {
     on_each_engine(async |world| {
-        let all = (0..50).map(|number| {
+        let mut all = tokio::task::JoinSet::new();
+        for number in 0..50 {
             let store = world.store.clone();
-            tokio::task::spawn(async move {
-                store
-                    .write(move |tx: &mut Tx<'_>| {
-                        meta::set(tx, &format!("fact {number}"), "set")?;
-                        match number % 5 {
-                            0 => Err(Stop::Failed(Fault::new("on purpose"))),
-                            1 => panic!("on purpose"),
-                            _ => Ok(()),
-                        }
-                    })
-                    .await
-                    .is_ok()
-            })
-        });
-        let all: Vec<_> = all.collect();
-        for (number, one) in all.into_iter().enumerate() {
-            assert_eq!(one.await.unwrap(), number % 5 > 1);
+            all.spawn(async move {
+                let work = move |tx: &mut Tx<'_>| {
+                    meta::set(tx, &format!("fact {number}"), "set")?;
+                    match number % 5 {
+                        0 => Err(Stop::Failed(Fault::new("on purpose"))),
+                        1 => panic!("on purpose"),
+                        _ => Ok(()),
+                    }
+                };
+                (number, store.write(work).await.is_ok())
+            });
+        }
+        for (number, done) in all.join_all().await {
+            assert_eq!(done, number % 5 > 1);
             let fact = move |tx: &mut Tx<'_>| Ok(meta::get(tx, &format!("fact {number}"))?);
             assert_eq!(
                 world.store.read(fact).await.unwrap().is_some(),

@@ -85,7 +85,13 @@ fn pages_walk_both_ways_without_repeat_or_gap() {
             if !more {
                 break;
             }
-            let last: usize = walked.last().unwrap()[1..].parse().unwrap();
+            let last: usize = walked
+                .last()
+                .unwrap()
+                .strip_prefix('p')
+                .unwrap()
+                .parse()
+                .unwrap();
             span.below = ids[last];
         }
         let expected: Vec<_> = (0..25).rev().map(|number| format!("p{number}")).collect();

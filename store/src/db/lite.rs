@@ -22,11 +22,16 @@ const BATCH: usize = 256;
 /// The log of changes is folded back into the file from this size on.
 const FOLD_AT: u64 = 4 << 20;
 /// From this size on the writer itself waits for it to be folded and starts it afresh.
-const FOLD_NOW: u64 = 64 << 20;
+const FOLD_NOW: u64 = 256 << 20;
 const FOLD_EVERY: Duration = Duration::from_millis(200);
 const STATEMENTS: usize = 256;
 
-fn connect(path: &Path) -> Result<Connection, Fault> {
+/// KiB of pages that a connection keeps.
+const CACHE_KIB: u32 = 16 * 1024;
+/// The writer's: an import touches pages all over the file.
+const WRITER_CACHE_KIB: u32 = 64 * 1024;
+
+fn connect(path: &Path, cache_kib: u32) -> Result<Connection, Fault> {
     let conn = Connection::open(path).map_err(Fault::when("opening the database file"))?;
     // Without it every cached statement with a join or a range is planned anew at each run.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
@@ -34,11 +39,12 @@ fn connect(path: &Path) -> Result<Connection, Fault> {
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     conn.busy_timeout(Duration::from_secs(10))
         .map_err(Fault::when("the busy time-out"))?;
-    conn.execute_batch(
+    // The file is not mapped: each connection would count its pages again, for little gain.
+    conn.execute_batch(&format!(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
-         PRAGMA mmap_size = 1073741824; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;
-         PRAGMA trusted_schema = OFF;",
-    )
+         PRAGMA mmap_size = 0; PRAGMA cache_size = -{cache_kib}; PRAGMA temp_store = MEMORY;
+         PRAGMA trusted_schema = OFF;"
+    ))
     .map_err(Fault::when("setting up the database file"))?;
     Ok(conn)
 }
@@ -107,7 +113,7 @@ pub(crate) fn writer(
     context: &Arc<Context>,
     waker: Arc<watch::Sender<u64>>,
 ) -> Result<(Queue, Vec<JoinHandle<()>>), Fault> {
-    let conn = connect(path)?;
+    let conn = connect(path, WRITER_CACHE_KIB)?;
     let (queue, jobs) = unbounded();
     let (stop, stopped) = bounded::<()>(0);
     let shared = Arc::clone(context);
@@ -120,7 +126,7 @@ pub(crate) fn writer(
         // Readers may still be there; whatever is not folded now is folded at the next start.
         drop(conn.execute_batch("PRAGMA wal_checkpoint(TRUNCATE);"));
     })?;
-    let folder = connect(path)?;
+    let folder = connect(path, CACHE_KIB)?;
     let fold = spawn("store-folder", move || {
         while stopped.recv_timeout(FOLD_EVERY) == Err(RecvTimeoutError::Timeout) {
             if size_of(&wal) > FOLD_AT {
@@ -217,7 +223,7 @@ pub(crate) fn readers(
 ) -> Result<(Queue, Vec<JoinHandle<()>>), Fault> {
     let (queue, jobs) = unbounded::<Box<dyn Errand>>();
     let threads = (0..count.max(1)).map(|_| {
-        let conn = connect(path)?;
+        let conn = connect(path, CACHE_KIB)?;
         conn.execute_batch("PRAGMA query_only = ON;")
             .map_err(Fault::when("a reader"))?;
         let (jobs, context) = (jobs.clone(), Arc::clone(context));
@@ -254,17 +260,22 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<u64, Fault> {
     let name = to
         .to_str()
         .ok_or_else(|| Fault::new("the path is not UTF-8"))?;
-    exec(&connect(from)?, "VACUUM INTO $1", &[name.into()])?;
+    exec(&connect(from, CACHE_KIB)?, "VACUUM INTO $1", &[name.into()])?;
     Ok(size_of(to))
 }
 
 /// What a check of every page finds.
 pub(crate) fn damage(path: &Path) -> Result<Vec<String>, Fault> {
     let mut found = Vec::new();
-    each(&connect(path)?, "PRAGMA integrity_check", &[], |row| {
-        found.push(row.text(0)?);
-        Ok(true)
-    })?;
+    each(
+        &connect(path, CACHE_KIB)?,
+        "PRAGMA integrity_check",
+        &[],
+        |row| {
+            found.push(row.text(0)?);
+            Ok(true)
+        },
+    )?;
     found.retain(|line| line != "ok");
     Ok(found)
 }
@@ -274,7 +285,7 @@ pub(crate) struct Setup(Connection);
 
 impl Setup {
     pub(crate) fn open(path: &Path) -> Result<Self, Fault> {
-        connect(path).map(Self)
+        connect(path, CACHE_KIB).map(Self)
     }
 }
 

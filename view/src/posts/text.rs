@@ -13,8 +13,8 @@ use crate::out::Out;
 const REPOST_LENGTH: usize = 140;
 /// By so much an address can outweigh its letters: 23 for `a.co`.
 const ADDRESS_EXTRA: usize = 19;
-/// Enough of a text to find its first part in, in bytes.
-const ENOUGH: usize = 1024;
+/// Mostly enough of a text to find its first part in, in bytes.
+const ENOUGH: [usize; 2] = [512, 2048];
 
 pub(super) fn text(out: &mut Out, facts: PostFacts<'_>) {
     out.escaped(&sent(facts));
@@ -83,8 +83,9 @@ pub(crate) fn short_part(post: &Post) -> Option<String> {
     if post.repost_of_id.is_some() || surely_short(text) {
         return None;
     }
-    let enough = (text.len() > ENOUGH).then(|| text.floor_char_boundary(ENOUGH));
-    let part = enough.and_then(|end| short_first_part(text.get(..end)?));
+    let beginnings = ENOUGH.into_iter().filter(|end| *end < text.len());
+    let mut beginnings = beginnings.filter_map(|end| text.get(..text.floor_char_boundary(end)));
+    let part = beginnings.find_map(short_first_part);
     let part = part.or_else(|| short_first_part(text))?;
     // Mentions of those replied to weigh nothing.
     let start = usize::try_from(post.display_start).unwrap_or(0);

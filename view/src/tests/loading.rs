@@ -166,12 +166,8 @@ async fn versions_references_and_ties_come_along() {
         let ties = serde_json::json!(["followed_by", "following", "muting"]);
         assert_eq!(includes["users"][0]["connection_status"], ties);
         let stranger = look(tx, Viewer::anyone(), &[post_id(1)], &wants);
-        assert_eq!(
-            (stranger.errors.len(), stranger.includes.is_empty()),
-            (1, false)
-        );
-        let users = json(&stranger.includes)["users"].clone();
-        assert_eq!(users, serde_json::Value::Null);
+        // Nobody may know whom a post that may not be seen mentions or was written by.
+        assert_eq!((stranger.errors.len(), stranger.includes.as_str()), (1, ""));
 
         let wants = self::wants(Object::User, &[], "most_recent_post_id");
         let bob = users::by_id(tx, UserId::new(2)).unwrap();

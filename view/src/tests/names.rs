@@ -3,7 +3,8 @@
 use base::{Refusal, Speech};
 
 use super::wants;
-use crate::{Json, Object, Wants, When};
+use crate::Object;
+use crate::{Json, Wants, When};
 
 const OFFICIAL: &[(Object, &str)] = &[
     (
@@ -258,38 +259,49 @@ fn names_give_their_vocabulary_away() {
         }
         wants.betrayed()
     };
-    use Object::{Media, Post, User};
-    assert_eq!(told(Post, &[], ""), None);
+    assert_eq!(told(Object::Post, &[], ""), None);
     assert_eq!(
-        told(Post, &[(Post, "post.fields", "lang")], ""),
+        told(Object::Post, &[(Object::Post, "post.fields", "lang")], ""),
         Some(Speech::Post)
     );
     assert_eq!(
-        told(Post, &[(Post, "tweet.fields", "lang")], ""),
+        told(Object::Post, &[(Object::Post, "tweet.fields", "lang")], ""),
         Some(Speech::Tweet)
     );
     assert_eq!(
-        told(Post, &[(Media, "media.fields", "url")], "author_id"),
+        told(
+            Object::Post,
+            &[(Object::Media, "media.fields", "url")],
+            "author_id"
+        ),
         None
     );
     assert_eq!(
-        told(User, &[(User, "user.fields", "url")], "pinned_tweet_id"),
+        told(
+            Object::User,
+            &[(Object::User, "user.fields", "url")],
+            "pinned_tweet_id"
+        ),
         Some(Speech::Tweet)
     );
     assert_eq!(
-        told(User, &[(User, "user.fields", "pinned_post_id")], ""),
+        told(
+            Object::User,
+            &[(Object::User, "user.fields", "pinned_post_id")],
+            ""
+        ),
         Some(Speech::Post)
     );
-    assert_eq!(told(User, &[], "affiliation"), Some(Speech::Post));
-    assert_eq!(told(Post, &[], "username"), Some(Speech::Post));
+    assert_eq!(told(Object::User, &[], "affiliation"), Some(Speech::Post));
+    assert_eq!(told(Object::Post, &[], "username"), Some(Speech::Post));
     assert_eq!(
-        told(Post, &[], "entities.note.mentions.username"),
+        told(Object::Post, &[], "entities.note.mentions.username"),
         Some(Speech::Tweet)
     );
     // A generated client of the newer generation still says `tweet.fields` on streams.
     let stream = told(
-        Post,
-        &[(Post, "tweet.fields", "note_tweet")],
+        Object::Post,
+        &[(Object::Post, "tweet.fields", "note_tweet")],
         "referenced_posts",
     );
     assert_eq!(stream, Some(Speech::Post));

@@ -82,6 +82,21 @@ fn addresses_decide_what_is_long_and_leading_mentions_do_not() {
     }
 }
 
+#[test]
+fn the_first_part_is_found_in_the_beginning() {
+    for text in [
+        "word ",
+        "日本語。",
+        "👩‍🚀",
+        "https://example.com/some/long/path ",
+        "e\u{301} a.co #tag ",
+    ] {
+        let text = base::text::normalize(&text.repeat(300)).into_owned();
+        let part = crate::posts::short_part(&post(post_id(1), 1, &text));
+        assert_eq!(part, base::text::short_first_part(&text), "{text}");
+    }
+}
+
 fn repost_of(text: &str, stored: &str) -> serde_json::Value {
     let wants = Wants::defaults(Object::Post);
     let mut repost = post(post_id(1), 1, stored);
@@ -275,14 +290,14 @@ fn one_thing_is_an_object() {
     assert_eq!((none.data.as_str(), none.errors.len()), ("", 1));
 }
 
-#[test]
-fn expansions_lead_to_each_thing_once_and_tell_what_is_missing_once() {
-    let wants = wants(
-        Object::Post,
-        &[(Object::User, "verified"), (Object::Post, "lang")],
-        "author_id,in_reply_to_user_id,referenced_tweets.id,referenced_tweets.id.author_id,\
-         attachments.media_keys,entities.mentions.username,edit_history_tweet_ids",
-    );
+const EXPANDED: &str = "author_id,in_reply_to_user_id,referenced_tweets.id,\
+    referenced_tweets.id.author_id,attachments.media_keys,entities.mentions.username,\
+    edit_history_tweet_ids";
+
+/// Two posts that lead to the same things and to some that are missing or hidden.
+fn leading_on() -> Answer {
+    let asked = [(Object::User, "verified"), (Object::Post, "lang")];
+    let wants = wants(Object::Post, &asked, EXPANDED);
     let mut first = post(post_id(1), 1, "one");
     first.in_reply_to_user_id = Some(UserId::new(2));
     first.in_reply_to_post_id = Some(post_id(8));
@@ -290,8 +305,7 @@ fn expansions_lead_to_each_thing_once_and_tell_what_is_missing_once() {
     first.media_keys = "3_70,3_99".to_owned();
     let mut second = first.clone();
     second.id = post_id(2);
-    second.entities =
-        r#"{"mentions":[{"start":0,"end":1,"username":"x","id":"5"},{"username":"y"}]}"#.to_owned();
+    second.entities = r#"{"mentions":[{"username":"x","id":"5"},{"username":"y"}]}"#.to_owned();
     second.quoted_post_id = Some(post_id(7));
     let posts = vec![
         first,
@@ -302,7 +316,12 @@ fn expansions_lead_to_each_thing_once_and_tell_what_is_missing_once() {
     let users = vec![user(1, "ana"), user(2, "bob"), user(3, "carol")];
     let mut world = world(ANYONE, &wants, 2, posts, users, vec![media(70, "photo", 1)]);
     world.hidden.insert(post_id(7), Sight::Forbidden);
-    let answer = page_of_posts(&world, &wants, TWEETS);
+    page_of_posts(&world, &wants, TWEETS)
+}
+
+#[test]
+fn expansions_lead_to_each_thing_once() {
+    let answer = leading_on();
     let includes = json(&answer.includes);
     let ids = |list: &str, key: &str| {
         let list = includes[list].as_array().unwrap().iter();
@@ -314,20 +333,27 @@ fn expansions_lead_to_each_thing_once_and_tell_what_is_missing_once() {
     assert_eq!(ids("tweets", "author_id"), ["3"]);
     assert_eq!(ids("media", "media_key"), ["3_70"]);
     assert_eq!(includes["users"][0]["verified"], false);
-    let included = |resource, expansion, id: String| Subject::included(resource, expansion, id);
     assert_eq!(
-        answer.errors,
+        data(&answer)[0]["attachments"]["media_keys"],
+        value!(["3_70", "3_99"])
+    );
+}
+
+#[test]
+fn what_expansions_do_not_find_is_told_once() {
+    let included = |resource, expansion, id: String| Subject::included(resource, expansion, id);
+    let reference = |minutes| {
+        included(
+            "tweet",
+            "referenced_tweets.id",
+            post_id(minutes).to_string(),
+        )
+    };
+    assert_eq!(
+        leading_on().errors,
         [
-            Refusal::NotFound(included(
-                "tweet",
-                "referenced_tweets.id",
-                post_id(9).to_string()
-            )),
-            Refusal::NotVisible(included(
-                "tweet",
-                "referenced_tweets.id",
-                post_id(7).to_string()
-            )),
+            Refusal::NotFound(reference(9)),
+            Refusal::NotVisible(reference(7)),
             Refusal::NotFound(included(
                 "user",
                 "entities.mentions.username",
@@ -339,10 +365,6 @@ fn expansions_lead_to_each_thing_once_and_tell_what_is_missing_once() {
                 "3_99".to_owned()
             )),
         ]
-    );
-    assert_eq!(
-        data(&answer)[0]["attachments"]["media_keys"],
-        value!(["3_70", "3_99"])
     );
 }
 

@@ -106,7 +106,10 @@ fn members(json: &Json, words: &mut Vec<Word>) {
 }
 
 fn all_words() -> Vec<Word> {
-    let mut words = vec![Word::new("posts", "tweets")];
+    let mut words: Vec<_> = Object::ALL
+        .into_iter()
+        .filter_map(Object::include_key)
+        .collect();
     for field in Object::ALL.iter().flat_map(|object| object.fields()) {
         words.push(field.name);
         members(&field.json, &mut words);
@@ -174,9 +177,9 @@ fn matches_schema(value: &Value, json: &Json, speech: Speech, path: &str) {
         Json::Any => value.is_object(),
         Json::List(inside) => {
             let items = value.as_array().unwrap_or_else(|| panic!("{path}"));
-            items
-                .iter()
-                .for_each(|item| matches_schema(item, inside, speech, path));
+            for item in items {
+                matches_schema(item, inside, speech, path);
+            }
             !items.is_empty()
         }
         Json::Object(inside) => {
@@ -269,7 +272,9 @@ fn what_is_not_there_is_left_out() {
             Value::Null => panic!("null at {path}"),
             Value::Array(items) => {
                 assert!(!items.is_empty(), "{path}");
-                items.iter().for_each(|item| no_blanks(item, path));
+                for item in items {
+                    no_blanks(item, path);
+                }
             }
             Value::Object(inside) => {
                 assert!(!inside.is_empty(), "{path}");
