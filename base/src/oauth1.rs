@@ -122,6 +122,11 @@ impl Presented {
         })
     }
 
+    /// The signature that came.
+    pub fn signature(&self) -> &str {
+        &self.signature
+    }
+
     /// A parameter that came more than once. Its signature is verified all the same; the caller
     /// refuses it afterwards.
     pub fn duplicate_parameter(&self) -> Option<&str> {
