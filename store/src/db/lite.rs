@@ -22,7 +22,7 @@ const BATCH: usize = 256;
 /// The log of changes is folded back into the file from this size on.
 const FOLD_AT: u64 = 4 << 20;
 /// From this size on the writer itself waits for it to be folded and starts it afresh.
-const FOLD_NOW: u64 = 256 << 20;
+const FOLD_NOW: u64 = 64 << 20;
 const FOLD_EVERY: Duration = Duration::from_millis(200);
 const STATEMENTS: usize = 256;
 
