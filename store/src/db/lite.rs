@@ -170,8 +170,9 @@ fn write_all(
     }
 }
 
-/// Runs the first job and all that are queued behind it, each undone alone if it fails, then
-/// commits once: the flush to disk is shared.
+/// Runs the first job and all that are queued behind it, then commits once: the flush to disk is
+/// shared. A job that fails after it has changed something makes all of them run again, this
+/// time each with a savepoint of its own; that is rare, and savepoints are dear.
 fn commit_together(
     conn: &Connection,
     first: Box<dyn Errand>,
@@ -179,19 +180,14 @@ fn commit_together(
     context: &Context,
     done: &mut Vec<Box<dyn Errand>>,
 ) -> (Result<(), Arc<Fault>>, Marks) {
+    done.push(first);
+    done.extend(jobs.try_iter().take(BATCH - 1));
     let mut marks = Marks::default();
-    let begun = exec(conn, "BEGIN IMMEDIATE", &[]);
-    let mut next = Some(first);
-    let mut result = begun.map(|_| ());
-    while let Some(mut job) = next.take() {
-        if result.is_ok() {
-            result = run_alone(conn, job.as_mut(), context, &mut marks);
-        }
-        done.push(job);
-        if done.len() < BATCH {
-            next = jobs.try_recv().ok();
-        }
-    }
+    let result = match run_all(conn, done, context, &mut marks) {
+        Ok(true) => Ok(()),
+        Ok(false) => run_apart(conn, done, context, &mut marks),
+        Err(fault) => Err(fault),
+    };
     let result = result.and_then(|()| exec(conn, "COMMIT", &[]).map(|_| ()));
     if result.is_err() && !conn.is_autocommit() {
         drop(exec(conn, "ROLLBACK", &[]));
@@ -199,20 +195,47 @@ fn commit_together(
     (result.map_err(Arc::new), marks)
 }
 
-fn run_alone(
+/// Runs all jobs in one transaction; false when one of them must be undone alone.
+fn run_all(
     conn: &Connection,
-    job: &mut dyn Errand,
+    jobs: &mut [Box<dyn Errand>],
+    context: &Context,
+    marks: &mut Marks,
+) -> Result<bool, Fault> {
+    exec(conn, "BEGIN IMMEDIATE", &[])?;
+    for job in jobs {
+        let before = conn.total_changes();
+        let mut tx = Tx::new(Conn::Lite(conn), context);
+        if job.run(&mut tx) {
+            marks.add(tx.marks);
+        } else if conn.total_changes() != before {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Undoes everything and runs all jobs again, each so that it can be undone alone.
+fn run_apart(
+    conn: &Connection,
+    jobs: &mut [Box<dyn Errand>],
     context: &Context,
     marks: &mut Marks,
 ) -> Result<(), Fault> {
-    exec(conn, "SAVEPOINT job", &[])?;
-    let mut tx = Tx::new(Conn::Lite(conn), context);
-    if job.run(&mut tx) {
-        marks.add(tx.marks);
-    } else {
-        exec(conn, "ROLLBACK TO job", &[])?;
+    exec(conn, "ROLLBACK", &[])?;
+    exec(conn, "BEGIN IMMEDIATE", &[])?;
+    *marks = Marks::default();
+    for job in jobs {
+        exec(conn, "SAVEPOINT job", &[])?;
+        let mut tx = Tx::new(Conn::Lite(conn), context);
+        if job.run(&mut tx) {
+            marks.add(tx.marks);
+        } else {
+            exec(conn, "ROLLBACK TO job", &[])?;
+        }
+        exec(conn, "RELEASE job", &[])?;
     }
-    exec(conn, "RELEASE job", &[]).map(|_| ())
+    Ok(())
 }
 
 /// Starts the readers.
