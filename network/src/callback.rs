@@ -125,7 +125,7 @@ pub(crate) fn fits_oauth1(app: &App, url: &str, ports: Ports) -> bool {
     registered.any(|known| known.is_at(&asked, ports) && known.query_begins(&asked))
 }
 
-/// OAuth 2.0: byte for byte as registered.
+/// OAuth 2.0: byte for byte as registered, but for the port of a loopback address where any does.
 pub(crate) fn fits_oauth2(app: &App, url: &str, ports: Ports) -> bool {
     if !is_sound(url) {
         return false;
@@ -133,11 +133,27 @@ pub(crate) fn fits_oauth2(app: &App, url: &str, ports: Ports) -> bool {
     if app.callback_urls.lines().any(|known| known == url) {
         return true;
     }
-    let Some(asked) = Address::parse(url).filter(|_| ports == Ports::AnyOnLoopback) else {
+    let Some(asked) = without_port(url).filter(|_| ports == Ports::AnyOnLoopback) else {
         return false;
     };
-    let mut registered = app.callback_urls.lines().filter_map(Address::parse);
-    registered.any(|known| known.is_at(&asked, ports) && known.query == asked.query)
+    app.callback_urls
+        .lines()
+        .any(|known| without_port(known) == Some(asked))
+}
+
+/// What stands after the port of a loopback address, with its host; none for any other.
+fn without_port(url: &str) -> Option<(&'static str, &str)> {
+    let rest = url.strip_prefix("http://")?;
+    let found = LOOPBACK
+        .iter()
+        .find_map(|host| Some((*host, rest.strip_prefix(host)?)));
+    let (host, rest) = found?;
+    let behind = match rest.strip_prefix(':') {
+        Some(port) => port.trim_start_matches(|digit: char| digit.is_ascii_digit()),
+        None => rest,
+    };
+    let ends = behind.is_empty() || behind.starts_with(['/', '?']);
+    ends.then_some((host, behind))
 }
 
 /// An address with more in its query, behind what it has.

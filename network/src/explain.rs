@@ -124,9 +124,13 @@ pub fn explain(tx: &mut Tx<'_>, asked: &Asked, skew_ms: i64) -> Result<Explained
             );
         }
         if hints.is_empty() {
-            hints.push(
-                "Check both secrets: the app's is dead as soon as it is regenerated.".to_owned(),
-            );
+            let text = if found.differs_at.is_some() {
+                "Your base string is another than the server's: sign that one."
+            } else {
+                "Compare the base string with the one that your code builds, and check both \
+                 secrets: an old one is dead as soon as it is regenerated."
+            };
+            hints.push(text.to_owned());
         }
     }
     Ok(Explained {

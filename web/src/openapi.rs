@@ -17,7 +17,8 @@ use schema::{array, closed, kind, schema_name, schema_of};
 pub fn document(endpoints: &[&[Endpoint]], all: bool) -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for endpoint in endpoints.iter().copied().flatten() {
-        if endpoint.act.is_none() && !all {
+        // Pages are for people.
+        if endpoint.accent == Accent::Page || (endpoint.act.is_none() && !all) {
             continue;
         }
         let item = paths

@@ -87,19 +87,27 @@ impl Router {
             places: HashMap::new(),
             facts: HashMap::new(),
         };
-        for endpoint in table.iter().copied().flatten() {
-            let operation = router.facts.len();
-            let facts = *router.facts.entry(endpoint.id).or_insert_with(|| Facts {
+        for endpoints in table {
+            router.add(endpoints)?;
+        }
+        Ok(router)
+    }
+
+    /// Mounts more of them.
+    pub fn add(&mut self, endpoints: &'static [Endpoint]) -> Result<(), Fault> {
+        for endpoint in endpoints {
+            let operation = self.facts.len();
+            let facts = *self.facts.entry(endpoint.id).or_insert_with(|| Facts {
                 operation,
                 template: String::leak(spell(endpoint.path, Speech::Post)),
             });
             for path in std::iter::once(&endpoint.path).chain(endpoint.aliases) {
                 for (spelled, speech) in spellings(path) {
-                    router.mount(endpoint, path, &spelled, speech, facts)?;
+                    self.mount(endpoint, path, &spelled, speech, facts)?;
                 }
             }
         }
-        Ok(router)
+        Ok(())
     }
 
     fn mount(

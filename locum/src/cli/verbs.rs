@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::common::Flag;
-use crate::command::{AppCommand, Backup, Export, ImportCommand, TokenCommand, UserCommand};
+use crate::command::{
+    AppCommand, Backup, Export, ImportCommand, SignCommand, TokenCommand, UserCommand,
+};
 
 /// What may be asked.
 #[derive(Debug, Subcommand)]
@@ -27,6 +29,9 @@ pub(crate) enum Verb {
     /// Users' tokens
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Signatures of OAuth 1.0a requests
+    #[command(subcommand)]
+    Sign(SignCommand),
     /// Takes in posts and people from elsewhere
     #[command(subcommand)]
     Import(ImportCommand),

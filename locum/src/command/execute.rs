@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::recount;
 
-use super::{Command, apps, backup, export, import, tokens, users};
+use super::{Command, apps, backup, export, import, sign, tokens, users};
 use crate::exit::{Exit, words};
 use crate::world::{Silent, World};
 
@@ -27,6 +27,7 @@ pub(crate) async fn execute(world: &World, command: Command) -> Result<Value, St
         Command::User(command) => users::execute(world, command).await,
         Command::App(command) => apps::execute(world, command).await,
         Command::Token(command) => tokens::execute(world, command).await,
+        Command::Sign(command) => sign::execute(world, command).await,
         Command::Import(command) => import::execute(world, command).await,
         Command::Export(command) => export::execute(world, &command).await,
         Command::Backup(command) => backup::execute(world, &command).await,

@@ -9,6 +9,7 @@ mod execute;
 mod export;
 mod find;
 mod import;
+mod sign;
 mod tokens;
 mod users;
 
@@ -20,6 +21,7 @@ use execute::{Answer, execute};
 pub(crate) use execute::{answer, check};
 pub(crate) use export::Export;
 pub(crate) use import::ImportCommand;
+pub(crate) use sign::SignCommand;
 pub(crate) use tokens::TokenCommand;
 pub(crate) use users::UserCommand;
 
@@ -39,6 +41,8 @@ pub(crate) enum Command {
     App(AppCommand),
     /// Users' tokens.
     Token(TokenCommand),
+    /// Signatures of requests.
+    Sign(SignCommand),
     /// Posts and people from elsewhere.
     Import(ImportCommand),
     /// Everything as JSON Lines.
@@ -56,6 +60,7 @@ impl Command {
             Self::User(_) => "user",
             Self::App(_) => "app",
             Self::Token(_) => "token",
+            Self::Sign(_) => "sign",
             Self::Import(_) => "importing",
             Self::Export(_) => "exporting",
             Self::Backup(_) => "copying",
@@ -71,6 +76,7 @@ impl Command {
             Self::User(command) => command.prepare(),
             Self::App(_) | Self::Fsck => Ok(()),
             Self::Token(command) => command.prepare(),
+            Self::Sign(command) => command.prepare(),
             Self::Import(command) => absolute(command.path_mut()),
             Self::Export(export) => export.file.as_mut().map_or(Ok(()), absolute),
             Self::Backup(backup) => absolute(&mut backup.file),

@@ -32,6 +32,10 @@ async fn sweep(world: &World) -> Result<(), Stop> {
         .store
         .write(move |tx| Ok(nonces::prune(tx, wall)?))
         .await?;
+    world
+        .store
+        .write(|tx| Ok(network::usage::prune(tx)?))
+        .await?;
     let kept = i64::try_from(world.settings.log_retention.as_millis()).unwrap_or(i64::MAX);
     loop {
         let pruned = world.store.write(move |tx| {

@@ -2,11 +2,13 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::Secret;
 use bytes::Bytes;
 use edge::{Listener, Shutdown, Stats};
 use network::apps::{AuthConfig, Authenticator};
+use network::joining::Registration;
 use network::oauth1_flow::Ports;
 use network::oauth2_flow::Rules;
 use web::control::{Command, Control};
@@ -19,6 +21,9 @@ use crate::command;
 use crate::config::{Mode, RateLimits, Settings};
 use crate::exit::Exit;
 use crate::world::{self, World};
+
+/// How often usage is written down.
+const NOTE_EVERY: Duration = Duration::from_secs(5);
 
 /// The public interface and the control interface.
 pub(super) struct Doors {
@@ -82,6 +87,19 @@ impl Doors {
         }
     }
 
+    /// Writes down what apps call every few seconds, and a last time at the signal to stop.
+    pub(super) async fn note_usage(&self, shutdown: &Shutdown) {
+        loop {
+            let _early = tokio::time::timeout(NOTE_EVERY, shutdown.triggered()).await;
+            if let Err(stop) = self.server.note_usage().await {
+                tracing::warn!(?stop, "usage was not written down; it is tried again");
+            }
+            if shutdown.is_triggered() {
+                return;
+            }
+        }
+    }
+
     /// Answers clients.
     pub(super) fn serve(&self, listener: Listener, shutdown: &Shutdown) -> Serving {
         let limits = self.limits.clone();
@@ -130,7 +148,20 @@ fn config(settings: &Settings, listening: &Listening, page_key: [u8; 32]) -> Con
         body_limit: settings.body_max,
         body_timeout: settings.edge.body_total,
         page_key,
+        base_url: listening.base_url.trim_end_matches('/').to_owned(),
+        origins: settings.public_origins.clone(),
+        dev: settings.mode == Mode::Dev,
+        registration: registration(settings),
         ..Config::default()
+    }
+}
+
+/// Anyone may join a world that is there to be tried.
+fn registration(settings: &Settings) -> Registration {
+    if settings.mode == Mode::Dev {
+        Registration::Open
+    } else {
+        Registration::Closed
     }
 }
 

@@ -80,6 +80,7 @@ async fn live(
             doors.administer(local, &shutdown),
             background::keep(world.clone(), shutdown.clone()),
             doors.keep_up(&shutdown),
+            doors.note_usage(&shutdown),
         )
     };
     announce(&ready)?;

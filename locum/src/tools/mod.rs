@@ -3,6 +3,7 @@
 mod conf;
 mod doctor;
 mod env;
+mod explain;
 mod fsck;
 mod health;
 mod init;
@@ -14,6 +15,7 @@ mod version;
 pub(crate) use conf::conf;
 pub(crate) use doctor::doctor;
 pub(crate) use env::env;
+pub(crate) use explain::explain;
 pub(crate) use fsck::fsck;
 pub(crate) use health::health;
 pub(crate) use init::init;

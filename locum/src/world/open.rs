@@ -206,7 +206,7 @@ mod tests {
         std::fs::copy(&key, &inside).unwrap();
         let inside = format!("secrets.master_key_file={}", inside.display());
         let refused = find(
-            &settings(Mode::Serve, &data, &[inside.clone()]),
+            &settings(Mode::Serve, &data, std::slice::from_ref(&inside)),
             Creating::Allowed,
         );
         assert!(matches!(refused, Err(Exit::Mode(_))));

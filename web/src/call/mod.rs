@@ -60,6 +60,10 @@ pub struct Home {
     pub homes: Arc<network::homes::Homes>,
     /// How the OAuth flows are set up.
     pub rules: network::oauth2_flow::Rules,
+    /// How often operations were called.
+    pub limiter: Arc<crate::limits::Limiter>,
+    /// What apps called.
+    pub usage: network::usage::Usage,
     /// How often apps asked for their bearer token.
     pub bearers: crate::limits::Limiter,
     /// The maker of page tokens.
@@ -68,6 +72,8 @@ pub struct Home {
     pub default_speech: Speech,
     /// Under which problem types stand.
     pub problem_base: String,
+    /// What the pages for people share.
+    pub(crate) front: crate::pages::Front,
 }
 
 impl Call {

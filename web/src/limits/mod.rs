@@ -41,6 +41,11 @@ pub enum Pool {
 }
 
 impl Pool {
+    /// Whether it is an app's, with or without a user.
+    const fn is_of(self, app: i64) -> bool {
+        matches!(self, Self::App(id) | Self::User(id, _) if id == app)
+    }
+
     /// The pool of an address; of IPv6 all of a /64, which one client has to itself.
     pub fn of_address(address: IpAddr) -> Self {
         Self::Address(match address {
@@ -75,6 +80,23 @@ pub struct Figures {
     pub remaining: u32,
     /// The Unix second from which on all of them are there again.
     pub reset: i64,
+}
+
+/// What was counted of one pool in one window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// Whose calls.
+    pub pool: Pool,
+    /// The operation's number.
+    pub operation: usize,
+    /// The window's length.
+    pub seconds: u32,
+    /// Calls allowed.
+    pub limit: u32,
+    /// Calls used.
+    pub used: u32,
+    /// When all of them are there again.
+    pub resets: Time,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -152,6 +174,42 @@ impl Limiter {
             used: 0,
         }; MOST_WINDOWS];
         self.standing(windows, &fresh, true, false)
+    }
+
+    /// Whether nobody is refused.
+    pub fn is_off(&self) -> bool {
+        self.mode == Mode::Off
+    }
+
+    /// What an app and its users have used, in windows that are not over at `now`. `windows` are
+    /// those of a pool and an operation.
+    pub fn of_app(
+        &self,
+        app: i64,
+        windows: impl Fn(Pool, usize) -> &'static [Window],
+        now: Time,
+    ) -> Vec<Counted> {
+        let mut all = Vec::new();
+        for shard in &self.shards {
+            let shard = shard.lock();
+            for (key, slot) in shard.iter().filter(|(key, _)| key.pool.is_of(app)) {
+                let counts = windows(key.pool, key.operation).iter().zip(&slot.counts);
+                let counted = counts.map(|(window, count)| self.counted(*key, *window, *count));
+                all.extend(counted.filter(|one| one.used > 0 && one.resets > now));
+            }
+        }
+        all
+    }
+
+    fn counted(&self, key: Key, window: Window, count: Count) -> Counted {
+        Counted {
+            pool: key.pool,
+            operation: key.operation,
+            seconds: window.seconds,
+            limit: self.calls(window),
+            used: count.used,
+            resets: Time::from_ms(count.start_ms + i64::from(window.seconds) * 1000),
+        }
     }
 
     /// How many pairs of pool and operation are held now.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use base::Speech;
 
 use super::ENDPOINTS;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Accent, Endpoint};
 use crate::router::spell;
 
 /// The published list: document, section, group, method, path.
@@ -109,7 +109,9 @@ pub fn coverage_markdown() -> String {
     let rows = coverage();
     let listed =
         |endpoint: &&Endpoint| !rows.iter().any(|row| row.operation_id == Some(endpoint.id));
-    let further: Vec<_> = all().filter(listed).collect();
+    // Pages are for people, and their style changes its path with its content.
+    let shown = |endpoint: &&Endpoint| endpoint.accent != Accent::Page;
+    let further: Vec<_> = all().filter(listed).filter(shown).collect();
     let mut page = String::from(
         "# Coverage\n\nWritten by a test; do not edit. `LOCUM_WRITE_GENERATED=1 cargo test -p web \
          coverage` writes it anew.\n\n",

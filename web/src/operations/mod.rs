@@ -18,6 +18,8 @@ pub mod mutes;
 pub mod news;
 pub mod notes;
 pub mod oauth;
+pub mod pages;
+pub mod portal;
 pub mod posts;
 pub mod powerstream;
 pub mod reposts;
@@ -67,6 +69,8 @@ pub static ENDPOINTS: &[&[Endpoint]] = &[
     powerstream::POWERSTREAM,
     oauth::OAUTH1,
     oauth::OAUTH2,
+    portal::PORTAL,
+    pages::PAGES,
     ads::ACCOUNTS,
     ads::ACCOUNT,
     ads::REFERENCE,

@@ -8,7 +8,7 @@ use base::Scopes;
 
 use super::shared::ANY_LENGTH;
 use crate::endpoint::{Accent, Body, Endpoint, Kind, Member, Param, Shape, Window, quarter};
-use crate::oauth;
+use crate::{oauth, pages};
 
 /// OAuth 1.0a, and the operations of the older interface that it needs.
 pub static OAUTH1: &[Endpoint] = &[
@@ -28,17 +28,17 @@ pub static OAUTH1: &[Endpoint] = &[
         ]))
         .accent(Accent::Legacy),
     Endpoint::new("authorizeRequestToken", "GET", "/oauth/authorize")
+        .act(pages::oauth1::authorize)
         .about("Asks the user whether an app may act for them.")
         .open()
         .limits(PER_APP, &[])
-        .params(&[CONSENT])
         .accent(Accent::Page),
     Endpoint::new("authenticateRequestToken", "GET", "/oauth/authenticate")
         .aliases(&["/i/oauth/authenticate"])
+        .act(pages::oauth1::authenticate)
         .about("Signs the user in to an app, without asking again what was granted before.")
         .open()
         .limits(PER_APP, &[])
-        .params(&[CONSENT])
         .accent(Accent::Page),
     Endpoint::new("createAccessToken", "POST", "/oauth/access_token")
         .act(oauth::three_legged::access)
@@ -115,18 +115,10 @@ pub static OAUTH2: &[Endpoint] = &[
         .accent(Accent::Legacy),
     Endpoint::new("authorizeOAuth2", "GET", "/i/oauth2/authorize")
         .aliases(&["/2/oauth2/authorize"])
+        .act(pages::oauth2::show)
         .about("Asks the user whether an app may act for them within some scopes.")
         .open()
         .limits(PER_APP, &[])
-        .params(&[&[
-            Param::query("response_type", TEXT, "`code`."),
-            Param::query("client_id", TEXT, "The client id of the app."),
-            Param::query("redirect_uri", TEXT, "Where to go afterwards."),
-            Param::query("scope", TEXT, "The scopes, with spaces between."),
-            Param::query("state", TEXT, "Given back, up to 500 characters."),
-            Param::query("code_challenge", TEXT, "The challenge of the verifier."),
-            Param::query("code_challenge_method", TEXT, "`S256` or `plain`."),
-        ]])
         .accent(Accent::Page),
     Endpoint::new("createOAuth2Token", "POST", "/2/oauth2/token")
         .act(oauth::tokens::issue)
@@ -168,13 +160,3 @@ const ACCESS_TYPE: Param = Param::query(
     "A lower level than the app's own.",
 )
 .also(&["x_auth_access_type"]);
-
-const CONSENT: &[Param] = &[
-    Param::query("oauth_token", TEXT, "The request token."),
-    Param::query(
-        "force_login",
-        TEXT,
-        "Whether the user must sign in again; absent means no.",
-    ),
-    Param::query("screen_name", TEXT, "The username to begin with."),
-];

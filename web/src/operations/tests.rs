@@ -1,8 +1,9 @@
 use std::collections::HashSet;
 
-use base::Speech;
+use base::{Refusal, Speech};
 
 use super::ENDPOINTS;
+use super::portal::DEVELOPMENT;
 use crate::endpoint::{Accent, Endpoint, Place};
 use crate::router::{Router, spell};
 
@@ -72,8 +73,14 @@ fn no_parameter_is_declared_twice() {
 
 #[test]
 fn all_operations_can_be_mounted_together() {
-    let router = Router::new(ENDPOINTS).unwrap();
-    for endpoint in all() {
+    let mut router = Router::new(ENDPOINTS).unwrap();
+    // A real network has none of these.
+    for endpoint in DEVELOPMENT {
+        let lost = router.find(endpoint.method, endpoint.path).unwrap_err();
+        assert_eq!(lost.refusal, Refusal::NoSuchPath, "{endpoint:?}");
+    }
+    router.add(DEVELOPMENT).unwrap();
+    for endpoint in all().chain(DEVELOPMENT) {
         for path in paths(endpoint) {
             for speech in [Speech::Post, Speech::Tweet] {
                 let path = spell(path, speech).replace(['{', '}'], "");

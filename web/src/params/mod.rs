@@ -9,7 +9,7 @@ use view::{Object, Wants};
 pub(crate) use wrong::shown;
 use wrong::{empty, garbled, invalid, no_text, not_one_of, repeated, unknown, wrong};
 
-use crate::endpoint::{Endpoint, Kind, Param, Pattern, Place};
+use crate::endpoint::{Accent, Endpoint, Kind, Param, Pattern, Place};
 
 /// A parameter's value.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,6 +118,8 @@ impl Reader {
             match place {
                 // Credentials, judged where they belong.
                 Place::Query if name.starts_with("oauth_") => {}
+                // What pages do not know they pass over (RFC 6749 §3.1).
+                Place::Query if self.endpoint.accent == Accent::Page => {}
                 Place::Query => self.wrong.push(unknown(self.endpoint, name, &raw)),
                 // The path's shape is the table's own doing; an id is what it nearly always is.
                 Place::Path => {}

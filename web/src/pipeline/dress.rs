@@ -7,6 +7,7 @@ use http::{Method, Response, StatusCode};
 use super::{Shared, Trace};
 use crate::call::Head;
 use crate::endpoint::Accent;
+use crate::pages::headers::{guard, is_html};
 use crate::reply::Reply;
 
 /// The version of the public interface that this is.
@@ -35,6 +36,9 @@ impl Shared {
         }
         if let Some(level) = trace.access_level {
             headers.insert(ACCESS_LEVEL, HeaderValue::from_static(level));
+        }
+        if trace.accent == Accent::Page || is_html(&headers) {
+            guard(&mut headers, self.home.front.is_tls());
         }
         headers.entry(CACHE_CONTROL).or_insert(FRESH);
         headers.insert(TRANSACTION_ID, head.id.value());

@@ -56,6 +56,16 @@ pub struct Config {
     pub body_timeout: Duration,
     /// The key of page tokens: the same on every node.
     pub page_key: [u8; 32],
+    /// The address that people open, without a slash at its end.
+    pub base_url: String,
+    /// Further origins under which the same pages are met.
+    pub origins: Vec<String>,
+    /// What the platform is called in letters.
+    pub site_name: String,
+    /// Whether this is a development world.
+    pub dev: bool,
+    /// Who may create an account.
+    pub registration: network::joining::Registration,
 }
 
 impl Default for Config {
@@ -73,6 +83,11 @@ impl Default for Config {
             parts_limit: 16 * 1024 * 1024,
             body_timeout: Duration::from_mins(1),
             page_key: [0; 32],
+            base_url: "http://localhost".to_owned(),
+            origins: Vec::new(),
+            site_name: "Locum".to_owned(),
+            dev: false,
+            registration: network::joining::Registration::Closed,
         }
     }
 }
@@ -86,7 +101,7 @@ pub struct Server {
 struct Shared {
     router: Router,
     authenticator: Arc<Authenticator>,
-    limiter: Limiter,
+    limiter: Arc<Limiter>,
     home: Arc<Home>,
     health: Health,
     metrics: Arc<Metrics>,
@@ -122,20 +137,29 @@ impl Server {
         drain: Shutdown,
         config: Config,
     ) -> Result<Self, Fault> {
+        let limiter = Limiter::new(config.rate_limits, config.rate_limit_keys);
+        let limiter = Arc::new(limiter);
+        let mut router = Router::new(table)?;
+        if config.dev {
+            router.add(crate::operations::portal::DEVELOPMENT)?;
+        }
         let home = Home {
             store: Arc::clone(&store),
             authenticator: Arc::clone(&authenticator),
             homes: Arc::default(),
             rules: config.rules.clone(),
+            limiter: Arc::clone(&limiter),
+            usage: network::usage::Usage::default(),
             bearers: Limiter::new(config.rate_limits, config.rate_limit_keys),
             sealer: Sealer::new(&config.page_key)?,
             default_speech: config.default_vocabulary,
             problem_base: config.problem_base.clone(),
+            front: crate::pages::Front::new(&store, &config)?,
         };
         let shared = Shared {
-            router: Router::new(table)?,
+            router,
             authenticator,
-            limiter: Limiter::new(config.rate_limits, config.rate_limit_keys),
+            limiter,
             home: Arc::new(home),
             ids: RequestIds::new(&store.context().chance)?,
             health: Health::new(store, drain),
@@ -151,6 +175,12 @@ impl Server {
     /// Whether the process lives and can serve, for the control address.
     pub fn health(&self) -> Health {
         self.shared.health.clone()
+    }
+
+    /// Writes down what apps called since the last time.
+    pub async fn note_usage(&self) -> Result<(), Stop> {
+        let home = &self.shared.home;
+        home.usage.flush(&home.store).await
     }
 
     /// Pairs of caller and operation whose calls are being counted.

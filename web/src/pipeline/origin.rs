@@ -21,7 +21,7 @@ impl Config {
     }
 
     /// The client's address.
-    pub(super) fn client(&self, head: &Head) -> Option<IpAddr> {
+    pub(crate) fn client(&self, head: &Head) -> Option<IpAddr> {
         let peer = head
             .peer
             .and_then(|peer| peer.addr)

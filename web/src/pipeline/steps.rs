@@ -185,6 +185,10 @@ impl Shared {
                 None => return Ok(()),
             },
         };
+        if let Some(caller) = caller {
+            let (app, used) = (caller.app_id, caller.credential);
+            self.home.usage.note(app, used, caller.user, endpoint.id);
+        }
         let standing = self.limiter.count(pool, operation, windows, wall());
         trace.standing = Some(standing);
         if standing.allowed {

@@ -239,6 +239,8 @@ fn a_redirect_address_is_the_registered_one_byte_for_byte() {
             ("http://127.0.0.1:49152/no", false),
             ("https://127.0.0.1:3000/cb", false),
             ("https://client.example:444/cb", false),
+            ("HTTPS://client.example/cb", false),
+            ("https://CLIENT.example/cb", false),
         ] {
             let said = judge(&world, &development, asking(url)).await;
             assert_eq!(said == format!("ok {url}"), good, "{url}: {said}");

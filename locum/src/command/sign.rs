@@ -1,0 +1,83 @@
+//! `locum sign`.
+
+use base::Stop;
+use clap::{Args, Subcommand};
+use network::explain::{self, Asked, Explained};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::exit::Exit;
+use crate::world::World;
+
+/// What may be done about signatures.
+#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum SignCommand {
+    /// Says why the OAuth 1.0a signature of a request holds or does not
+    Explain(SignedRequest),
+}
+
+/// A signed request.
+#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct SignedRequest {
+    /// The whole address that the request goes to, with its query
+    address: String,
+    /// The Authorization header, or - to read it from stdin
+    #[arg(default_value = "-")]
+    header: String,
+    /// The request's method
+    #[arg(long, short = 'X', default_value = "GET")]
+    method: String,
+    /// The body, if it is application/x-www-form-urlencoded; no other is signed
+    #[arg(long, value_name = "BODY")]
+    form: Option<String>,
+    /// The base string that your own code builds, to compare with the server's
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) base_string: Option<String>,
+}
+
+impl SignCommand {
+    /// Reads what must be read where the command was given.
+    pub(super) fn prepare(&mut self) -> Result<(), Exit> {
+        let Self::Explain(request) = self;
+        if request.header == "-" {
+            request.header = std::io::read_to_string(std::io::stdin())
+                .map_err(|error| Exit::Failed(format!("reading stdin: {error}")))?;
+        }
+        Ok(())
+    }
+}
+
+/// Does it. The answer holds no secret.
+pub(super) async fn execute(world: &World, command: SignCommand) -> Result<Value, Stop> {
+    let SignCommand::Explain(request) = command;
+    let skew = world.settings.timestamp_skew.as_millis();
+    let skew = i64::try_from(skew).unwrap_or(i64::MAX);
+    let asked = Asked {
+        method: request.method,
+        url: request.address,
+        authorization: request.header,
+        form: request.form,
+        base_string: request.base_string,
+    };
+    let work = move |tx: &mut store::Tx<'_>| explain::explain(tx, &asked, skew);
+    world.store.read(work).await.map(|found| said(&found))
+}
+
+fn said(found: &Explained) -> Value {
+    let failures = found.failures.iter();
+    let failures: Vec<Value> = failures
+        .map(|(check, message)| json!({"check": check.name(), "message": message}))
+        .collect();
+    json!({
+        "holds": found.holds,
+        "app": found.app,
+        "base_string": found.base_string,
+        "differs_at": found.differs_at,
+        "expected_signature": found.expected,
+        "presented_signature": found.presented,
+        "failures": failures,
+        "hints": found.hints,
+    })
+}

@@ -1,0 +1,102 @@
+//! `locum sign explain`, for people.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use crate::cli::{Common, Output};
+use crate::command::{Command, SignCommand, done};
+use crate::exit::Exit;
+
+/// Explains a signed request.
+pub(crate) fn explain(common: &Common, verb: SignCommand, output: Output) -> Result<(), Exit> {
+    let SignCommand::Explain(request) = &verb;
+    let theirs = request.base_string.clone();
+    let found = done(common, Command::Sign(verb), output)?;
+    if output.json {
+        output.value(&found);
+    } else {
+        output.text(&told(&found, theirs.as_deref()));
+    }
+    Ok(())
+}
+
+fn text<'v>(found: &'v Value, name: &str) -> &'v str {
+    found.get(name).and_then(Value::as_str).unwrap_or("—")
+}
+
+fn list<'v>(found: &'v Value, name: &str) -> &'v [Value] {
+    let list = found.get(name).and_then(Value::as_array);
+    list.map(Vec::as_slice).unwrap_or_default()
+}
+
+fn told(found: &Value, theirs: Option<&str>) -> String {
+    let mut all = String::new();
+    let mut line = |text: &str| {
+        // Writing to a String does not fail.
+        let _written = writeln!(all, "{text}");
+    };
+    match list(found, "failures") {
+        [] => line("The signature holds."),
+        failures => {
+            for failure in failures {
+                let (check, message) = (text(failure, "check"), text(failure, "message"));
+                line(&format!("Fails: {check}. {message}"));
+            }
+        }
+    }
+    for hint in list(found, "hints").iter().filter_map(Value::as_str) {
+        line(&format!("Hint: {hint}"));
+    }
+    let ours = text(found, "base_string");
+    line(&format!("\nBase string\n{ours}"));
+    if let Some(theirs) = theirs {
+        line(&format!("Yours\n{theirs}"));
+        line(&parted(ours, theirs, found.get("differs_at")));
+    }
+    line(&format!(
+        "\nExpected signature   {}",
+        text(found, "expected_signature")
+    ));
+    line(&format!(
+        "Presented signature  {}",
+        text(found, "presented_signature")
+    ));
+    all
+}
+
+/// Where two base strings part, with what stands there.
+fn parted(ours: &str, theirs: &str, at: Option<&Value>) -> String {
+    let at = at.and_then(Value::as_u64).map(usize::try_from);
+    let Some(Ok(at)) = at else {
+        return "They are the same.".to_owned();
+    };
+    let from = |text: &str| {
+        let rest = text.as_bytes().get(at..).unwrap_or_default();
+        match rest.get(..rest.len().min(24)).unwrap_or_default() {
+            [] => "its end".to_owned(),
+            piece => format!("{:?}", String::from_utf8_lossy(piece)),
+        }
+    };
+    let byte = at.saturating_add(1);
+    let (ours, theirs) = (from(ours), from(theirs));
+    format!("They part at byte {byte}: the server's has {ours}, yours has {theirs}.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parted;
+    use serde_json::json;
+
+    #[test]
+    fn the_place_is_shown_where_base_strings_part() {
+        let at = json!(4);
+        let said = parted("GET&http", "GET+http", Some(&json!(3)));
+        assert!(
+            said.contains("byte 4") && said.contains("\"+http\""),
+            "{said}"
+        );
+        assert!(parted("GET&", "GET&x", Some(&at)).contains("its end"));
+        assert_eq!(parted("a", "a", None), "They are the same.");
+    }
+}

@@ -1,0 +1,71 @@
+//! Settings: the password, sessions and connected apps.
+
+use super::browser::Browser;
+use crate::harness::shared;
+
+#[test]
+fn a_session_is_ended_from_another() {
+    let server = shared();
+    let (mut here, name) = Browser::of_someone(server);
+    let mut there = Browser::new(server);
+    there.sign_in(&name, "secret", "/");
+    assert_eq!(there.get("/settings/account").status, 200);
+    let page = here.get("/settings/sessions");
+    assert_eq!(page.status, 200, "{}", page.text());
+    let answer = here.submit(&page, "/settings/sessions/revoke", &[]);
+    assert_eq!(answer.header("location"), "/settings/sessions");
+    assert_eq!(there.get("/settings/account").status, 303);
+    assert_eq!(here.get("/settings/account").status, 200);
+    there.sign_in(&name, "secret", "/");
+    let page = here.get("/settings/sessions");
+    here.submit(&page, "/settings/sessions/revoke-others", &[]);
+    assert_eq!(there.get("/settings/account").status, 303);
+    assert_eq!(here.get("/settings/account").status, 200);
+}
+
+#[test]
+fn a_password_is_changed_by_whoever_knows_it() {
+    let server = shared();
+    let (mut here, name) = Browser::of_someone(server);
+    let mut there = Browser::new(server);
+    there.sign_in(&name, "secret", "/");
+    let page = here.get("/settings/account");
+    let action = "/settings/account/password";
+    let new = "tr4ms stop here";
+    let weak = here.submit(
+        &page,
+        action,
+        &[("current", "secret"), ("password", "short")],
+    );
+    assert_eq!(weak.status, 400);
+    let before = here.cookies["locum"].clone();
+    let done = here.submit(&page, action, &[("current", "secret"), ("password", new)]);
+    assert_eq!(done.status, 303, "{}", done.text());
+    assert_ne!(here.cookies["locum"], before);
+    let page = here.get(done.header("location"));
+    assert!(
+        page.text().contains("Your password was changed."),
+        "{}",
+        page.text()
+    );
+    assert_eq!(there.get("/settings/account").status, 303);
+    assert_eq!(there.sign_in(&name, new, "/").status, 303);
+}
+
+#[test]
+fn a_forgotten_password_tells_nobody_who_is_here() {
+    let server = shared();
+    let mut browser = Browser::new(server);
+    let page = browser.get("/forgotten-password");
+    let mut ask = |email: &str| {
+        let answer = browser.submit(&page, "/forgotten-password", &[("email", email)]);
+        (answer.status, answer.text().replace(email, "E"))
+    };
+    let first = ask("nobody1@example.org");
+    assert_eq!(first.0, 200);
+    assert_eq!(first, ask("nobody2@example.org"));
+    let dead = browser.get("/account/reset?token=nothing");
+    assert!(dead.text().contains("This link no longer works"));
+    let dead = browser.get("/account/confirm?token=nothing");
+    assert!(dead.text().contains("This link no longer works"));
+}

@@ -1,0 +1,148 @@
+//! A browser as far as our pages need one: cookies, and forms with their hidden fields.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::harness::{Answer, Ask, Server, encode, fresh};
+
+/// A browser with its cookies.
+pub(super) struct Browser<'s> {
+    pub(super) server: &'s Server,
+    pub(super) cookies: BTreeMap<String, String>,
+}
+
+impl<'s> Browser<'s> {
+    pub(super) const fn new(server: &'s Server) -> Self {
+        Self {
+            server,
+            cookies: BTreeMap::new(),
+        }
+    }
+
+    /// A browser in which somebody new is signed in.
+    pub(super) fn of_someone(server: &'s Server) -> (Self, String) {
+        let name = someone(server);
+        let mut browser = Self::new(server);
+        let answer = browser.sign_in(&name, "secret", "/settings/account");
+        assert_eq!(answer.status, 303, "{}", answer.text());
+        (browser, name)
+    }
+
+    /// Sends a request with its cookies, and keeps those that come.
+    pub(super) fn send(&mut self, ask: Ask) -> Answer {
+        let pairs = self.cookies.iter();
+        let cookies: Vec<_> = pairs
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let answer = self.server.send(ask.header("cookie", cookies.join("; ")));
+        for line in answer.headers.get_all("set-cookie") {
+            let pair = line.to_str().unwrap().split(';').next().unwrap();
+            let (name, value) = pair.split_once('=').unwrap();
+            if value.is_empty() {
+                self.cookies.remove(name);
+            } else {
+                self.cookies.insert(name.to_owned(), value.to_owned());
+            }
+        }
+        answer
+    }
+
+    pub(super) fn get(&mut self, target: impl Into<String>) -> Answer {
+        self.send(Ask::get(target))
+    }
+
+    /// Sends the form that a page shows, with fields of its own.
+    pub(super) fn submit(
+        &mut self,
+        page: &Answer,
+        action: &str,
+        fields: &[(&str, &str)],
+    ) -> Answer {
+        let mut all = hidden(&page.text(), action);
+        for (name, value) in fields {
+            all.insert((*name).to_owned(), (*value).to_owned());
+        }
+        let origin = self.server.url.clone();
+        self.send(posted(action, &all).header("origin", origin))
+    }
+
+    pub(super) fn sign_in(&mut self, login: &str, password: &str, next: &str) -> Answer {
+        let page = self.get(format!("/login?next={}", encode(next)));
+        assert_eq!(page.status, 200, "{}", page.text());
+        let fields = [("login", login), ("password", password)];
+        self.submit(&page, "/login", &fields)
+    }
+}
+
+/// A form as it goes over the wire.
+pub(super) fn posted(action: &str, fields: &BTreeMap<String, String>) -> Ask {
+    let pairs: Vec<_> = fields
+        .iter()
+        .map(|(name, value)| format!("{}={}", encode(name), encode(value)))
+        .collect();
+    Ask::post(action).form(pairs.join("&"))
+}
+
+/// The hidden fields of the form with this action.
+pub(super) fn hidden(html: &str, action: &str) -> BTreeMap<String, String> {
+    let start = format!("action=\"{}\"", action.replace('&', "&#38;"));
+    let form = html.split(&start).nth(1);
+    let form = form.unwrap_or_else(|| panic!("no form to {action} on {html}"));
+    let form = form.split("</form>").next().unwrap();
+    let inputs = form.split("<input type=\"hidden\" name=\"").skip(1);
+    let pairs = inputs.map(|input| {
+        let (name, rest) = input.split_once("\" value=\"").unwrap();
+        (name.to_owned(), plain(rest.split('"').next().unwrap()))
+    });
+    pairs.collect()
+}
+
+fn plain(html: &str) -> String {
+    let pairs = [
+        ("&#38;", "&"),
+        ("&amp;", "&"),
+        ("&#60;", "<"),
+        ("&#34;", "\""),
+        ("&#39;", "'"),
+        ("&#62;", ">"),
+    ];
+    let mut text = html.to_owned();
+    for (entity, letter) in pairs {
+        text = text.replace(entity, letter);
+    }
+    text
+}
+
+/// Somebody new, whose password is `secret`.
+pub(super) fn someone(server: &Server) -> String {
+    let name = format!("visitor{}", fresh());
+    let made = ["user", "create", &name, "--password", "secret"];
+    server.cli(&made).well();
+    name
+}
+
+/// A new app, made with further arguments.
+pub(super) fn app(server: &Server, more: &[&str]) -> Value {
+    let name = format!("App {}", fresh());
+    let owner = server.app().owner.clone();
+    let made = ["app", "create", &name, "--owner", &owner];
+    server.cli(&[&made[..], more].concat()).json()
+}
+
+/// A text member of what a command answered.
+pub(super) fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value[name]
+        .as_str()
+        .unwrap_or_else(|| panic!("no {name}: {value}"))
+}
+
+/// A parameter of an address.
+pub(super) fn param(url: &str, name: &str) -> Option<String> {
+    let query = url.split_once('?')?.1;
+    let pairs = base::percent::parse_form(query).unwrap();
+    let mut pairs = pairs.into_iter();
+    pairs
+        .find(|(known, _)| known == name)
+        .map(|(_, value)| value)
+}

@@ -1,0 +1,92 @@
+//! The headers of everything that a browser shows.
+
+use serde_json::Value;
+use web::endpoint::Accent;
+
+use super::browser::Browser;
+use crate::harness::{Answer, Ask, Server, shared, until};
+
+#[track_caller]
+fn is_guarded(answer: &Answer, what: &str) {
+    let policy = answer.header("content-security-policy");
+    for part in [
+        "default-src 'none'",
+        "style-src 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+    ] {
+        assert!(policy.contains(part), "{what}: {policy}");
+    }
+    assert!(!policy.contains("unsafe"), "{what}: {policy}");
+    assert_eq!(answer.header("x-content-type-options"), "nosniff", "{what}");
+    assert_eq!(answer.header("referrer-policy"), "no-referrer", "{what}");
+    assert!(
+        answer.header("cache-control").contains("no-store"),
+        "{what}"
+    );
+    assert_eq!(answer.header("access-control-allow-origin"), "", "{what}");
+}
+
+#[test]
+fn every_page_is_guarded() {
+    let server = shared();
+    let (mut person, _) = Browser::of_someone(server);
+    let mut nobody = Browser::new(server);
+    for endpoint in web::operations::ENDPOINTS.iter().copied().flatten() {
+        let path = endpoint.path;
+        let is_asset = path.starts_with("/assets/");
+        if endpoint.accent != Accent::Page || is_asset || path.contains('{') {
+            continue;
+        }
+        for browser in [&mut nobody, &mut person] {
+            let ask = Ask::new(endpoint.method, path);
+            let answer = browser.send(ask);
+            is_guarded(
+                &answer,
+                &format!("{} {path}: {}", endpoint.method, answer.status),
+            );
+            assert!(answer.status < 500, "{path}: {}", answer.text());
+            assert!(!answer.text().contains("<script"), "{path}");
+            let to = answer.header("location");
+            assert!(to.is_empty() || to.starts_with('/'), "{path}: {to}");
+        }
+    }
+    let lost = server.send(Ask::get("/oauth2/authorize/nothing"));
+    assert_eq!(lost.status, 404);
+}
+
+#[test]
+fn the_style_is_kept_for_ever() {
+    let server = shared();
+    let page = server.send(Ask::get("/login")).text();
+    let path = page.split("href=\"/assets/").nth(1).unwrap();
+    let path = format!("/assets/{}", path.split('"').next().unwrap());
+    let style = server.send(Ask::get(path));
+    assert_eq!(style.status, 200);
+    assert!(style.header("cache-control").contains("immutable"));
+    assert_eq!(style.header("x-content-type-options"), "nosniff");
+}
+
+#[test]
+fn over_tls_the_cookie_is_bound_to_the_host() {
+    let mut server = Server::prepare(&["--base-url", "https://own.example"]);
+    server.launch();
+    let mut addr = String::new();
+    until("the server says where it is", || {
+        let told = std::fs::read_to_string(server.data().join("server.json")).unwrap_or_default();
+        let told: Value = serde_json::from_str(&told).unwrap_or_default();
+        told["addr"]
+            .as_str()
+            .unwrap_or_default()
+            .clone_into(&mut addr);
+        !addr.is_empty()
+    });
+    server.url = format!("http://{addr}");
+    let page = server.send(Ask::get("/login"));
+    let cookie = page.header("set-cookie");
+    assert!(cookie.starts_with("__Host-locum"), "{cookie}");
+    assert!(cookie.contains("; Secure"), "{cookie}");
+    let strict = page.header("strict-transport-security");
+    assert!(strict.starts_with("max-age="), "{strict}");
+}

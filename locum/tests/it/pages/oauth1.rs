@@ -1,0 +1,257 @@
+//! OAuth 1.0a in three steps, through the pages.
+
+use serde_json::Value;
+
+use super::browser::{Browser, app, param, text};
+use crate::harness::{Ask, Key, Server, encode, shared};
+
+const CALLBACK: &str = "https://client.example/cb";
+const ACTION: &str = "/oauth/authorize";
+
+fn pairs(body: &str) -> impl Fn(&str) -> String + use<> {
+    let url = format!("?{body}");
+    move |name| param(&url, name).unwrap_or_else(|| panic!("no {name} in {url}"))
+}
+
+fn consumer(app: &Value) -> (&str, &str) {
+    (text(app, "api_key"), text(app, "api_secret"))
+}
+
+/// A request token and its secret.
+fn begin(server: &Server, app: &Value, callback: &str) -> (String, String) {
+    let ask = Ask::post(format!(
+        "/oauth/request_token?oauth_callback={}",
+        encode(callback)
+    ));
+    let key = Key {
+        consumer: consumer(app),
+        ..Key::default()
+    };
+    let header = ask.signature(&key, &server.url);
+    let answer = server.send(ask.authorized(header));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let get = pairs(&answer.text());
+    (get("oauth_token"), get("oauth_token_secret"))
+}
+
+/// The status and the body of the exchange.
+fn exchange(
+    server: &Server,
+    app: &Value,
+    pair: &(String, String),
+    verifier: &str,
+) -> (u16, String) {
+    let ask = Ask::post("/oauth/access_token").form(format!("oauth_verifier={}", encode(verifier)));
+    let key = Key {
+        consumer: consumer(app),
+        token: (&pair.0, &pair.1),
+        ..Key::default()
+    };
+    let header = ask.signature(&key, &server.url);
+    let answer = server.send(ask.authorized(header));
+    (answer.status, answer.text())
+}
+
+fn web_app(server: &Server) -> Value {
+    app(server, &["--callback", CALLBACK, "--sign-in"])
+}
+
+#[test]
+fn a_person_lets_an_app_in_and_out() {
+    let server = shared();
+    let app = web_app(server);
+    let pair = begin(server, &app, &format!("{CALLBACK}?kept=1"));
+    let mut browser = Browser::new(server);
+    let name = super::browser::someone(server);
+    let address = format!("{ACTION}?oauth_token={}", pair.0);
+    let page = browser.get(format!("{address}&screen_name=%22%3E{name}&force_login"));
+    assert_eq!(page.status, 200);
+    assert!(
+        page.text().contains(&format!("&#34;&#62;{name}")),
+        "{}",
+        page.text()
+    );
+    assert!(
+        page.header("content-security-policy")
+            .contains("form-action 'self' https://client.example;")
+    );
+    let fields = [("login", name.as_str()), ("password", "secret")];
+    let back = browser.submit(&page, "/login", &fields);
+    assert_eq!(
+        (back.status, back.header("location")),
+        (303, address.as_str())
+    );
+    let page = browser.get(address.clone());
+    assert!(page.text().contains(text(&app, "name")));
+    let answer = browser.submit(&page, ACTION, &[("decision", "allow")]);
+    assert_eq!(answer.status, 302, "{}", answer.text());
+    let to = answer.header("location");
+    assert!(
+        to.starts_with("https://client.example/cb?kept=1&oauth_token="),
+        "{to}"
+    );
+    let verifier = param(to, "oauth_verifier").unwrap();
+    let (status, body) = exchange(server, &app, &pair, &verifier);
+    assert_eq!(status, 200, "{body}");
+    let get = pairs(&body);
+    assert_eq!(get("screen_name"), name);
+    let me = Ask::get("/2/users/me");
+    let (token, secret) = (get("oauth_token"), get("oauth_token_secret"));
+    let key = Key {
+        consumer: consumer(&app),
+        token: (&token, &secret),
+        ..Key::default()
+    };
+    let header = me.signature(&key, &server.url);
+    server.send(me.clone().authorized(header)).is(200);
+    // Used up: a page, never a redirect.
+    let used = browser.get(address);
+    assert_eq!((used.status, used.header("location")), (400, ""));
+    // And out again.
+    let page = browser.get("/settings/apps");
+    assert!(page.text().contains(text(&app, "name")), "{}", page.text());
+    assert_eq!(
+        browser.submit(&page, "/settings/apps/revoke", &[]).status,
+        303
+    );
+    let header = me.signature(&key, &server.url);
+    assert_eq!(server.send(me.authorized(header)).status, 401);
+}
+
+#[test]
+fn an_app_without_a_browser_is_told_a_pin() {
+    let server = shared();
+    let app = app(server, &[]);
+    let pair = begin(server, &app, "oob");
+    let (mut browser, name) = Browser::of_someone(server);
+    let page = browser.get(format!("{ACTION}?oauth_token={}", pair.0));
+    let page = browser.submit(&page, ACTION, &[("decision", "allow")]);
+    assert_eq!(page.status, 200, "{}", page.text());
+    let digits: String = pin(&page.text());
+    assert_eq!(exchange(server, &app, &pair, "0000000").0, 401);
+    let (status, body) = exchange(server, &app, &pair, &digits);
+    assert_eq!(status, 200, "{digits}: {body}");
+    assert_eq!(pairs(&body)("screen_name"), name);
+}
+
+/// The seven digits of a page, whatever stands between them.
+fn pin(html: &str) -> String {
+    let main = html.split("class=\"pin\"").nth(1);
+    let main = main.unwrap_or_else(|| panic!("no PIN on {html}"));
+    let mut depth = 0;
+    let mut digits = String::new();
+    for letter in main.split_once('>').unwrap().1.chars() {
+        match letter {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            '0'..='9' if depth == 0 => digits.push(letter),
+            _ => {}
+        }
+        if digits.len() == 7 {
+            break;
+        }
+    }
+    digits
+}
+
+#[test]
+fn a_person_says_no() {
+    let server = shared();
+    let (mut browser, _) = Browser::of_someone(server);
+    let app = web_app(server);
+    let pair = begin(server, &app, CALLBACK);
+    let page = browser.get(format!("{ACTION}?oauth_token={}", pair.0));
+    let answer = browser.submit(&page, ACTION, &[("decision", "deny")]);
+    let to = format!("{CALLBACK}?denied={}", pair.0);
+    assert_eq!(
+        (answer.status, answer.header("location")),
+        (302, to.as_str())
+    );
+    assert_eq!(exchange(server, &app, &pair, "x").0, 401);
+    let pair = begin(server, &app, "oob");
+    let page = browser.get(format!("{ACTION}?oauth_token={}", pair.0));
+    let answer = browser.submit(&page, ACTION, &[("decision", "deny")]);
+    assert_eq!((answer.status, answer.header("location")), (200, ""));
+    let page = browser.get(format!(
+        "{ACTION}?oauth_token={}",
+        begin(server, &app, "oob").0
+    ));
+    assert_eq!(
+        browser.submit(&page, ACTION, &[("decision", "?")]).status,
+        400
+    );
+}
+
+#[test]
+fn nobody_is_asked_twice_by_authenticate() {
+    let server = shared();
+    let (mut browser, _) = Browser::of_someone(server);
+    let app = web_app(server);
+    let mut visit = |path: &str, more: &str| {
+        let pair = begin(server, &app, CALLBACK);
+        let page = browser.get(format!("{path}?oauth_token={}{more}", pair.0));
+        (page, pair)
+    };
+    let (page, pair) = visit("/oauth/authenticate", "");
+    assert_eq!(page.status, 200, "it was not approved before");
+    browser.submit(&page, ACTION, &[("decision", "allow")]);
+    let _ = pair;
+    let mut visit = |path: &str, more: &str| {
+        let pair = begin(server, &app, CALLBACK);
+        let page = browser.get(format!("{path}?oauth_token={}{more}", pair.0));
+        (page, pair)
+    };
+    for path in ["/oauth/authenticate", "/i/oauth/authenticate"] {
+        let (answer, pair) = visit(path, "");
+        assert_eq!(answer.status, 302, "{}", answer.text());
+        let verifier = param(answer.header("location"), "oauth_verifier").unwrap();
+        assert_eq!(exchange(server, &app, &pair, &verifier).0, 200);
+    }
+    assert_eq!(
+        visit("/oauth/authenticate", "&force_login=false").0.status,
+        302
+    );
+    assert_eq!(visit("/oauth/authorize", "").0.status, 200);
+    for forced in ["&force_login", "&force_login=true", "&force_login="] {
+        let page = visit("/oauth/authenticate", forced).0;
+        assert_eq!(page.status, 200);
+        assert!(page.text().contains("name=\"password\""), "{forced}");
+    }
+    let mut nobody = Browser::new(server);
+    let pair = begin(server, &app, CALLBACK);
+    let page = nobody.get(format!("/oauth/authenticate?oauth_token={}", pair.0));
+    assert!(page.text().contains("name=\"password\""));
+}
+
+#[test]
+fn what_cannot_be_answered_leads_nowhere() {
+    let server = shared();
+    let (mut person, _) = Browser::of_someone(server);
+    let app = web_app(server);
+    let (token, _) = begin(server, &app, CALLBACK);
+    for query in [
+        String::new(),
+        "?oauth_token=".to_owned(),
+        "?oauth_token=nothing&oauth_callback=https://evil.example".to_owned(),
+        format!("?oauth_token={token}&oauth_token={token}"),
+        "?oauth_token=%zz".to_owned(),
+        "?denied=https://evil.example".to_owned(),
+    ] {
+        for path in ["/oauth/authorize", "/oauth/authenticate"] {
+            for browser in [&mut Browser::new(server), &mut person] {
+                let answer = browser.get(format!("{path}{query}"));
+                assert_eq!(
+                    (answer.status, answer.header("location")),
+                    (400, ""),
+                    "{query}"
+                );
+            }
+        }
+    }
+    // What is unknown is passed over, the callback that was asked for first holds.
+    let page = person.get(format!(
+        "{ACTION}?oauth_token={token}&oauth_callback=https://evil.example&x=y"
+    ));
+    let answer = person.submit(&page, ACTION, &[("decision", "allow")]);
+    assert!(answer.header("location").starts_with(CALLBACK));
+}

@@ -1,0 +1,185 @@
+//! OAuth 2.0 with PKCE, through the pages.
+
+use base::pkce::Method;
+use serde_json::Value;
+
+use super::browser::{Browser, app, hidden, param, posted, someone, text};
+use crate::harness::{Answer, Ask, Server, encode, shared};
+
+const CALLBACK: &str = "https://client.example/cb";
+const ACTION: &str = "/i/oauth2/authorize";
+const VERIFIER: &str = "correct-horse-battery-staple-correct-horse-battery";
+
+fn query(pairs: &[(&str, &str)]) -> String {
+    let pairs = pairs
+        .iter()
+        .map(|(name, value)| format!("{name}={}", encode(value)));
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+/// The address at which an app asks, with some parameters changed; an empty one is left out.
+fn address(app: &Value, changed: &[(&str, &str)]) -> String {
+    let challenge = Method::S256.challenge(VERIFIER);
+    let mut pairs = vec![
+        ("response_type", "code"),
+        ("client_id", text(app, "client_id")),
+        ("redirect_uri", CALLBACK),
+        ("scope", "tweet.read users.read offline.access"),
+        ("state", "a state & more"),
+        ("code_challenge", &challenge),
+        ("code_challenge_method", "S256"),
+    ];
+    for (name, value) in changed {
+        pairs.retain(|(known, _)| known != name);
+        pairs.push((name, value));
+    }
+    pairs.retain(|(_, value)| !value.is_empty());
+    format!("{ACTION}?{}", query(&pairs))
+}
+
+fn token(server: &Server, app: &Value, pairs: &[(&str, &str)]) -> Answer {
+    let mut pairs = pairs.to_vec();
+    let secret = app["client_secret"]
+        .as_str()
+        .filter(|text| !text.is_empty());
+    let id = text(app, "client_id");
+    if secret.is_none() {
+        pairs.push(("client_id", id));
+    }
+    let ask = Ask::post("/2/oauth2/token").form(query(&pairs));
+    server.send(match secret {
+        Some(secret) => ask.basic(id, secret),
+        None => ask,
+    })
+}
+
+fn whole_flow(kind: &str) {
+    let server = shared();
+    let app = app(server, &["--callback", CALLBACK, "--kind", kind]);
+    let name = someone(server);
+    let mut browser = Browser::new(server);
+    let asked = address(&app, &[]);
+    let page = browser.get(asked.replace("/i/oauth2", "/2/oauth2"));
+    assert_eq!(page.status, 200, "{}", page.text());
+    let fields = [("login", name.as_str()), ("password", "secret")];
+    let back = browser.submit(&page, "/login", &fields);
+    assert_eq!(back.status, 303);
+    let page = browser.get(back.header("location"));
+    assert!(page.text().contains(text(&app, "name")), "{}", page.text());
+    let policy = page.header("content-security-policy");
+    assert!(
+        policy.contains("form-action 'self' https://client.example;"),
+        "{policy}"
+    );
+    let answer = browser.submit(&page, ACTION, &[("decision", "allow")]);
+    assert_eq!(answer.status, 302, "{}", answer.text());
+    let to = answer.header("location");
+    assert!(to.starts_with(&format!("{CALLBACK}?")), "{to}");
+    assert_eq!(param(to, "state").as_deref(), Some("a state & more"));
+    assert_eq!(param(to, "iss").as_deref(), Some(server.url.as_str()));
+    let code = param(to, "code").unwrap();
+    let exchange = [
+        ("grant_type", "authorization_code"),
+        ("code", code.as_str()),
+        ("redirect_uri", CALLBACK),
+        ("code_verifier", VERIFIER),
+    ];
+    let granted = token(server, &app, &exchange).is(200);
+    let me = server.send(Ask::get("/2/users/me").bearer(text(&granted, "access_token")));
+    assert_eq!(me.is(200)["data"]["username"], name.as_str());
+    let refresh = [
+        ("grant_type", "refresh_token"),
+        ("refresh_token", text(&granted, "refresh_token")),
+    ];
+    let fresh = token(server, &app, &refresh).is(200);
+    server
+        .send(Ask::get("/2/users/me").bearer(text(&fresh, "access_token")))
+        .is(200);
+    let page = browser.get("/settings/apps");
+    assert_eq!(
+        browser.submit(&page, "/settings/apps/revoke", &[]).status,
+        303
+    );
+    let dead = server.send(Ask::get("/2/users/me").bearer(text(&fresh, "access_token")));
+    assert_eq!(dead.status, 401);
+}
+
+#[test]
+fn a_confidential_client_is_let_in() {
+    whole_flow("web");
+}
+
+#[test]
+fn a_public_client_is_let_in() {
+    whole_flow("native");
+}
+
+#[test]
+fn a_person_says_no_and_an_app_is_told_what_is_wrong() {
+    let server = shared();
+    let (mut browser, _) = Browser::of_someone(server);
+    let app = app(server, &["--callback", CALLBACK]);
+    let page = browser.get(address(&app, &[]));
+    let answer = browser.submit(&page, ACTION, &[("decision", "deny")]);
+    let to = answer.header("location");
+    assert_eq!(param(to, "error").as_deref(), Some("access_denied"));
+    assert_eq!(param(to, "state").as_deref(), Some("a state & more"));
+    assert_eq!(param(to, "iss").as_deref(), Some(server.url.as_str()));
+    for (name, value, error) in [
+        ("response_type", "token", "unsupported_response_type"),
+        ("scope", "no.such", "invalid_scope"),
+        ("code_challenge", "", "invalid_request"),
+        ("state", "", "invalid_request"),
+    ] {
+        let answer = browser.get(address(&app, &[(name, value)]));
+        let to = answer.header("location");
+        assert!(
+            answer.status == 302 && to.starts_with(CALLBACK),
+            "{name}: {to}"
+        );
+        assert_eq!(param(to, "error").as_deref(), Some(error), "{name}");
+    }
+}
+
+#[test]
+fn an_address_that_is_not_the_apps_is_never_gone_to() {
+    let server = shared();
+    let (mut browser, _) = Browser::of_someone(server);
+    let app = app(server, &["--callback", CALLBACK]);
+    for (name, value) in [
+        ("client_id", ""),
+        ("client_id", "nobody"),
+        ("redirect_uri", ""),
+        ("redirect_uri", "https://client.example/cb/"),
+        ("redirect_uri", "https://client.example/cb?x=1"),
+        ("redirect_uri", "https://client.example.evil.example/cb"),
+        ("redirect_uri", "https://user@client.example/cb"),
+        ("redirect_uri", "https://client.example/cb#x"),
+        ("redirect_uri", "//client.example/cb"),
+        ("redirect_uri", "javascript:alert(1)"),
+    ] {
+        let asked = address(&app, &[(name, value)]);
+        for browser in [&mut Browser::new(server), &mut browser] {
+            let answer = browser.get(asked.clone());
+            assert_eq!(
+                (answer.status, answer.header("location")),
+                (400, ""),
+                "{name}={value}"
+            );
+        }
+    }
+    // What the form sends back is judged again.
+    let page = browser.get(address(&app, &[]));
+    let mut fields = hidden(&page.text(), ACTION);
+    fields.insert("decision".to_owned(), "allow".to_owned());
+    fields.insert(
+        "redirect_uri".to_owned(),
+        "https://evil.example/".to_owned(),
+    );
+    let answer = browser.send(posted(ACTION, &fields));
+    assert_eq!((answer.status, answer.header("location")), (400, ""));
+    // A form that another person was shown.
+    let (mut other, _) = Browser::of_someone(server);
+    let answer = other.submit(&page, ACTION, &[("decision", "allow")]);
+    assert_eq!((answer.status, answer.header("location")), (403, ""));
+}

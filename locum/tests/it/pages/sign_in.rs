@@ -1,0 +1,230 @@
+//! Signing in and out, and creating an account.
+
+use super::browser::{Browser, hidden, posted, someone};
+use crate::harness::{Ask, Server, fresh, shared};
+
+#[test]
+fn a_person_signs_in_and_out() {
+    let (mut browser, name) = Browser::of_someone(shared());
+    let page = browser.get("/settings/account");
+    assert_eq!(page.status, 200);
+    assert!(page.text().contains(&name));
+    let asked = browser.get("/logout");
+    let before = browser.cookies.clone();
+    let out = browser.submit(&asked, "/logout", &[]);
+    assert_eq!((out.status, out.header("location")), (303, "/login"));
+    assert!(!browser.cookies.contains_key("locum"));
+    // The session itself is over, not only its cookie.
+    browser.cookies = before;
+    let page = browser.get("/settings/account");
+    assert_eq!(
+        (page.status, page.header("location")),
+        (303, "/login?next=%2Fsettings%2Faccount")
+    );
+}
+
+#[test]
+fn the_people_of_the_demo_world_sign_in() {
+    let mut browser = Browser::new(shared());
+    let answer = browser.sign_in("ada", "dev", "/settings/sessions");
+    assert_eq!(
+        (answer.status, answer.header("location")),
+        (303, "/settings/sessions")
+    );
+    let cookie = answer.header("set-cookie");
+    assert!(cookie.starts_with("locum="), "{cookie}");
+    for part in ["; Path=/", "; HttpOnly", "; SameSite=Lax"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+}
+
+#[test]
+fn a_wrong_password_reads_like_an_unknown_name_and_too_many_end() {
+    let server = Server::start(&[]);
+    let name = someone(&server);
+    let mut browser = Browser::new(&server);
+    let wrong = browser.sign_in(&name, "not it", "/");
+    let unknown = browser.sign_in("nobody_at_all", "not it", "/");
+    assert_eq!((wrong.status, unknown.status), (400, 400));
+    let told = |text: String| text.replace(&name, "N").replace("nobody_at_all", "N");
+    let (wrong, unknown) = (told(wrong.text()), told(unknown.text()));
+    assert_eq!(wrong, unknown);
+    assert!(
+        wrong.contains("The username or the password is wrong."),
+        "{wrong}"
+    );
+    let statuses: Vec<_> = (0..3)
+        .map(|_| browser.sign_in(&name, "not it", "/"))
+        .collect();
+    let last = statuses.last().unwrap();
+    assert_eq!(last.status, 429);
+    assert!(last.number("retry-after") > 0);
+    assert!(
+        last.text().contains("That was tried too often. Wait "),
+        "{}",
+        last.text()
+    );
+}
+
+#[test]
+fn a_session_that_somebody_put_there_is_not_kept() {
+    let server = shared();
+    let name = someone(server);
+    let mut browser = Browser::new(server);
+    let planted = "a".repeat(44);
+    browser.cookies.insert("locum".to_owned(), planted.clone());
+    browser.sign_in(&name, "secret", "/");
+    assert_ne!(browser.cookies["locum"], planted);
+    let first = browser.cookies["locum"].clone();
+    let page = browser.get("/login?switch=1");
+    let fields = [("login", name.as_str()), ("password", "secret")];
+    browser.submit(&page, "/login", &fields);
+    let mut old = Browser::new(server);
+    old.cookies.insert("locum".to_owned(), first);
+    assert_eq!(old.get("/settings/account").status, 303);
+    assert_eq!(browser.get("/settings/account").status, 200);
+}
+
+#[test]
+fn a_form_from_elsewhere_is_refused() {
+    let server = shared();
+    let name = someone(server);
+    let mut browser = Browser::new(server);
+    let page = browser.get("/login");
+    let mut fields = hidden(&page.text(), "/login");
+    fields.insert("login".to_owned(), name.clone());
+    fields.insert("password".to_owned(), "secret".to_owned());
+    let ask = || posted("/login", &fields);
+    for ask in [
+        ask().header("origin", "https://evil.example"),
+        ask().header("origin", format!("{}.evil.example", server.url)),
+        ask().header("sec-fetch-site", "cross-site"),
+        ask()
+            .header("origin", "null")
+            .header("sec-fetch-site", "same-site"),
+    ] {
+        let answer = browser.send(ask);
+        assert_eq!(answer.status, 403);
+        assert!(answer.header("set-cookie").is_empty());
+    }
+    for csrf in [None, Some(""), Some("wrong")] {
+        let mut fields = fields.clone();
+        fields.remove("csrf");
+        fields.extend(csrf.map(|csrf| ("csrf".to_owned(), csrf.to_owned())));
+        assert_eq!(browser.send(posted("/login", &fields)).status, 403);
+    }
+    // The token of another browser.
+    let mut other = Browser::new(server);
+    other.get("/login");
+    assert_eq!(other.send(ask()).status, 403);
+    let good = ask()
+        .header("origin", "null")
+        .header("sec-fetch-site", "same-origin");
+    assert_eq!(browser.send(good).status, 303);
+}
+
+#[test]
+fn every_form_wants_its_token() {
+    let (mut browser, _) = Browser::of_someone(shared());
+    for path in [
+        "/login",
+        "/logout",
+        "/join",
+        "/forgotten-password",
+        "/account/reset",
+        "/account/confirm",
+        "/settings/account/password",
+        "/settings/account/email",
+        "/settings/account/email/resend",
+        "/settings/sessions/revoke",
+        "/settings/sessions/revoke-others",
+        "/settings/apps/revoke",
+        "/oauth/authorize",
+        "/i/oauth2/authorize",
+    ] {
+        let answer = browser.send(Ask::post(path).form("a=b"));
+        assert_eq!(answer.status, 403, "{path}: {}", answer.text());
+        assert_eq!(answer.header("location"), "", "{path}");
+    }
+    assert_eq!(browser.get("/settings/account").status, 200);
+}
+
+#[test]
+fn nobody_is_sent_elsewhere_after_signing_in() {
+    let server = shared();
+    let name = someone(server);
+    for next in [
+        "//evil.example",
+        "///evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "https://evil.example",
+        "https:evil.example",
+        "javascript:alert(1)",
+        "/\t/evil.example",
+        "%2f%2fevil.example",
+        "/a\r\nlocation: https://evil.example",
+        "evil.example",
+        "?next=//evil.example",
+    ] {
+        let mut browser = Browser::new(server);
+        let answer = browser.sign_in(&name, "secret", next);
+        assert_eq!(
+            (answer.status, answer.header("location")),
+            (303, "/settings/account"),
+            "{next:?}"
+        );
+        // Past the page, straight to the form; and once more when signed in.
+        let page = browser.get("/login?switch=1");
+        let fields = [
+            ("login", name.as_str()),
+            ("password", "secret"),
+            ("next", next),
+        ];
+        let answer = browser.submit(&page, "/login", &fields);
+        assert_eq!(answer.header("location"), "/settings/account", "{next:?}");
+        let answer = browser.get(format!("/login?next={}", crate::harness::encode(next)));
+        assert_eq!(answer.header("location"), "/settings/account", "{next:?}");
+    }
+}
+
+#[test]
+fn a_person_creates_an_account() {
+    let server = Server::start(&[]);
+    let mut browser = Browser::new(&server);
+    let page = browser.get("/join?next=%2Fsettings%2Fsessions");
+    let name = format!("joined{}", fresh());
+    let email = format!("{name}@example.org");
+    let fields = |password: &'static str| {
+        [
+            ("username", name.clone()),
+            ("name", "<b>Jo</b>".to_owned()),
+            ("email", email.clone()),
+            ("password", password.to_owned()),
+        ]
+    };
+    let join = |browser: &mut Browser<'_>, password| {
+        let fields = fields(password);
+        let fields: Vec<_> = fields
+            .iter()
+            .map(|(name, value)| (*name, value.as_str()))
+            .collect();
+        browser.submit(&page, "/join", &fields)
+    };
+    let weak = join(&mut browser, "short");
+    assert_eq!(weak.status, 400);
+    assert!(
+        weak.text().contains("at least 8 characters"),
+        "{}",
+        weak.text()
+    );
+    assert!(!weak.text().contains("<b>Jo</b>"));
+    let made = join(&mut browser, "tr4ms stop here");
+    assert_eq!(
+        (made.status, made.header("location")),
+        (303, "/settings/sessions"),
+        "{}",
+        made.text()
+    );
+    assert!(browser.get("/settings/account").text().contains(&email));
+}

@@ -1,0 +1,409 @@
+//! The developer portal as a browser meets it.
+
+use std::collections::BTreeMap;
+
+use crate::harness::{Answer, Ask, Key, Server, encode, fresh, shared, until};
+
+/// A browser that is signed in.
+struct Browser<'s> {
+    server: &'s Server,
+    cookie: String,
+}
+
+fn between<'t>(text: &'t str, before: &str, after: &str) -> &'t str {
+    let (_, rest) = text
+        .split_once(before)
+        .unwrap_or_else(|| panic!("no {before:?}: {text}"));
+    rest.split_once(after).unwrap().0
+}
+
+fn cookie(answer: &Answer) -> String {
+    let lines = answer.headers.get_all("set-cookie").iter();
+    let pairs: Vec<&str> = lines
+        .filter_map(|line| line.to_str().unwrap().split(';').next())
+        .collect();
+    pairs.join("; ")
+}
+
+fn fields(pairs: &[(&str, &str)]) -> String {
+    let pairs = pairs
+        .iter()
+        .map(|(name, value)| format!("{name}={}", encode(value)));
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+impl<'s> Browser<'s> {
+    fn sign_in(server: &'s Server, name: &str) -> Self {
+        server
+            .cli(&["user", "create", name, "--password", "a long secret"])
+            .well();
+        let page = server.send(Ask::get("/login"));
+        let csrf = between(&page.text(), "name=\"csrf\" value=\"", "\"").to_owned();
+        let form = fields(&[
+            ("csrf", &csrf),
+            ("login", name),
+            ("password", "a long secret"),
+        ]);
+        let ask = Ask::post("/login").form(form);
+        let answer = server.send(ask.header("cookie", cookie(&page)));
+        assert_eq!(answer.status, 303, "{}", answer.text());
+        let cookie = cookie(&answer);
+        Self { server, cookie }
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        self.server
+            .send(Ask::get(path).header("cookie", &self.cookie))
+    }
+
+    fn csrf(&self) -> String {
+        let page = self.get("/developer/apps/new");
+        between(&page.text(), "name=\"csrf\" value=\"", "\"").to_owned()
+    }
+
+    fn post(&self, path: &str, pairs: &[(&str, &str)]) -> Answer {
+        let csrf = self.csrf();
+        let mut all = vec![("csrf", csrf.as_str())];
+        all.extend(pairs);
+        self.raw(path, &all)
+    }
+
+    fn raw(&self, path: &str, pairs: &[(&str, &str)]) -> Answer {
+        let ask = Ask::post(path).form(fields(pairs));
+        self.server.send(ask.header("cookie", &self.cookie))
+    }
+
+    /// Makes an app; the path of its settings, and what was shown once.
+    fn make(&self, name: &str) -> (String, BTreeMap<String, String>) {
+        let form = form(name, "web", "https://a.example/cb");
+        let answer = self.post("/developer/apps", &pairs(&form));
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let text = answer.text();
+        let id = between(&text, "App ID <code>", "<");
+        (format!("/developer/apps/{id}"), once(&answer))
+    }
+}
+
+/// What is shown once, by name.
+fn once(answer: &Answer) -> BTreeMap<String, String> {
+    assert!(answer.header("cache-control").contains("no-store"));
+    let text = answer.text();
+    let list = between(&text, "<dl class=\"values\">", "</dl>");
+    let values = list.split("<dt>").skip(1).map(|piece| {
+        let name = piece.split("</dt>").next().unwrap().to_owned();
+        let value = between(piece, "<code class=\"block select\">", "</code>");
+        (name, value.to_owned())
+    });
+    values.collect()
+}
+
+fn form(name: &str, kind: &str, callbacks: &str) -> Vec<(&'static str, String)> {
+    [
+        ("name", name),
+        ("description", "What it does."),
+        ("website", "https://a.example"),
+        ("kind", kind),
+        ("permission", "read-write"),
+        ("callbacks", callbacks),
+        ("sign_in", "on"),
+    ]
+    .map(|(name, value)| (name, value.to_owned()))
+    .into()
+}
+
+fn pairs<'f>(form: &'f [(&'static str, String)]) -> Vec<(&'static str, &'f str)> {
+    let pairs = form.iter().map(|(name, value)| (*name, value.as_str()));
+    pairs.collect()
+}
+
+fn bearer(server: &Server, key: &str, secret: &str) -> Answer {
+    let ask = Ask::post("/oauth2/token").form("grant_type=client_credentials");
+    server.send(ask.basic(key, secret))
+}
+
+#[test]
+fn an_app_is_made_and_its_keys_work_until_they_are_made_anew() {
+    let server = Server::start(&["--world", "empty"]);
+    let browser = Browser::sign_in(&server, "grace");
+    assert!(browser.get("/developer/apps").text().contains("No app yet"));
+    let (app, keys) = browser.make("First");
+    let listed = browser.get("/developer/apps").text();
+    assert!(listed.contains("First") && !listed.contains(&keys["API secret"]));
+
+    let (key, secret) = (&keys["API key"], &keys["API secret"]);
+    let token = bearer(&server, key, secret).is(200)["access_token"].clone();
+    assert_eq!(token.as_str().unwrap(), keys["Bearer token"]);
+    let look = Ask::get("/2/users/by/username/grace").bearer(token.as_str().unwrap());
+    server.send(look.clone()).is(200);
+
+    let page = browser.get(&format!("{app}/keys")).text();
+    for value in ["API secret", "Bearer token", "Client secret"] {
+        assert!(!page.contains(&keys[value]), "{value} is shown again");
+    }
+    let path = format!("{app}/keys/api/regenerate");
+    let asked = browser.get(&path).text();
+    assert!(asked.contains("Regenerate"), "{asked}");
+    bearer(&server, key, secret).is(200);
+    let made = once(&browser.post(&path, &[]));
+    assert_eq!(&made["API key"], key);
+    assert_ne!(&made["API secret"], secret);
+    bearer(&server, key, secret).is_code(403, 99);
+    bearer(&server, key, &made["API secret"]).is(200);
+
+    let made = once(&browser.post(&format!("{app}/keys/bearer/regenerate"), &[]));
+    server.send(look).is(401);
+    let look = Ask::get("/2/users/by/username/grace").bearer(&made["Bearer token"]);
+    server.send(look).is(200);
+    own_token(&browser, &app);
+    public_client(&browser);
+
+    let used = browser.get(&format!("{app}/usage"));
+    assert_eq!(used.status, 200, "{}", used.text());
+    the_end(&browser, &app, &made["Bearer token"]);
+}
+
+fn own_token(browser: &Browser<'_>, app: &str) {
+    let path = format!("{app}/keys/access/regenerate");
+    assert!(browser.get(&path).text().contains("Create"));
+    let first = once(&browser.post(&path, &[]));
+    let second = once(&browser.post(&path, &[]));
+    assert_ne!(first["Access token"], second["Access token"]);
+    assert!(browser.get(&path).text().contains("Regenerate"));
+    let api = once(&browser.post(&format!("{app}/keys/api/regenerate"), &[]));
+    for (made, status) in [(&first, 401), (&second, 200)] {
+        let ask = Ask::get("/2/users/by/username/grace");
+        let key = Key {
+            consumer: (&api["API key"], &api["API secret"]),
+            token: (&made["Access token"], &made["Access token secret"]),
+            ..Key::default()
+        };
+        let header = ask.signature(&key, &browser.server.url);
+        browser.server.send(ask.authorized(header)).is(status);
+    }
+}
+
+fn public_client(browser: &Browser<'_>) {
+    let form = form("Phone", "native", "");
+    let answer = browser.post("/developer/apps", &pairs(&form));
+    let (keys, text) = (once(&answer), answer.text());
+    assert!(!keys.contains_key("Client secret"));
+    let id = between(&text, "App ID <code>", "<");
+    let path = format!("/developer/apps/{id}/keys/client/regenerate");
+    assert_eq!(browser.get(&path).status, 404);
+    assert_eq!(browser.post(&path, &[]).status, 404);
+}
+
+fn the_end(browser: &Browser<'_>, app: &str, token: &str) {
+    let path = format!("{app}/delete");
+    assert_eq!(browser.get(&path).status, 200);
+    assert_eq!(browser.post(&path, &[("name", "Second")]).status, 400);
+    let answer = browser.post(&path, &[("name", "First")]);
+    assert_eq!(
+        (answer.status, answer.header("location")),
+        (303, "/developer/apps")
+    );
+    assert_eq!(browser.get(app).status, 404);
+    let look = Ask::get("/2/users/by/username/grace").bearer(token);
+    browser.server.send(look).is(401);
+}
+
+#[test]
+fn settings_are_kept_within_their_limits() {
+    let server = Server::start(&["--world", "empty"]);
+    let browser = Browser::sign_in(&server, "alan");
+    let (app, _) = browser.make("Limits");
+    let save = |callbacks: &str| {
+        let form = form("Renamed <b>", "web", callbacks);
+        browser.post(&app, &pairs(&form))
+    };
+    let urls = |count: usize| {
+        let urls = (0..count).map(|at| format!("https://a.example/{at}\r\n"));
+        urls.collect::<String>()
+    };
+    let answer = save(&urls(11));
+    assert_eq!(answer.status, 400);
+    assert!(!browser.get(&app).text().contains("Renamed"));
+    assert_eq!(save("javascript:alert(1)").status, 400);
+    let answer = save(&urls(10));
+    assert_eq!(answer.status, 303, "{}", answer.text());
+    let text = browser.get(answer.header("location")).text();
+    assert!(text.contains("https://a.example/9") && text.contains("are saved"));
+    assert!(
+        text.contains("Renamed &#60;b&#62;") && !text.contains("<b>"),
+        "{text}"
+    );
+    for (name, kind) in [("", "web"), (&"x".repeat(33), "web"), ("Fine", "toaster")] {
+        let form = form(name, kind, "");
+        assert_eq!(
+            browser.post(&app, &pairs(&form)).status,
+            400,
+            "{name} {kind}"
+        );
+        assert_eq!(browser.post("/developer/apps", &pairs(&form)).status, 400);
+    }
+
+    let tried = |url: &str| {
+        let answer = browser.post(&format!("{app}/callbacks"), &[("url", url)]);
+        assert_eq!(answer.status, 200);
+        answer.text()
+    };
+    let text = tried("https://a.example/9");
+    assert!(text.contains("OAuth 1.0a accepts") && text.contains("OAuth 2.0 accepts"));
+    let text = tried("https://a.example/9?x=1");
+    assert!(text.contains("OAuth 1.0a accepts") && text.contains("OAuth 2.0 refuses"));
+    let text = tried("https://a.example/9/");
+    assert!(text.contains("OAuth 1.0a refuses") && text.contains("OAuth 2.0 refuses"));
+    assert!(tried("javascript:alert(1)").contains("not allowed"));
+}
+
+#[test]
+fn apps_are_their_developers_own_and_forms_come_from_our_pages() {
+    let server = Server::start(&["--world", "empty"]);
+    let browser = Browser::sign_in(&server, "mine");
+    let other = Browser::sign_in(&server, "theirs");
+    let (app, _) = browser.make("Mine");
+    let tails = [
+        "",
+        "/keys",
+        "/callbacks",
+        "/usage",
+        "/delete",
+        "/keys/api/regenerate",
+    ];
+    for tail in tails {
+        let path = format!("{app}{tail}");
+        assert_eq!(browser.get(&path).status, 200, "{path}");
+        let answer = other.get(&path);
+        assert_eq!(answer.status, 404, "{path}");
+        assert!(!answer.text().contains("Mine"));
+        if !matches!(tail, "/keys" | "/usage") {
+            assert_eq!(other.post(&path, &[("name", "Mine")]).status, 404, "{path}");
+            let forged = browser.raw(&path, &[("name", "Mine"), ("csrf", &other.csrf())]);
+            assert_eq!(forged.status, 403, "{path}");
+        }
+        let answer = server.send(Ask::get(&path));
+        assert_eq!(answer.status, 303, "{path}");
+        assert!(answer.header("location").starts_with("/login?next="));
+    }
+    assert_eq!(browser.get("/developer/apps/x").status, 404);
+    assert_eq!(browser.get(&format!("{app}/keys/x/regenerate")).status, 404);
+    let csrf = browser.csrf();
+    let ask = Ask::post(format!("{app}/delete")).form(fields(&[("csrf", &csrf), ("name", "Mine")]));
+    let ask = ask.header("cookie", &browser.cookie);
+    let answer = server.send(ask.header("origin", "https://evil.example"));
+    assert_eq!(answer.status, 403);
+    assert_eq!(browser.get(&app).status, 200);
+    for name in [
+        "content-security-policy",
+        "x-frame-options",
+        "referrer-policy",
+    ] {
+        assert!(!browser.get(&app).header(name).is_empty(), "{name}");
+    }
+    let answer = server.send(Ask::get("/developer"));
+    assert_eq!(
+        (answer.status, answer.header("location")),
+        (303, "/developer/apps")
+    );
+}
+
+#[test]
+fn a_test_platform_explains_signatures_and_shows_its_letters() {
+    let server = shared();
+    let person = server.person("exp");
+    let page = server.send(Ask::get("/developer/explain"));
+    let csrf = between(&page.text(), "name=\"csrf\" value=\"", "\"").to_owned();
+    let header = Ask::get("/2/users/me").signature(&person.key(), &server.url);
+    let url = format!("{}/2/users/me", server.url);
+    let send = |csrf: &str, method: &str, header: &str| {
+        let form = fields(&[
+            ("csrf", csrf),
+            ("method", method),
+            ("url", &url),
+            ("authorization", header),
+            ("base_string", "GET&x"),
+        ]);
+        let ask = Ask::post("/developer/explain").form(form);
+        server.send(ask.header("cookie", cookie(&page)))
+    };
+    let text = send(&csrf, "GET", &header).text();
+    assert!(text.contains("The signature holds"), "{text}");
+    assert!(text.contains("They part at character 5"), "{text}");
+    let text = send(&csrf, "POST", &header).text();
+    assert!(text.contains("does not hold") && text.contains("It was signed for GET."));
+    assert_eq!(send(&csrf, "GET", "Bearer x").status, 400);
+    assert_eq!(send("forged", "GET", &header).status, 403);
+
+    assert_eq!(server.send(Ask::get("/mailbox")).status, 200);
+    assert_eq!(
+        server.send(Ask::get("/mailbox/9223372036854775807")).status,
+        404
+    );
+    assert_eq!(server.send(Ask::get("/mailbox/x")).status, 404);
+}
+
+#[test]
+fn letters_stand_in_the_mailbox_of_a_test_platform() {
+    let server = shared();
+    let name = format!("reader{}", fresh());
+    let address = format!("{name}@mail.example");
+    let made = [
+        "user",
+        "create",
+        &name,
+        "--password",
+        "a long secret",
+        "--email",
+        &address,
+    ];
+    server.cli(&made).well();
+    let page = server.send(Ask::get("/forgotten-password"));
+    let csrf = between(&page.text(), "name=\"csrf\" value=\"", "\"").to_owned();
+    let form = fields(&[("csrf", &csrf), ("email", &address)]);
+    let ask = Ask::post("/forgotten-password").form(form);
+    let answer = server.send(ask.header("cookie", cookie(&page)));
+    assert!(answer.status < 400, "{}", answer.text());
+    let text = server.send(Ask::get("/mailbox")).text();
+    let (before, _) = text
+        .split_once(&address)
+        .unwrap_or_else(|| panic!("{text}"));
+    let (_, path) = before.rsplit_once("href=\"").unwrap();
+    let letter = server.send(Ask::get(path.split('"').next().unwrap()));
+    assert_eq!(letter.status, 200);
+    assert!(
+        letter.text().contains("/account/reset?token="),
+        "{}",
+        letter.text()
+    );
+}
+
+#[test]
+fn usage_stands_beside_its_limits() {
+    let server = Server::start(&["--world", "empty", "--rate-limits", "table"]);
+    let browser = Browser::sign_in(&server, "busy");
+    let (app, keys) = browser.make("Busy");
+    assert!(
+        browser
+            .get(&format!("{app}/usage"))
+            .text()
+            .contains("No calls")
+    );
+    for _ in 0..3 {
+        let look = Ask::get("/2/users/by/username/busy").bearer(&keys["Bearer token"]);
+        server.send(look).is(200);
+    }
+    let text = browser.get(&format!("{app}/usage")).text();
+    assert!(
+        text.contains("GET /2/users/by/username/{username}"),
+        "{text}"
+    );
+    assert!(
+        text.contains("3 of 300") && text.contains("the app"),
+        "{text}"
+    );
+    let page = format!("{app}/keys");
+    assert_eq!(browser.get(&page).text().matches("never used").count(), 3);
+    until("the last use is written down", || {
+        browser.get(&page).text().matches("last used").count() == 1
+    });
+}

@@ -1,0 +1,78 @@
+//! `locum sign explain`.
+
+use serde_json::Value;
+
+use crate::harness::{Ask, Key, run, shared};
+
+fn explain(args: &[&str]) -> Value {
+    let all = [&["sign", "explain"], args].concat();
+    shared().cli(&all).json()
+}
+
+fn checks(found: &Value) -> Vec<&str> {
+    let failures = found["failures"].as_array().unwrap().iter();
+    failures
+        .map(|failure| failure["check"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn a_signature_is_explained() {
+    let person = shared().person("sig");
+    let (url, key) = (format!("{}/2/users/me?a=b", shared().url), person.key());
+    let sign = |key: &Key<'_>| Ask::get("/2/users/me?a=b").signature(key, &shared().url);
+    let header = sign(&key);
+    let found = explain(&[&url, &header]);
+    assert_eq!(found["holds"], true, "{found}");
+    let ours = found["base_string"].as_str().unwrap().to_owned();
+    assert!(ours.starts_with("GET&http%3A%2F%2F127.0.0.1%3A"), "{ours}");
+    assert_eq!(found["expected_signature"], found["presented_signature"]);
+    for secret in [&person.app.secret, person.oauth1().1] {
+        assert!(!found.to_string().contains(secret));
+    }
+
+    let theirs = ours.replacen("GET&", "GET+", 1);
+    let found = explain(&[&url, &header, "--method", "POST", "--base-string", &theirs]);
+    assert_eq!(checks(&found), ["signature"]);
+    assert_eq!(found["differs_at"], 0);
+    assert_eq!(found["hints"][0], "It was signed for GET.");
+
+    let late = Key {
+        skew: -1000,
+        ..key.clone()
+    };
+    assert_eq!(checks(&explain(&[&url, &sign(&late)])), ["timestamp"]);
+    let nobody = Key {
+        consumer: ("nobody", "x"),
+        ..key.clone()
+    };
+    let found = explain(&[&url, &sign(&nobody)]);
+    assert_eq!(checks(&found), ["unknown key"]);
+    assert_eq!(found["expected_signature"], Value::Null);
+    let lost = Key {
+        token: ("1-x", "x"),
+        ..key.clone()
+    };
+    assert_eq!(checks(&explain(&[&url, &sign(&lost)])), ["unknown token"]);
+    let bare = Key {
+        token: (key.token.0, ""),
+        ..key.clone()
+    };
+    let found = explain(&[&url, &sign(&bare)]);
+    assert_eq!(found["hints"][0], "It was signed without the token secret.");
+    told_in_words(&url, &header);
+}
+
+fn told_in_words(url: &str, header: &str) {
+    let words = |args: &[&str]| {
+        let mut all: Vec<String> = ["sign", "explain"].map(str::to_owned).into();
+        all.extend(args.iter().map(ToString::to_string));
+        all.extend(shared().place());
+        run(&shared().beside(""), &all)
+    };
+    let said = words(&[url, header, "--base-string", "GET&x"]);
+    assert!(said.well().out.contains("The signature holds."), "{said:?}");
+    assert!(said.out.contains("They part at byte 5"), "{said:?}");
+    words(&["nowhere", header]).ends(1);
+    words(&[url, "Bearer x"]).ends(1);
+}

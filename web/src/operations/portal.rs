@@ -1,0 +1,123 @@
+//! The developer portal: pages for people, not operations of the public contract.
+
+use super::shared::ANY_LENGTH;
+use crate::endpoint::{Accent, Body, Endpoint, Kind, Member, Param, Shape, Window, quarter};
+use crate::portal::{apps, callbacks, keys, mailbox, signature, usage};
+
+/// A developer's apps.
+pub static PORTAL: &[Endpoint] = &[
+    page("developerStart", "GET", "/developer")
+        .act(apps::start)
+        .about("Leads to the developer's apps."),
+    page("developerApps", "GET", "/developer/apps")
+        .act(apps::list)
+        .about("The developer's apps."),
+    page("developerNewApp", "GET", "/developer/apps/new")
+        .act(apps::blank)
+        .about("The form that registers an app."),
+    page("developerCreateApp", "POST", "/developer/apps")
+        .act(apps::create)
+        .about("Registers an app and shows its keys this once.")
+        .body(APP),
+    page("developerApp", "GET", "/developer/apps/{id}")
+        .act(apps::settings)
+        .about("The settings of an app.")
+        .params(&[ID]),
+    page("developerSaveApp", "POST", "/developer/apps/{id}")
+        .act(apps::save)
+        .about("Changes the settings of an app.")
+        .params(&[ID])
+        .body(APP),
+    page("developerKeys", "GET", "/developer/apps/{id}/keys")
+        .act(keys::list)
+        .about("An app's credentials, without what is secret.")
+        .params(&[ID]),
+    page("developerAskKey", "GET", REGENERATE)
+        .act(keys::ask)
+        .about("Asks before a credential is made anew.")
+        .params(&[ID, KIND]),
+    page("developerMakeKey", "POST", REGENERATE)
+        .act(keys::regenerate)
+        .about("Makes a credential anew and shows it this once.")
+        .params(&[ID, KIND])
+        .body(NOTHING),
+    page("developerCallbacks", "GET", CALLBACKS)
+        .act(callbacks::ask)
+        .about("The form that tests a callback address.")
+        .params(&[ID]),
+    page("developerTestCallback", "POST", CALLBACKS)
+        .act(callbacks::test)
+        .about("Says whether a callback address would be accepted.")
+        .params(&[ID])
+        .body(Body::Form(&[CSRF, Member::new("url", WORDS)])),
+    page("developerUsage", "GET", "/developer/apps/{id}/usage")
+        .act(usage::show)
+        .about("What an app has used of its limits.")
+        .params(&[ID]),
+    page("developerAskDelete", "GET", DELETE)
+        .act(apps::ask_end)
+        .about("Asks before an app is deleted.")
+        .params(&[ID]),
+    page("developerDeleteApp", "POST", DELETE)
+        .act(apps::end)
+        .about("Deletes an app whose name was typed.")
+        .params(&[ID])
+        .body(Body::Form(&[CSRF, Member::new("name", WORDS)])),
+];
+
+/// Pages that a development world has and no other.
+pub static DEVELOPMENT: &[Endpoint] = &[
+    page("developerExplainer", "GET", "/developer/explain")
+        .act(signature::ask)
+        .about("The form that explains a signature."),
+    page("developerExplain", "POST", "/developer/explain")
+        .act(signature::answer)
+        .about("Says why a signature holds or does not.")
+        .body(Body::Form(&[
+            CSRF,
+            Member::new("method", WORDS),
+            Member::new("url", WORDS),
+            Member::new("authorization", WORDS),
+            Member::new("body", WORDS),
+            Member::new("base_string", WORDS),
+        ])),
+    page("developerMailbox", "GET", "/mailbox")
+        .act(mailbox::list)
+        .about("Letters that a real server would have sent."),
+    page("developerLetter", "GET", "/mailbox/{id}")
+        .act(mailbox::letter)
+        .about("One of these letters.")
+        .params(&[ID]),
+];
+
+const REGENERATE: &str = "/developer/apps/{id}/keys/{kind}/regenerate";
+const CALLBACKS: &str = "/developer/apps/{id}/callbacks";
+const DELETE: &str = "/developer/apps/{id}/delete";
+const TEXT: Kind = Kind::Text(0, ANY_LENGTH);
+const WORDS: Shape = Shape::Text(0, ANY_LENGTH);
+const PER_ADDRESS: &[Window] = &[quarter(500)];
+const CSRF: Member = Member::new("csrf", WORDS);
+const NOTHING: Body = Body::Form(&[CSRF]);
+/// What is no id is not found, as any other that is not there.
+const ID: &[Param] = &[Param::path("id", TEXT, "The id.")];
+const KIND: &[Param] = &[Param::path("kind", TEXT, "Which credential.")];
+
+const APP: Body = Body::Form(&[
+    CSRF,
+    Member::new("name", WORDS),
+    Member::new("description", WORDS),
+    Member::new("website", WORDS),
+    Member::new("kind", WORDS),
+    Member::new("permission", WORDS),
+    Member::new("callbacks", WORDS),
+    Member::new("sign_in", WORDS),
+    Member::new("email", WORDS),
+]);
+
+/// A page: who may see it is the session's to say.
+const fn page(id: &'static str, method: &'static str, path: &'static str) -> Endpoint {
+    Endpoint::new(id, method, path)
+        .open()
+        .limits(PER_ADDRESS, &[])
+        .accent(Accent::Page)
+}

@@ -1,0 +1,59 @@
+//! What somebody who signs in is about to do for an app.
+
+use base::Stop;
+use network::oauth1_flow;
+use network::oauth2_flow;
+
+use super::forms::Query;
+use super::oauth2;
+use crate::call::Call;
+
+/// An app that waits behind the sign-in page.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Errand {
+    /// Its name.
+    pub(crate) app: Option<String>,
+    /// Where the browser goes in the end.
+    pub(crate) target: Option<String>,
+}
+
+impl Errand {
+    /// The errand behind one of our own paths.
+    pub(crate) async fn of(call: &Call, next: &str) -> Result<Self, Stop> {
+        let Some((path, query)) = next.split_once('?') else {
+            return Ok(Self::default());
+        };
+        let Ok(query) = Query::read(query) else {
+            return Ok(Self::default());
+        };
+        if path.contains("/oauth2/") {
+            let (asked, rules) = (oauth2::asked(&query), call.home.rules.clone());
+            let found = call
+                .read(move |tx| oauth2_flow::check(tx, &rules, &asked))
+                .await?;
+            return Ok(found.map_or_else(
+                |_| Self::default(),
+                |found| Self {
+                    app: Some(found.app.name),
+                    target: Some(found.redirect_uri),
+                },
+            ));
+        }
+        let token = query
+            .get("oauth_token")
+            .filter(|_| path.contains("/oauth/"));
+        let Some(token) = token.map(str::to_owned) else {
+            return Ok(Self::default());
+        };
+        let waiting = call
+            .read(move |tx| oauth1_flow::pending(tx, &token))
+            .await?;
+        Ok(waiting.map_or_else(
+            |_| Self::default(),
+            |waiting| Self {
+                app: Some(waiting.app.name),
+                target: waiting.callback,
+            },
+        ))
+    }
+}

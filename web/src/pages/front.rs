@@ -1,0 +1,72 @@
+//! What all pages share.
+
+use std::sync::Arc;
+
+use base::{Fault, Stop};
+use network::letters::Site;
+use network::passwords::PasswordPool;
+use network::sessions::VisitorForms;
+use network::sign_in::Gate;
+use pages::Links;
+use store::Store;
+use tokio::sync::OnceCell;
+
+use crate::Config;
+
+/// Where people go when nothing else is said.
+pub(crate) const HOME: &str = "/settings/account";
+
+/// Where the links of all pages lead.
+pub(crate) const LINKS: Links = Links {
+    home: HOME,
+    sign_in: "/login",
+    sign_up: "/join",
+    sign_out: "/logout",
+    forgotten: "/forgotten-password",
+    account: HOME,
+    sessions: "/settings/sessions",
+    connected: "/settings/apps",
+    apps: "/developer/apps",
+    new_app: "/developer/apps/new",
+    signature: "/developer/explain",
+    mailbox: "/mailbox",
+};
+
+/// What all pages share.
+pub(crate) struct Front {
+    /// How the server is set up.
+    pub(crate) config: Config,
+    /// Where people sign in.
+    pub(crate) gate: Gate,
+    /// What letters say about this platform.
+    pub(crate) site: Site,
+    visitors: OnceCell<VisitorForms>,
+}
+
+impl Front {
+    pub(crate) fn new(store: &Arc<Store>, config: &Config) -> Result<Self, Fault> {
+        Ok(Self {
+            config: config.clone(),
+            gate: Gate::new(Arc::clone(store), PasswordPool::of_this_machine()),
+            site: Site::new(&config.site_name, &config.base_url)?,
+            visitors: OnceCell::new(),
+        })
+    }
+
+    /// Whether browsers come over TLS.
+    pub(crate) fn is_tls(&self) -> bool {
+        self.config.base_url.starts_with("https://")
+    }
+
+    /// The host that people see in the address bar.
+    pub(crate) fn host(&self) -> &str {
+        let url = self.config.base_url.as_str();
+        url.split_once("://").map_or(url, |(_, host)| host)
+    }
+
+    /// The forms of people who are not signed in.
+    pub(crate) async fn visitors(&self) -> Result<&VisitorForms, Stop> {
+        let open = || VisitorForms::open(&self.gate.store);
+        self.visitors.get_or_try_init(open).await
+    }
+}

@@ -1,0 +1,75 @@
+//! The headers that keep a page to itself.
+
+use http::HeaderMap;
+use http::header::{
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+
+use crate::reply::Reply;
+
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'self'; img-src 'self' https: data:; form-action 'self'; \
+     frame-ancestors 'none'; base-uri 'none'",
+);
+
+/// Whether an answer may be shown by a browser as a page.
+pub(crate) fn is_html(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    kind.is_some_and(|kind| kind.starts_with(b"text/html"))
+}
+
+/// Adds what is not there yet: nothing is loaded from elsewhere, framed, sniffed or told to the
+/// next site. That nothing is kept holds for every answer.
+pub(crate) fn guard(headers: &mut HeaderMap, is_tls: bool) {
+    let plain = [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+        (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    ];
+    for (name, value) in plain {
+        headers.entry(name).or_insert(value);
+    }
+    if is_tls {
+        let year = HeaderValue::from_static("max-age=31536000");
+        headers.entry(STRICT_TRANSPORT_SECURITY).or_insert(year);
+    }
+}
+
+/// Lets the forms of a page lead to an address in the end: browsers hold `form-action` against the
+/// redirect that answers a form too.
+pub(crate) fn leading_to(reply: Reply, url: Option<&str>) -> Reply {
+    let Some(source) = url.and_then(source) else {
+        return reply;
+    };
+    let own = POLICY;
+    let own = own.to_str().unwrap_or_default();
+    let policy = own.replace(
+        "form-action 'self'",
+        &format!("form-action 'self' {source}"),
+    );
+    match HeaderValue::from_str(&policy) {
+        Ok(policy) => reply.header(CONTENT_SECURITY_POLICY, policy),
+        Err(_) => reply,
+    }
+}
+
+/// An address as a policy names it: its origin, or its scheme where a policy cannot say more.
+pub(crate) fn source(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once(':')?;
+    let plain = |text: &str, more: &str| {
+        let fits = |letter: char| letter.is_ascii_alphanumeric() || more.contains(letter);
+        !text.is_empty() && text.chars().all(fits)
+    };
+    if !plain(scheme, "+-.") {
+        return None;
+    }
+    let scheme = scheme.to_ascii_lowercase();
+    let authority = rest.strip_prefix("//").unwrap_or_default();
+    let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
+    if matches!(scheme.as_str(), "http" | "https") && plain(authority, "-._:") {
+        return Some(format!("{scheme}://{authority}"));
+    }
+    Some(format!("{scheme}:"))
+}

@@ -1,0 +1,171 @@
+//! OAuth 1.0a: a person answers an app (contract §2.3).
+
+use network::oauth1_flow::{self, Approved, Gone, Waiting};
+use pages::{Authorize, Cancelled, Pin, Wrong};
+
+use super::app::{card, destination, level};
+use super::forms::{self, Query};
+use super::{Person, Turn, Visit, errors, headers, run, see, sign_in};
+use crate::call::Call;
+use crate::endpoint::Pending;
+use crate::reply::Reply;
+
+const ACTION: &str = "/oauth/authorize";
+
+/// `GET /oauth/authorize`: always asks.
+pub(crate) fn authorize(call: Call) -> Pending {
+    show(call, false)
+}
+
+/// `GET /oauth/authenticate`: does not ask again what was granted before.
+pub(crate) fn authenticate(call: Call) -> Pending {
+    show(call, true)
+}
+
+fn show(call: Call, silent: bool) -> Pending {
+    run(async move {
+        let visit = Visit::of(&call).await?;
+        let query = match Query::of(&call) {
+            Ok(query) => query,
+            Err(text) => return Ok(errors::page(&call, &visit, Wrong::Request(text), None)?),
+        };
+        let Some(token) = query.get("oauth_token") else {
+            return Ok(errors::page(
+                &call,
+                &visit,
+                Wrong::RequestTokenMissing,
+                None,
+            )?);
+        };
+        let waiting = waiting(&call, &visit, token).await?;
+        let forced = !matches!(query.raw("force_login"), None | Some("false" | "0"));
+        let path = call.head().uri.path();
+        let next = format!("{path}?oauth_token={}", base::percent::encode(token));
+        let person = match &visit.person {
+            Some(person) if !forced => person,
+            _ => {
+                let login = query.get("screen_name").unwrap_or_default();
+                return sign_in::first(&call, &visit, &next, login).await;
+            }
+        };
+        if silent {
+            let (app, user) = (waiting.app.clone(), person.user.id);
+            let most = waiting.permission;
+            let known = call
+                .read(move |tx| Ok(oauth1_flow::already_approved(tx, &app, user, most)?))
+                .await?;
+            if known {
+                return approve(&call, &visit, person, &waiting, token).await;
+            }
+        }
+        ask(&call, &visit, &waiting, token, &next).await
+    })
+}
+
+async fn ask(
+    call: &Call,
+    visit: &Visit,
+    waiting: &Waiting,
+    token: &str,
+    next: &str,
+) -> Result<Reply, Turn> {
+    let page = Authorize {
+        frame: visit.frame(call),
+        action: ACTION.to_owned(),
+        token: token.to_owned(),
+        app: card(call, &waiting.app).await?,
+        level: level(waiting.permission),
+        email: waiting.app.request_email,
+        destination: waiting.callback.as_deref().map(destination),
+        switch: sign_in::switch(next),
+    };
+    let reply = visit.page(call, &page)?;
+    Ok(headers::leading_to(reply, waiting.callback.as_deref()))
+}
+
+/// `POST /oauth/authorize`: the answer.
+pub(crate) fn decide(call: Call) -> Pending {
+    run(async move {
+        let visit = Visit::of(&call).await?;
+        let sent = forms::taken(&call, &visit).await?;
+        let token = sent.text("oauth_token");
+        let Some(person) = &visit.person else {
+            let token = base::percent::encode(&token);
+            return Ok(see(&format!("{ACTION}?oauth_token={token}")));
+        };
+        if token.is_empty() {
+            return Ok(errors::page(
+                &call,
+                &visit,
+                Wrong::RequestTokenMissing,
+                None,
+            )?);
+        }
+        let waiting = waiting(&call, &visit, &token).await?;
+        match sent.text("decision").as_str() {
+            "allow" => approve(&call, &visit, person, &waiting, &token).await,
+            "deny" => deny(&call, &visit, &waiting, &token).await,
+            _ => {
+                let text = "The form came without a decision.".to_owned();
+                Ok(errors::page(&call, &visit, Wrong::Request(text), None)?)
+            }
+        }
+    })
+}
+
+async fn approve(
+    call: &Call,
+    visit: &Visit,
+    person: &Person,
+    waiting: &Waiting,
+    token: &str,
+) -> Result<Reply, Turn> {
+    let (text, user) = (token.to_owned(), person.user.id);
+    let approved = call.write(move |tx| oauth1_flow::approve(tx, &text, user));
+    match approved.await? {
+        Ok(Approved::Redirect(to)) => Ok(Reply::redirect(&to)),
+        Ok(Approved::Pin(pin)) => {
+            let page = Pin {
+                frame: visit.frame(call),
+                app: card(call, &waiting.app).await?,
+                pin,
+            };
+            Ok(visit.page(call, &page)?)
+        }
+        Err(gone) => Err(over(call, visit, gone)?),
+    }
+}
+
+async fn deny(call: &Call, visit: &Visit, waiting: &Waiting, token: &str) -> Result<Reply, Turn> {
+    let text = token.to_owned();
+    match call.write(move |tx| oauth1_flow::deny(tx, &text)).await? {
+        Ok(Some(to)) => Ok(Reply::redirect(&to)),
+        Ok(None) => {
+            let page = Cancelled {
+                frame: visit.frame(call),
+                app: card(call, &waiting.app).await?,
+            };
+            Ok(visit.page(call, &page)?)
+        }
+        Err(gone) => Err(over(call, visit, gone)?),
+    }
+}
+
+async fn waiting(call: &Call, visit: &Visit, token: &str) -> Result<Waiting, Turn> {
+    let text = token.to_owned();
+    let found = call.read(move |tx| oauth1_flow::pending(tx, &text)).await?;
+    match found {
+        Ok(waiting) => Ok(waiting),
+        Err(gone) => Err(over(call, visit, gone)?),
+    }
+}
+
+/// The page that says why there is nothing to answer.
+fn over(call: &Call, visit: &Visit, gone: Gone) -> Result<Turn, Turn> {
+    let wrong = match gone {
+        Gone::Unknown | Gone::Used | Gone::Denied => Wrong::RequestTokenUnknown,
+        Gone::Expired => Wrong::RequestTokenExpired,
+        Gone::App => Wrong::AppSuspended,
+    };
+    Ok(errors::page(call, visit, wrong, None)?.into())
+}

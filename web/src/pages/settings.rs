@@ -1,0 +1,206 @@
+//! A person's own password and email address.
+
+use base::refusal::Wrong;
+use base::{Refusal, Secret, Stop};
+use network::links;
+use pages::{AccountSettings, Confirmation, EmailForm, Field, Notice, PasswordForm};
+
+use super::forms::{self, Query};
+use super::recover::confirm_page;
+use super::{Person, Turn, Visit, front, run, see, session};
+use crate::call::Call;
+use crate::endpoint::Pending;
+use crate::reply::Reply;
+
+/// Where the password is changed.
+pub(crate) const PASSWORD: &str = "/settings/account/password";
+/// Where the address is changed.
+pub(crate) const EMAIL: &str = "/settings/account/email";
+/// Where another letter is asked for.
+pub(crate) const RESEND: &str = "/settings/account/email/resend";
+
+const TOO_OFTEN: &str = "That was tried too often. Try again in a while.";
+
+/// Why forms were refused.
+#[derive(Default)]
+struct Refused {
+    current: Field,
+    password: Field,
+    email: Field,
+    proof: Field,
+    failure: Option<String>,
+}
+
+/// `GET /settings/account`.
+pub(crate) fn show(call: Call) -> Pending {
+    run(async move {
+        let visit = Visit::of(&call).await?;
+        let person = visit.signed_in(&call)?;
+        let query = Query::of(&call).ok();
+        let done = query.as_ref().and_then(|query| query.get("done"));
+        let notice = match done {
+            Some("password") => Some("Your password was changed. Other browsers were signed out."),
+            _ => None,
+        };
+        page(&call, &visit, person, notice, Refused::default())
+    })
+}
+
+fn page(
+    call: &Call,
+    visit: &Visit,
+    person: &Person,
+    notice: Option<&str>,
+    refused: Refused,
+) -> Result<Reply, Turn> {
+    let mut frame = visit.frame(call);
+    frame.notices = notice.map(Notice::good).into_iter().collect();
+    frame.failure = refused.failure;
+    let address = Some(person.user.email.clone()).filter(|email| !email.is_empty());
+    let page = AccountSettings {
+        frame,
+        email: EmailForm {
+            action: EMAIL.to_owned(),
+            address,
+            confirmed: person.user.email_confirmed,
+            pending: None,
+            resend: RESEND.to_owned(),
+            email: refused.email,
+            password: refused.proof,
+        },
+        password: PasswordForm {
+            action: PASSWORD.to_owned(),
+            current: refused.current,
+            password: refused.password,
+        },
+    };
+    Ok(visit.page(call, &page)?)
+}
+
+/// `POST /settings/account/password`.
+pub(crate) fn password(call: Call) -> Pending {
+    run(async move {
+        let visit = Visit::of(&call).await?;
+        let person = visit.signed_in(&call)?;
+        let sent = forms::taken(&call, &visit).await?;
+        let old = Secret::new(sent.text("current"));
+        let new = Secret::new(sent.text("password"));
+        let front = &call.home.front;
+        // A wrong old password and a bad new one are both called `password`: tell them apart.
+        if let Err(Refusal::Invalid(wrong)) =
+            network::joining::check_password(&new, &person.user.username, &person.user.email)
+        {
+            let password = Field::refused("", first_message(&wrong));
+            let refused = Refused {
+                password,
+                ..Refused::default()
+            };
+            return Ok(page(&call, &visit, person, None, refused)?.status(400));
+        }
+        let ended = (&front.gate, &front.site, &person.session);
+        let changed = links::change_password(ended.0, ended.1, ended.2, &old, &new, false);
+        match changed.await {
+            Ok(text) => {
+                let reply = see(&format!("{}?done=password", front::LINKS.account));
+                Ok(session::remember(&call, reply, &text))
+            }
+            Err(Stop::Refused(refusal)) => {
+                let (current, failure, status) = blamed(&refusal);
+                let refused = Refused {
+                    current,
+                    failure,
+                    ..Refused::default()
+                };
+                Ok(page(&call, &visit, person, None, refused)?.status(status))
+            }
+            Err(failed) => Err(failed.into()),
+        }
+    })
+}
+
+/// `POST /settings/account/email`.
+pub(crate) fn email(call: Call) -> Pending {
+    run(async move {
+        let visit = Visit::of(&call).await?;
+        let person = visit.signed_in(&call)?;
+        let sent = forms::taken(&call, &visit).await?;
+        let email = sent.text("email").trim().to_owned();
+        let proof = Secret::new(sent.text("email_password"));
+        if let Err(Refusal::Invalid(wrong)) = network::joining::check_email(&email) {
+            let refused = Refused {
+                email: Field::refused(email, first_message(&wrong)),
+                ..Refused::default()
+            };
+            return Ok(page(&call, &visit, person, None, refused)?.status(400));
+        }
+        let gate = &call.home.front.gate;
+        let proved = gate.prove(person.user.id, &proof, &visit.facts).await;
+        let changed = match proved {
+            Ok(()) => letter(&call, &visit, person, &email).await,
+            Err(stop) => Err(stop),
+        };
+        match changed {
+            Ok(()) => confirm_page(&call, &visit, Confirmation::Sent { email }),
+            Err(Stop::Refused(refusal)) => {
+                let (proof, failure, status) = blamed(&refusal);
+                let refused = Refused {
+                    email: Field::of(email),
+                    proof,
+                    failure,
+                    ..Refused::default()
+                };
+                Ok(page(&call, &visit, person, None, refused)?.status(status))
+            }
+            Err(failed) => Err(failed.into()),
+        }
+    })
+}
+
+/// `POST /settings/account/email/resend`.
+pub(crate) fn resend(call: Call) -> Pending {
+    run(async move {
+        let visit = Visit::of(&call).await?;
+        let person = visit.signed_in(&call)?;
+        forms::taken(&call, &visit).await?;
+        let email = person.user.email.clone();
+        if email.is_empty() || person.user.email_confirmed {
+            return Ok(see(front::LINKS.account));
+        }
+        match letter(&call, &visit, person, &email).await {
+            Ok(()) => confirm_page(&call, &visit, Confirmation::Sent { email }),
+            Err(Stop::Refused(_)) => {
+                let refused = Refused {
+                    failure: Some(TOO_OFTEN.to_owned()),
+                    ..Refused::default()
+                };
+                Ok(page(&call, &visit, person, None, refused)?.status(429))
+            }
+            Err(failed) => Err(failed.into()),
+        }
+    })
+}
+
+async fn letter(call: &Call, visit: &Visit, person: &Person, email: &str) -> Result<(), Stop> {
+    let (site, by, email) = (
+        call.home.front.site.clone(),
+        person.by(visit),
+        email.to_owned(),
+    );
+    call.write(move |tx| links::change_email(tx, &site, &by, &email))
+        .await
+}
+
+/// The field of the password that was asked for as proof, or what is to blame beside it.
+fn blamed(refusal: &Refusal) -> (Field, Option<String>, u16) {
+    match refusal {
+        Refusal::Invalid(wrong) => (Field::refused("", first_message(wrong)), None, 400),
+        Refusal::TooMany => (Field::default(), Some(TOO_OFTEN.to_owned()), 429),
+        _ => (Field::default(), Some("That did not work.".to_owned()), 400),
+    }
+}
+
+/// What a refusal says first.
+pub(crate) fn first_message(wrong: &[Wrong]) -> String {
+    let first = wrong.first().map(|wrong| wrong.message.clone());
+    first.unwrap_or_else(|| "That did not work.".to_owned())
+}

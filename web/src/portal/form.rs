@@ -1,0 +1,152 @@
+//! What a developer says about an app: as typed, as stored, as refused.
+
+use base::{Fault, Refusal};
+use network::apps::{Kind, Permission};
+use network::portal::{Draft, Edit};
+use pages::{AppForm, AppKind, Field, Level};
+use store::apps::App;
+
+use crate::pages::forms::Form;
+
+/// The form as it was sent, or what of it cannot be read.
+pub(super) fn typed(form: &Form<'_>, action: String) -> (AppForm, bool) {
+    let (kind, level) = (form.text("kind"), form.text("permission"));
+    let (kind, level) = (AppKind::parse(&kind), Level::parse(&level));
+    let missing = |there: bool, text: &str| (!there).then(|| text.to_owned());
+    let typed = AppForm {
+        action,
+        name: Field::of(form.text("name").trim()),
+        description: Field::of(form.text("description").trim()),
+        website: Field::of(form.text("website").trim()),
+        kind: kind.unwrap_or_default(),
+        kind_error: missing(kind.is_some(), "Choose a type."),
+        permission: level.unwrap_or_default(),
+        permission_error: missing(level.is_some(), "Choose a permission."),
+        callbacks: Field::of(form.text("callbacks").replace('\r', "")),
+        sign_in: form.given("sign_in").is_some(),
+        email: form.given("email").is_some(),
+    };
+    (typed, kind.is_some() && level.is_some())
+}
+
+/// The form as it is stored.
+pub(super) fn stored(app: &App, action: String) -> Result<AppForm, Fault> {
+    Ok(AppForm {
+        action,
+        name: Field::of(&app.name),
+        description: Field::of(&app.description),
+        website: Field::of(&app.website_url),
+        kind: kind_of(app)?,
+        permission: level_of(app)?,
+        callbacks: Field::of(&app.callback_urls),
+        sign_in: app.sign_in,
+        email: app.request_email,
+        ..AppForm::default()
+    })
+}
+
+/// A new app as typed.
+pub(super) fn draft(form: &AppForm) -> Draft {
+    Draft {
+        name: form.name.value.clone(),
+        description: form.description.value.clone(),
+        website_url: form.website.value.clone(),
+        kind: kind(form.kind),
+        permission: permission(form.permission),
+        callback_urls: callbacks(form),
+        request_email: form.email,
+        sign_in: form.sign_in,
+    }
+}
+
+/// What changes of an app: what is typed otherwise than it is stored.
+pub(super) fn edit(form: &AppForm, app: &App) -> Edit {
+    fn text(typed: &str, stored: &str) -> Option<String> {
+        (typed != stored).then(|| typed.to_owned())
+    }
+    let draft = draft(form);
+    Edit {
+        name: text(&draft.name, &app.name),
+        description: text(&draft.description, &app.description),
+        website_url: text(&draft.website_url, &app.website_url),
+        kind: Some(draft.kind).filter(|kind| kind.name() != app.kind),
+        permission: Some(draft.permission).filter(|level| level.name() != app.permission),
+        callback_urls: Some(draft.callback_urls)
+            .filter(|urls| urls.join("\n") != app.callback_urls),
+        request_email: Some(draft.request_email).filter(|on| *on != app.request_email),
+        sign_in: Some(draft.sign_in).filter(|on| *on != app.sign_in),
+    }
+}
+
+/// Writes the reasons next to their fields; answers those that belong to none.
+pub(super) fn refuse(form: &mut AppForm, refusal: &Refusal) -> Option<String> {
+    let wrong = match refusal {
+        Refusal::Invalid(wrong) => wrong,
+        Refusal::Forbidden { detail, .. } => return Some(detail.to_string()),
+        _ => return Some("That did not work.".to_owned()),
+    };
+    let mut rest = None;
+    for wrong in wrong {
+        let sentence = format!("{}.", wrong.message.replace('`', "").trim_end_matches('.'));
+        match wrong.parameter.as_ref() {
+            "name" => form.name.error = Some(sentence),
+            "description" => form.description.error = Some(sentence),
+            "website_url" => form.website.error = Some(sentence),
+            "callback_urls" => form.callbacks.error = Some(sentence),
+            _ => rest = Some(sentence),
+        }
+    }
+    rest
+}
+
+fn callbacks(form: &AppForm) -> Vec<String> {
+    let lines = form.callbacks.value.lines().map(str::trim);
+    let mut urls: Vec<String> = Vec::new();
+    for line in lines.filter(|line| !line.is_empty()) {
+        if !urls.iter().any(|known| known == line) {
+            urls.push(line.to_owned());
+        }
+    }
+    urls
+}
+
+/// The kind of an app, as pages name it.
+pub(super) fn kind_of(app: &App) -> Result<AppKind, Fault> {
+    Ok(match app.kind.parse()? {
+        Kind::Web => AppKind::Web,
+        Kind::Automated => AppKind::Automated,
+        Kind::Native => AppKind::Native,
+        Kind::SinglePage => AppKind::SinglePage,
+    })
+}
+
+const fn kind(kind: AppKind) -> Kind {
+    match kind {
+        AppKind::Web => Kind::Web,
+        AppKind::Automated => Kind::Automated,
+        AppKind::Native => Kind::Native,
+        AppKind::SinglePage => Kind::SinglePage,
+    }
+}
+
+/// The level of an app, as pages name it.
+pub(super) fn level_of(app: &App) -> Result<Level, Fault> {
+    Ok(level(app.permission.parse()?))
+}
+
+/// A level, as pages name it.
+pub(super) const fn level(permission: Permission) -> Level {
+    match permission {
+        Permission::Read => Level::Read,
+        Permission::Write => Level::Write,
+        Permission::Messages => Level::DirectMessages,
+    }
+}
+
+const fn permission(level: Level) -> Permission {
+    match level {
+        Level::Read => Permission::Read,
+        Level::Write => Permission::Write,
+        Level::DirectMessages => Permission::Messages,
+    }
+}
