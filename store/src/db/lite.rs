@@ -287,6 +287,15 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<u64, Fault> {
     Ok(size_of(to))
 }
 
+/// Leaves the file alone, without its log of changes. The connections that were open closed side
+/// by side, so that none of them may have been the last.
+pub(crate) fn tidy(path: &Path) {
+    let tidied = connect(path, CACHE_KIB).map(|conn| fold_log(&conn, "TRUNCATE"));
+    if let Err(fault) = tidied {
+        tracing::warn!(%fault, "the log of changes was left beside the file");
+    }
+}
+
 /// What a check of every page finds.
 pub(crate) fn damage(path: &Path) -> Result<Vec<String>, Fault> {
     let mut found = Vec::new();

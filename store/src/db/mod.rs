@@ -40,6 +40,8 @@ pub(crate) struct Db {
     writes: Queue,
     reads: Queue,
     threads: Vec<std::thread::JoinHandle<()>>,
+    /// The SQLite file.
+    file: Option<PathBuf>,
     /// Holds this node's number on a database server.
     node: Option<crossbeam_channel::Sender<()>>,
     /// Counts the commits that appended to the log.
@@ -85,6 +87,7 @@ impl Db {
                     reads,
                     threads,
                     wake,
+                    file: Some(path.clone()),
                     node: None,
                     server: false,
                 })
@@ -98,6 +101,7 @@ impl Db {
                     reads: queue,
                     threads,
                     wake,
+                    file: None,
                     node: Some(hold),
                     server: true,
                 })
@@ -130,6 +134,7 @@ impl Db {
             writes,
             reads,
             threads,
+            file,
             node,
             ..
         } = self;
@@ -137,6 +142,9 @@ impl Db {
         for thread in threads {
             // A thread that panicked has logged it; there is nothing left to close.
             drop(thread.join());
+        }
+        if let Some(file) = file {
+            lite::tidy(&file);
         }
     }
 }
