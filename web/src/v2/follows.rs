@@ -3,14 +3,13 @@
 use base::refusal::Subject;
 use base::{Fault, Refusal, Stop, UserId};
 use network::visibility::{Sight, of_user};
-use serde_json::{Map, Value};
 use store::Tx;
 use store::follows::{self, Edge};
 use store::posts::Span;
 use store::users;
 use view::Answer;
 
-use super::{answer, neighbours, span, wants_users};
+use super::{neighbours, span, wants_users};
 use crate::call::{Call, Reply};
 use crate::endpoint::Pending;
 
@@ -70,12 +69,9 @@ async fn list(call: &Call, read: Read) -> Result<Reply, Stop> {
     });
     let (found, looked_at, more) = read.await?;
     if !found.errors.is_empty() && found.count == 0 {
-        return answer(call, &found, None);
+        return call.answer(&found);
     }
-    let mut meta = Map::new();
-    meta.insert("result_count".to_owned(), Value::from(found.count));
-    neighbours(&page, looked_at, more, &mut meta);
-    answer(call, &found, Some(&meta))
+    call.answer_page(&found, &neighbours(&page, looked_at, more))
 }
 
 /// The edges nearest to where the page starts.

@@ -7,7 +7,6 @@ use serde_json::json;
 use store::posts as stored;
 use view::{Asked, Object};
 
-use super::answer;
 use crate::call::Call;
 use crate::endpoint::Pending;
 
@@ -24,7 +23,7 @@ pub(crate) fn by_ids(call: Call) -> Pending {
             };
             Ok(view::posts_asked(tx, viewer, found, &wants, spoken, asked)?)
         });
-        answer(&call, &found.await?, None)
+        call.answer(&found.await?)
     })
 }
 
@@ -41,7 +40,7 @@ pub(crate) fn by_id(call: Call) -> Pending {
             };
             Ok(view::post(tx, viewer, found, &wants, spoken, asked)?)
         });
-        answer(&call, &found.await?, None)
+        call.answer(&found.await?)
     })
 }
 

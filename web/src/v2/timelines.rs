@@ -7,13 +7,12 @@ use base::refusal::Subject;
 use base::{Fault, PostId, Refusal, Stop, Time, UserId};
 use network::timelines::{self, Page as Found};
 use network::visibility::{Sight, Viewer};
-use serde_json::{Map, Value};
 use store::Tx;
 use store::posts::Span;
 use store::users::{self, User};
 use view::{Answer, Object};
 
-use super::{answer, neighbours, span};
+use super::{neighbours, span};
 use crate::call::{Call, Reply};
 use crate::endpoint::Pending;
 use crate::page::Page;
@@ -112,7 +111,7 @@ async fn public(call: &Call, whose: Whose, read: Read) -> Result<Reply, Stop> {
                 errors: vec![refusal],
                 ..Answer::default()
             };
-            answer(call, &nothing, None)
+            call.answer(&nothing)
         }
     }
 }
@@ -147,16 +146,7 @@ fn say(
     looked_at: Option<(i64, i64)>,
     more: bool,
 ) -> Result<Reply, Stop> {
-    let mut meta = Map::new();
-    meta.insert("result_count".to_owned(), Value::from(found.count));
-    let ends = [("newest_id", found.newest), ("oldest_id", found.oldest)];
-    for (name, id) in ends {
-        if let Some(id) = id {
-            meta.insert(name.to_owned(), Value::from(id.to_string()));
-        }
-    }
-    neighbours(page, looked_at, more, &mut meta);
-    answer(call, found, Some(&meta))
+    call.answer_timeline(found, &neighbours(page, looked_at, more))
 }
 
 /// The page within the window of time and ids that the request names.

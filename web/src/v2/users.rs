@@ -4,7 +4,7 @@ use base::{Stop, UserId};
 use store::users as stored;
 use view::Asked;
 
-use super::{answer, wants_users};
+use super::wants_users;
 use crate::call::{Call, Reply};
 use crate::endpoint::Pending;
 
@@ -21,7 +21,7 @@ pub(crate) fn by_ids(call: Call) -> Pending {
             };
             Ok(view::users_asked(tx, viewer, found, &wants, spoken, asked)?)
         });
-        answer(&call, &found.await?, None)
+        call.answer(&found.await?)
     })
 }
 
@@ -51,7 +51,7 @@ async fn one(call: &Call, id: UserId) -> Result<Reply, Stop> {
         };
         Ok(view::user(tx, viewer, found, &wants, spoken, asked)?)
     });
-    answer(call, &found.await?, None)
+    call.answer(&found.await?)
 }
 
 /// `GET /2/users/by`.
@@ -68,7 +68,7 @@ pub(crate) fn by_usernames(call: Call) -> Pending {
             };
             Ok(view::users_asked(tx, viewer, found, &wants, spoken, asked)?)
         });
-        answer(&call, &found.await?, None)
+        call.answer(&found.await?)
     })
 }
 
@@ -85,6 +85,6 @@ pub(crate) fn by_username(call: Call) -> Pending {
             };
             Ok(view::user(tx, viewer, found, &wants, spoken, asked)?)
         });
-        answer(&call, &found.await?, None)
+        call.answer(&found.await?)
     })
 }
