@@ -4,6 +4,7 @@
 mod entities;
 mod language;
 mod names;
+pub mod people;
 mod scan;
 mod weight;
 

@@ -1,4 +1,4 @@
-//! Home timelines: for each reader the newest posts of everyone they follow.
+//! Home timelines: for each reader the newest posts of everyone they follow and do not mute.
 //!
 //! The list of ids is worked out once by merging the followed authors' own timelines, and then
 //! kept up to date by looking only at what was posted since. It is checked against the reader's
@@ -14,7 +14,7 @@ use moka::sync::Cache;
 use parking_lot::Mutex;
 use store::posts::{self, Span};
 use store::users::{self, User};
-use store::{Tx, follows};
+use store::{Tx, follows, graph};
 
 /// How far back a home timeline reaches (contract §13, row 18).
 const REACH: usize = 3200;
@@ -43,8 +43,9 @@ impl Default for Homes {
 }
 
 struct Home {
-    /// The reader's version of their follows that this was worked out for.
+    /// The reader's version of their follows and mutes that this was worked out for.
     version: Option<i64>,
+    /// Whose posts belong here: whom the reader follows and does not mute, and the reader.
     followed: HashSet<UserId>,
     /// Newest first.
     ids: Vec<PostId>,
@@ -96,6 +97,9 @@ impl Home {
     fn refresh(&mut self, tx: &mut Tx<'_>, reader: &User) -> Result<(), Fault> {
         if self.version != Some(reader.following_version) {
             self.followed = follows::targets(tx, reader.id)?.into_iter().collect();
+            for muted in graph::all_muted(tx, reader.id)? {
+                self.followed.remove(&muted);
+            }
             self.followed.insert(reader.id);
             self.version = Some(reader.following_version);
             return self.merge(tx, reader, SHALLOW);

@@ -1,15 +1,16 @@
 //! Writing, editing and deleting posts (contract §11.1, §11.2).
 
 use base::id::{first_at, kind};
+use base::refusal::Subject;
 use base::text::{LENGTH, weigh};
 use base::{AppId, Fault, Id, PostId, Refusal, Stop, UserId};
 use store::posts::{self, Beside, Post, State};
 use store::users::User;
-use store::{Tx, follows, graph, log, media};
+use store::{Tx, follows, log, media};
 
 use crate::compose::{self, Reading};
 use crate::users;
-use crate::visibility::{Sight, Sights, Viewer};
+use crate::visibility::{Bar, bar_of_post};
 
 /// Weighted length of a premium author's posts (spec §8).
 pub const LONG_LENGTH: u32 = 25_000;
@@ -242,8 +243,7 @@ fn replied_to(tx: &mut Tx<'_>, author: &Author, user: &User, id: PostId) -> Resu
         let message = "Your reply tweet ID is invalid.";
         return Err(Refusal::invalid("reply.in_reply_to_tweet_id", id, message).into());
     };
-    let target = store::users::by_id(tx, post.author_id)?;
-    check_visible(tx, user, target.as_ref(), &post)?;
+    check_visible(tx, user, &post)?;
     if post.author_id == user.id {
         return Ok(post);
     }
@@ -262,20 +262,14 @@ fn replied_to(tx: &mut Tx<'_>, author: &Author, user: &User, id: PostId) -> Resu
     Ok(post)
 }
 
-fn check_visible(
-    tx: &mut Tx<'_>,
-    user: &User,
-    target: Option<&User>,
-    post: &Post,
-) -> Result<(), Stop> {
-    let blocked = !graph::blockers(tx, &[post.author_id], user.id)?.is_empty();
-    if blocked {
-        let detail = "You have been blocked from performing this action.";
-        return Err(Refusal::forbidden_as(136, detail).into());
-    }
-    let sights = Sights::of_authors(tx, Viewer::user(user.id), target)?;
-    if sights.of_post(post) == Sight::Visible {
+/// Refuses a target of a reply or a quote that this user may not act on.
+fn check_visible(tx: &mut Tx<'_>, user: &User, post: &Post) -> Result<(), Stop> {
+    let Some(bar) = bar_of_post(tx, user.id, post)? else {
         return Ok(());
+    };
+    if bar == Bar::Blocked {
+        let subject = Subject::new("tweet", "id", post.id);
+        return Err(bar.refusal(subject).into());
     }
     let detail = "You attempted to reply to a Tweet that is deleted or not visible to you.";
     Err(Refusal::forbidden_as(385, detail).into())
@@ -313,8 +307,7 @@ fn quotable(tx: &mut Tx<'_>, user: &User, id: PostId) -> Result<Post, Stop> {
         let message = "Your quote tweet ID is invalid.";
         return Err(Refusal::invalid("quote_tweet_id", id, message).into());
     };
-    let target = store::users::by_id(tx, post.author_id)?;
-    check_visible(tx, user, target.as_ref(), &post)?;
+    check_visible(tx, user, &post)?;
     Ok(post)
 }
 
@@ -370,8 +363,7 @@ fn mentioned(reading: &Reading, new: &NewPost, targets: &Targets, author: UserId
 pub fn delete(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<(), Stop> {
     let post =
         posts::by_id(tx, id)?.filter(|post| matches!(post.state, State::Live | State::Superseded));
-    let post =
-        post.ok_or_else(|| Refusal::NotFound(base::refusal::Subject::new("tweet", "id", id)))?;
+    let post = post.ok_or_else(|| Refusal::NotFound(Subject::new("tweet", "id", id)))?;
     if post.author_id != user {
         return Err(Refusal::forbidden("You are not authorized to delete this Tweet.").into());
     }

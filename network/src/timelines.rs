@@ -1,11 +1,11 @@
 //! Pages of posts: an author's, a user's mentions, the home timeline.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use base::{Fault, PostId};
-use store::Tx;
+use base::{Fault, PostId, UserId};
 use store::posts::{self, Post, Span, State};
 use store::users::User;
+use store::{Tx, graph};
 
 use crate::homes::Homes;
 use crate::visibility::{self, Sight, Sights, Viewer};
@@ -31,13 +31,48 @@ pub struct Page {
 }
 
 /// A page of an author's posts. Whether they may be seen is asked before, by [`sight`].
-pub fn of_author(tx: &mut Tx<'_>, author: &User, span: &Span) -> Result<Page, Fault> {
+pub fn of_author(tx: &mut Tx<'_>, _: Viewer, author: &User, span: &Span) -> Result<Page, Fault> {
     Ok(cut(posts::of_author(tx, author.id, &one_more(span))?, span))
 }
 
-/// A page of the posts that mention a user.
-pub fn mentions(tx: &mut Tx<'_>, user: &User, span: &Span) -> Result<Page, Fault> {
-    Ok(cut(posts::mentioning(tx, user.id, &one_more(span))?, span))
+/// A page of the posts that mention a user. Those by people whom they mute or block are left out
+/// for themselves; what others see tells nothing of it.
+pub fn mentions(tx: &mut Tx<'_>, viewer: Viewer, user: &User, span: &Span) -> Result<Page, Fault> {
+    let mut page = cut(posts::mentioning(tx, user.id, &one_more(span))?, span);
+    if viewer.user == Some(user.id) {
+        let authors: Vec<UserId> = page.posts.iter().map(|post| post.author_id).collect();
+        let silenced = silenced(tx, user.id, &authors)?;
+        page.posts
+            .retain(|post| !silenced.contains(&post.author_id));
+    }
+    Ok(page)
+}
+
+/// Which of these users a reader mutes or blocks.
+fn silenced(tx: &mut Tx<'_>, reader: UserId, users: &[UserId]) -> Result<HashSet<UserId>, Fault> {
+    if users.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let mut silenced: HashSet<UserId> = graph::muted(tx, reader, users)?.into_iter().collect();
+    silenced.extend(graph::blocked(tx, reader, users)?);
+    Ok(silenced)
+}
+
+/// Leaves out reposts of posts by people whom the reader mutes or blocks.
+fn without_silenced(tx: &mut Tx<'_>, reader: UserId, posts: Vec<Post>) -> Result<Vec<Post>, Fault> {
+    let originals: Vec<PostId> = posts.iter().filter_map(|post| post.repost_of_id).collect();
+    if originals.is_empty() {
+        return Ok(posts);
+    }
+    let originals = posts::by_ids(tx, &originals)?;
+    let authors: Vec<UserId> = originals.iter().map(|post| post.author_id).collect();
+    let silenced = silenced(tx, reader, &authors)?;
+    let originals = originals
+        .iter()
+        .filter(|post| silenced.contains(&post.author_id));
+    let unwanted: HashSet<PostId> = originals.map(|post| post.id).collect();
+    let wanted = |post: &Post| !post.repost_of_id.is_some_and(|id| unwanted.contains(&id));
+    Ok(posts.into_iter().filter(wanted).collect())
 }
 
 /// A page of a reader's home timeline.
@@ -56,10 +91,8 @@ pub fn home(tx: &mut Tx<'_>, homes: &Homes, reader: &User, span: &Span) -> Resul
             });
         };
         let found = in_order(&ids, posts::by_ids(tx, &ids)?);
-        let mut found: Vec<Post> = found
-            .into_iter()
-            .filter(|post| belongs(post, span))
-            .collect();
+        let found = found.into_iter().filter(|post| belongs(post, span));
+        let mut found = without_silenced(tx, reader.id, found.collect())?;
         if span.rising {
             rest.above = newest.get();
             found.append(&mut posts);

@@ -1,5 +1,6 @@
 //! People: joining, leaving, and what an operator may do to an account.
 
+use base::refusal::Subject;
 use base::text::{NAME_LENGTH, name_problem, username_ok};
 use base::{Fault, Refusal, Stop, Time, UserId};
 use store::users::{self, State, User};
@@ -8,6 +9,7 @@ use store::{Tx, log};
 use crate::audit::{self, By, Kind};
 use crate::compose;
 use crate::sessions::about;
+use crate::visibility::{Sight, of_user};
 
 /// A new account.
 #[derive(Clone, Debug, Default)]
@@ -133,6 +135,18 @@ pub fn active(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
 pub fn find(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
     let user = users::by_id(tx, id)?.filter(|user| user.state != State::Deleted);
     user.ok_or_else(|| Refusal::not_valid("user", id).into())
+}
+
+/// The user whom a request names in `parameter` to do something about them: 404 when unknown or
+/// deleted, 403 with code 63 when suspended.
+pub fn named(tx: &mut Tx<'_>, id: UserId, parameter: &'static str) -> Result<User, Stop> {
+    match users::by_id(tx, id)? {
+        Some(user) if of_user(&user) == Sight::Visible => Ok(user),
+        Some(user) if of_user(&user) == Sight::Suspended => {
+            Err(Refusal::forbidden_as(63, "User has been suspended.").into())
+        }
+        _ => Err(Refusal::NotFound(Subject::new("user", parameter, id)).into()),
+    }
 }
 
 /// The users after an id, oldest first.

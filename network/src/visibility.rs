@@ -1,5 +1,8 @@
 //! Given a viewer and a thing, may it be seen: the one answer for lookups, timelines, search,
-//! streams and expansions.
+//! streams and expansions. Whether someone may act on it ([`may_touch`]) follows
+//! from the same facts.
+
+mod touch;
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,6 +10,10 @@ use base::{Fault, UserId};
 use store::posts::{self, Post};
 use store::users::{self, User};
 use store::{Tx, follows, graph};
+
+pub use touch::{
+    Bar, Letterbox, bar_of_post, bar_of_user, is_blocked, may_message, may_touch, reached, touched,
+};
 
 /// Who is looking: a user, or an app on nobody's behalf.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

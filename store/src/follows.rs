@@ -86,7 +86,7 @@ pub fn following(tx: &mut Tx<'_>, source: UserId, span: &Span) -> Result<Vec<Edg
 /// One end of an edge, and the edge's own number, which is what it is ordered by.
 pub type Edge = (UserId, i64);
 
-fn edges(
+pub(crate) fn edges(
     tx: &mut Tx<'_>,
     user: UserId,
     span: &Span,

@@ -7,7 +7,7 @@ mod people;
 mod posts;
 mod progress;
 
-pub use edges::{EdgeKind, insert_edge, insert_like, insert_mention};
+pub use edges::{EdgeKind, has_requests, insert_edge, insert_like, insert_mention, sever};
 pub use merge::{absorb, merge};
 pub use people::{
     Known, UserShift, alias, aliases, is_name_only, known, name_only, rename, shift_user,

@@ -7,6 +7,7 @@ mod db;
 mod hex;
 mod open;
 
+pub mod affiliates;
 pub mod apps;
 pub mod attempts;
 pub mod audit;
@@ -22,6 +23,7 @@ pub mod log;
 pub mod media;
 pub mod meta;
 pub mod nonces;
+pub mod people;
 pub mod posts;
 pub mod recount;
 pub mod request_tokens;

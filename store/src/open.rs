@@ -12,7 +12,10 @@ use tokio::sync::{oneshot, watch};
 
 use crate::context::Context;
 use crate::db::{Applied, Db, Location, Migration, Work, lite};
-use crate::meta;
+use crate::{meta, people};
+
+/// Users whose words are put in at once, in a database that is older than the words.
+const FILL: i64 = 1000;
 
 /// How a store is opened.
 pub struct Options {
@@ -119,7 +122,9 @@ impl Store {
     async fn prepare(&self) -> Result<(), Stop> {
         let floor = self.read(|tx| Ok(meta::highest_id(tx)?)).await?;
         self.context.ids.stay_above(floor);
-        self.write(|tx| Ok(meta::check_key(tx)?)).await
+        self.write(|tx| Ok(meta::check_key(tx)?)).await?;
+        while self.write(|tx| Ok(people::fill(tx, FILL)?)).await? {}
+        Ok(())
     }
 
     /// Runs `work` in a transaction; answers once it is on disk.

@@ -1,13 +1,13 @@
-//! Every counter counted again from the rows that it stands for.
+//! Every counter counted again from the rows that it stands for, and rows that must not be.
 
 use base::Fault;
 
 use crate::Tx;
 
-/// A counter that does not agree with its rows.
+/// A counter that does not agree with its rows, or a number of rows where there may be none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Table and column.
+    /// Table and column, or what must not be.
     pub counter: &'static str,
     /// The row.
     pub id: i64,
@@ -61,7 +61,61 @@ const COUNTERS: &[(&str, &str)] = &[
     counter!("list"."member_count" = rows of "list_member" by "list_id"),
 ];
 
-/// The counters that disagree with their rows, at most a thousand of each kind.
+/// Rows that the rules forbid, counted by the user they begin at.
+const FORBIDDEN: &[(&str, &str)] = &[
+    (
+        "follow of oneself",
+        "SELECT source_id, COUNT(*) FROM follow WHERE source_id = target_id GROUP BY source_id \
+         ORDER BY source_id LIMIT 1000",
+    ),
+    (
+        "follow of a user whom one blocks",
+        "SELECT f.source_id, COUNT(*) FROM block b JOIN follow f ON f.source_id = b.source_id \
+         AND f.target_id = b.target_id GROUP BY f.source_id ORDER BY f.source_id LIMIT 1000",
+    ),
+    (
+        "follow of a user who blocks one",
+        "SELECT f.source_id, COUNT(*) FROM block b JOIN follow f ON f.source_id = b.target_id \
+         AND f.target_id = b.source_id GROUP BY f.source_id ORDER BY f.source_id LIMIT 1000",
+    ),
+    (
+        "follow request to a user who is not protected",
+        "SELECT r.source_id, COUNT(*) FROM follow_request r JOIN users u ON u.id = r.target_id \
+         WHERE u.protected = 0 GROUP BY r.source_id ORDER BY r.source_id LIMIT 1000",
+    ),
+    (
+        "follow request to a user whom one follows",
+        "SELECT r.source_id, COUNT(*) FROM follow_request r JOIN follow f \
+         ON f.source_id = r.source_id AND f.target_id = r.target_id GROUP BY r.source_id \
+         ORDER BY r.source_id LIMIT 1000",
+    ),
+    (
+        "follow request between users of whom one blocks the other",
+        "SELECT r.source_id, COUNT(*) FROM follow_request r WHERE EXISTS (SELECT 1 FROM block b \
+         WHERE b.source_id = r.source_id AND b.target_id = r.target_id) OR EXISTS (SELECT 1 \
+         FROM block b WHERE b.source_id = r.target_id AND b.target_id = r.source_id) \
+         GROUP BY r.source_id ORDER BY r.source_id LIMIT 1000",
+    ),
+    (
+        "block, mute or request of oneself",
+        "SELECT id, CAST(SUM(n) AS BIGINT) FROM (SELECT source_id AS id, COUNT(*) AS n FROM block \
+         WHERE source_id = target_id GROUP BY source_id \
+         UNION ALL SELECT source_id, COUNT(*) FROM mute WHERE source_id = target_id \
+         GROUP BY source_id \
+         UNION ALL SELECT source_id, COUNT(*) FROM dm_block WHERE source_id = target_id \
+         GROUP BY source_id \
+         UNION ALL SELECT source_id, COUNT(*) FROM follow_request WHERE source_id = target_id \
+         GROUP BY source_id) selves GROUP BY id ORDER BY id LIMIT 1000",
+    ),
+    (
+        "affiliate without a badge",
+        "SELECT a.user_id, COUNT(*) FROM affiliate a LEFT JOIN users u ON u.id = a.user_id \
+         WHERE COALESCE(u.affiliation, '') = '' GROUP BY a.user_id ORDER BY a.user_id LIMIT 1000",
+    ),
+];
+
+/// The counters that disagree with their rows and the rows that may not be, at most a thousand of
+/// each kind.
 pub fn check(tx: &mut Tx<'_>) -> Result<Vec<Difference>, Fault> {
     let mut all = Vec::new();
     for (counter, sql) in COUNTERS {
@@ -71,6 +125,16 @@ pub fn check(tx: &mut Tx<'_>) -> Result<Vec<Difference>, Fault> {
                 id: row.int(0)?,
                 stored: row.int(1)?,
                 counted: row.int(2)?,
+            })
+        })?);
+    }
+    for (rule, sql) in FORBIDDEN {
+        all.extend(tx.rows(sql, &[], |row| {
+            Ok(Difference {
+                counter: rule,
+                id: row.int(0)?,
+                stored: row.int(1)?,
+                counted: 0,
             })
         })?);
     }

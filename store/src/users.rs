@@ -2,8 +2,8 @@
 
 use base::{Fault, PostId, Time, UserId};
 
-use crate::Tx;
 use crate::db::Row;
+use crate::{Tx, graph, people};
 
 /// Whether an account takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ pub struct User {
     pub like_count: i64,
     /// Live posts with media.
     pub media_count: i64,
-    /// Raised by every change of whom it follows.
+    /// Raised by every change of whom it follows or mutes.
     pub following_version: i64,
     /// Email address, or empty.
     pub email: String,
@@ -299,12 +299,19 @@ pub fn insert(tx: &mut Tx<'_>, user: &User, password_hash: &str) -> Result<bool,
         user.email_confirmed.into(),
         password_hash.into(),
     ];
-    Ok(tx.exec(sql, &args)? > 0)
+    let added = tx.exec(sql, &args)? > 0;
+    if added {
+        people::put(tx, user)?;
+    }
+    Ok(added)
 }
 
-/// Stores a user's profile, state and marks; not the counters.
+/// Stores a user's profile, state and marks; not the counters. Requests to follow someone who is
+/// not protected (any more) are dropped.
 pub fn update(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
     tx.credentials_changed();
+    let before = by_id(tx, user.id)?;
+    people::renew(tx, before.as_ref(), user)?;
     let sql = "UPDATE users SET username = $1, handle = $2, name = $3, state = $4, \
                description = $5, location = $6, url = $7, profile_image_url = $8, \
                profile_banner_url = $9, entities = $10, protected = $11, verified = $12, \
@@ -339,7 +346,11 @@ pub fn update(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
         user.created_at.into(),
         user.id.into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.exec(sql, &args)?;
+    if !user.protected {
+        graph::delete_requests(tx, user.id)?;
+    }
+    Ok(())
 }
 
 /// Sets the email address of a user, and whether it is confirmed.
@@ -370,6 +381,12 @@ pub fn renew_homes(tx: &mut Tx<'_>, author: UserId) -> Result<(), Fault> {
     let sql = "UPDATE users SET following_version = following_version + 1 \
                WHERE id = $1 OR id IN (SELECT source_id FROM follow WHERE target_id = $1)";
     tx.exec(sql, &[author.into()]).map(|_| ())
+}
+
+/// Makes a user read their home timeline afresh.
+pub fn renew_home(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
+    let sql = "UPDATE users SET following_version = following_version + 1 WHERE id = $1";
+    tx.exec(sql, &[user.into()]).map(|_| ())
 }
 
 /// The newest live post of each of these users that has one.

@@ -1,6 +1,7 @@
 //! Users: their fields and what those lead to.
 
 use base::{UserId, Word};
+use network::visibility::Letterbox;
 use serde_json::Value;
 use store::users::User;
 
@@ -284,6 +285,8 @@ fn subscription(out: &mut Out, _: UserFacts<'_>) {
 fn connection_status(out: &mut Out, facts: UserFacts<'_>) {
     let (kin, id) = (&facts.world.kin, facts.user.id);
     let ties = [
+        ("follow_request_received", &kin.request_received),
+        ("follow_request_sent", &kin.request_sent),
         ("blocking", &kin.blocking),
         ("followed_by", &kin.followed_by),
         ("following", &kin.following),
@@ -301,8 +304,12 @@ fn connection_status(out: &mut Out, facts: UserFacts<'_>) {
 
 fn receives_your_dm(out: &mut Out, facts: UserFacts<'_>) {
     let (kin, user) = (&facts.world.kin, facts.user);
-    let open = user.receives_dm || kin.followed_by.contains(&user.id);
-    out.bool(open && !kin.blocked_by.contains(&user.id));
+    let letterbox = Letterbox {
+        open: user.receives_dm,
+        follows: kin.followed_by.contains(&user.id),
+        blocks: kin.blocked_by.contains(&user.id) || kin.dm_blocked_by.contains(&user.id),
+    };
+    out.bool(letterbox.takes());
 }
 
 fn confirmed_email(out: &mut Out, facts: UserFacts<'_>) {

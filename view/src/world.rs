@@ -5,10 +5,11 @@ use std::hash::Hash;
 
 use base::{Fault, PostId, Time, UserId};
 use network::visibility::{Sight, Sights, Viewer};
+use store::graph::{self, Tie};
 use store::media::Media;
 use store::posts::{Post, State};
 use store::users::User;
-use store::{Tx, follows, graph, media, posts, users};
+use store::{Tx, follows, media, posts, users};
 
 use crate::media::id_of;
 use crate::posts::{PostFacts, media_keys, short_part};
@@ -36,10 +37,13 @@ pub(crate) struct Shelf<K, V> {
 /// The viewer's ties to the users that are shown.
 #[derive(Debug, Default)]
 pub(crate) struct Kin {
+    pub(crate) request_received: HashSet<UserId>,
+    pub(crate) request_sent: HashSet<UserId>,
     pub(crate) following: HashSet<UserId>,
     pub(crate) followed_by: HashSet<UserId>,
     pub(crate) blocking: HashSet<UserId>,
     pub(crate) blocked_by: HashSet<UserId>,
+    pub(crate) dm_blocked_by: HashSet<UserId>,
     pub(crate) muting: HashSet<UserId>,
 }
 
@@ -325,8 +329,14 @@ impl World {
             self.kin
                 .blocked_by
                 .extend(graph::blockers(tx, &others, viewer)?);
+            let closed = graph::of_those(tx, Tie::DmBlock, &others, viewer)?;
+            self.kin.dm_blocked_by.extend(closed);
         }
         if ties {
+            let received = graph::of_those(tx, Tie::Request, &others, viewer)?;
+            self.kin.request_received.extend(received);
+            let sent = graph::among(tx, Tie::Request, viewer, &others)?;
+            self.kin.request_sent.extend(sent);
             self.kin
                 .following
                 .extend(follows::among(tx, viewer, &others)?);

@@ -3,7 +3,7 @@
 use base::id::first_at;
 use base::{Chance, PostId, Stop, Time, UserId};
 use network::apps::{self, AccessLevel, App, Keys, Kind as AppKind, NewApp, Permission};
-use network::follows::follow;
+use network::follows::follow_approved as follow;
 use network::posts::{self, Author, NewPost};
 use network::tokens;
 use network::users::{self, NewUser};

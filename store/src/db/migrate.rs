@@ -19,6 +19,10 @@ const SCRIPTS: &[(&str, &str)] = &[
         "sessions",
         include_str!("../../migrations/0003_sessions.sql"),
     ),
+    (
+        "social_graph",
+        include_str!("../../migrations/0004_social_graph.sql"),
+    ),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

@@ -3,6 +3,7 @@
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
+use crate::graph::{self, Tie};
 
 /// One account's stance towards another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,7 +16,8 @@ pub enum EdgeKind {
     Mute,
 }
 
-/// Adds an edge; false when it is there already.
+/// Adds an edge; false when it is there already, or when it is a follow and one of the two blocks
+/// the other.
 pub fn insert_edge(
     tx: &mut Tx<'_>,
     kind: EdgeKind,
@@ -24,7 +26,10 @@ pub fn insert_edge(
 ) -> Result<bool, Fault> {
     let sql = match kind {
         EdgeKind::Follow => {
-            "INSERT INTO follow (source_id, target_id, id) VALUES ($1, $2, $3) \
+            "INSERT INTO follow (source_id, target_id, id) \
+             SELECT CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS BIGINT) \
+             WHERE NOT EXISTS (SELECT 1 FROM block WHERE source_id = $1 AND target_id = $2) \
+             AND NOT EXISTS (SELECT 1 FROM block WHERE source_id = $2 AND target_id = $1) \
              ON CONFLICT DO NOTHING"
         }
         EdgeKind::Block => {
@@ -38,6 +43,20 @@ pub fn insert_edge(
     };
     let id = tx.next_id::<()>();
     Ok(tx.exec(sql, &[source.into(), target.into(), id.into()])? > 0)
+}
+
+/// Whether anyone waits for an approval.
+pub fn has_requests(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM follow_request LIMIT 1";
+    Ok(tx.row(sql, &[], |_| Ok(()))?.is_some())
+}
+
+/// Ends what one of two users, in this order, has with the other as a follower, once one of them
+/// blocks the other; whether it was a follow.
+pub fn sever(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, Fault> {
+    graph::delete(tx, Tie::Request, source, target)?;
+    let sql = "DELETE FROM follow WHERE source_id = $1 AND target_id = $2";
+    Ok(tx.exec(sql, &[source.into(), target.into()])? > 0)
 }
 
 /// Adds a like with an id of its own, by which likes are ordered; false when it is there already.

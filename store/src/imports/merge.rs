@@ -2,7 +2,7 @@
 
 use base::{Fault, UserId};
 
-use crate::Tx;
+use crate::{Tx, people};
 
 /// A placeholder whose id is ours has become known under its own id: what waits for the one now
 /// waits for the other, and the placeholder is gone.
@@ -19,6 +19,7 @@ pub fn absorb(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
 
 fn forget(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
     tx.exec("DELETE FROM import_name WHERE user_id = $1", &[user.into()])?;
+    people::remove(tx, user)?;
     tx.exec("DELETE FROM users WHERE id = $1", &[user.into()])
         .map(|_| ())
 }
@@ -43,6 +44,14 @@ const TWICE: &[&str] = &[
      (SELECT source_id FROM mute WHERE target_id = $2)",
     "DELETE FROM mute WHERE source_id = $1 AND target_id IN \
      (SELECT target_id FROM mute WHERE source_id = $2)",
+    "DELETE FROM follow_request WHERE target_id = $1 AND source_id IN \
+     (SELECT source_id FROM follow_request WHERE target_id = $2)",
+    "DELETE FROM follow_request WHERE source_id = $1 AND target_id IN \
+     (SELECT target_id FROM follow_request WHERE source_id = $2)",
+    "DELETE FROM dm_block WHERE target_id = $1 AND source_id IN \
+     (SELECT source_id FROM dm_block WHERE target_id = $2)",
+    "DELETE FROM dm_block WHERE source_id = $1 AND target_id IN \
+     (SELECT target_id FROM dm_block WHERE source_id = $2)",
     "UPDATE post SET like_count = like_count - 1 WHERE id IN (SELECT post_id \
      FROM post_like WHERE user_id = $1 AND post_id IN \
      (SELECT post_id FROM post_like WHERE user_id = $2))",
@@ -71,6 +80,10 @@ const MOVES: &[&str] = &[
     "UPDATE block SET source_id = $1 WHERE source_id = $2",
     "UPDATE mute SET target_id = $1 WHERE target_id = $2",
     "UPDATE mute SET source_id = $1 WHERE source_id = $2",
+    "UPDATE follow_request SET target_id = $1 WHERE target_id = $2",
+    "UPDATE follow_request SET source_id = $1 WHERE source_id = $2",
+    "UPDATE dm_block SET target_id = $1 WHERE target_id = $2",
+    "UPDATE dm_block SET source_id = $1 WHERE source_id = $2",
     "UPDATE post_like SET user_id = $1 WHERE user_id = $2",
     "UPDATE list_member SET user_id = $1 WHERE user_id = $2",
     "UPDATE mention SET user_id = $1 WHERE user_id = $2",
@@ -81,8 +94,33 @@ const MOVES: &[&str] = &[
     "UPDATE import_alias SET user_id = $1 WHERE user_id = $2",
 ];
 
+/// Nobody follows someone when one of them blocks the other.
+const SEVERED: &[&str] = &[
+    "UPDATE users SET followers_count = followers_count - 1 WHERE id IN \
+     (SELECT target_id FROM follow WHERE source_id = $1 AND (target_id IN \
+     (SELECT target_id FROM block WHERE source_id = $1) OR target_id IN \
+     (SELECT source_id FROM block WHERE target_id = $1)))",
+    "DELETE FROM follow WHERE source_id = $1 AND (target_id IN \
+     (SELECT target_id FROM block WHERE source_id = $1) OR target_id IN \
+     (SELECT source_id FROM block WHERE target_id = $1))",
+    "UPDATE users SET following_count = following_count - 1 WHERE id IN \
+     (SELECT source_id FROM follow WHERE target_id = $1 AND (source_id IN \
+     (SELECT target_id FROM block WHERE source_id = $1) OR source_id IN \
+     (SELECT source_id FROM block WHERE target_id = $1)))",
+    "DELETE FROM follow WHERE target_id = $1 AND (source_id IN \
+     (SELECT target_id FROM block WHERE source_id = $1) OR source_id IN \
+     (SELECT source_id FROM block WHERE target_id = $1))",
+    "DELETE FROM follow_request WHERE source_id = $1 AND target_id IN \
+     (SELECT target_id FROM follow WHERE source_id = $1)",
+    "DELETE FROM follow_request WHERE target_id = $1 AND (source_id IN \
+     (SELECT source_id FROM follow WHERE target_id = $1) OR \
+     (SELECT protected FROM users WHERE id = $1) = 0)",
+];
+
 /// Nobody follows, blocks or mutes themselves.
 const SELVES: &[&str] = &[
+    "DELETE FROM follow_request WHERE source_id = $1 AND target_id = $1",
+    "DELETE FROM dm_block WHERE source_id = $1 AND target_id = $1",
     "DELETE FROM follow WHERE source_id = $1 AND target_id = $1",
     "DELETE FROM block WHERE source_id = $1 AND target_id = $1",
     "DELETE FROM mute WHERE source_id = $1 AND target_id = $1",
@@ -111,7 +149,7 @@ pub fn merge(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
     for sql in MOVES {
         tx.exec(sql, &[to.into(), from.into()])?;
     }
-    for sql in SELVES.iter().chain(RECOUNT) {
+    for sql in SELVES.iter().chain(SEVERED).chain(RECOUNT) {
         tx.exec(sql, &[to.into()])?;
     }
     forget(tx, from)

@@ -2,7 +2,7 @@
 
 use base::{Fault, PostId, UserId};
 
-use crate::Tx;
+use crate::{Tx, people, users};
 
 /// What an import must know of a user who is there.
 #[derive(Clone, Debug)]
@@ -61,7 +61,11 @@ pub fn rename(tx: &mut Tx<'_>, user: UserId, username: &str, name: &str) -> Resu
     let sql = "UPDATE users SET username = $1, handle = $2, name = $3 WHERE id = $4";
     let handle = username.to_ascii_lowercase();
     let args = [username.into(), (&handle).into(), name.into(), user.into()];
-    tx.exec(sql, &args).map(|_| ())
+    tx.exec(sql, &args)?;
+    match users::by_id(tx, user)? {
+        Some(user) => people::renew(tx, None, &user),
+        None => Ok(()),
+    }
 }
 
 /// By how much a user's counters move.

@@ -3,6 +3,7 @@
 use base::id::first_at;
 use base::{Fault, PostId, Time, UserId};
 use store::Tx;
+use store::graph::{self, Tie};
 use store::imports::{self, EdgeKind};
 use store::posts::State;
 
@@ -21,6 +22,7 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<
     let unknown = likes.filter(|post| !desk.posts.contains_key(post));
     let unknown = unknown.collect();
     posts::look_up(tx, desk, unknown)?;
+    let waiting = imports::has_requests(tx)?;
     for item in items {
         match item {
             Item::Edge(kind, tie) => {
@@ -32,6 +34,9 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<
                     continue;
                 };
                 edge(tx, desk, *kind, from, to)?;
+                if waiting && *kind == EdgeKind::Follow {
+                    graph::delete(tx, Tie::Request, from, to)?;
+                }
             }
             Item::Like(one) => like(tx, desk, one)?,
             _ => {}
@@ -54,15 +59,39 @@ fn edge(
         return Ok(());
     }
     if !imports::insert_edge(tx, kind, from, to)? {
-        desk.report.know(name);
+        if kind == EdgeKind::Follow && is_blocked(tx, from, to)? {
+            desk.report
+                .skip(name, "one of the two blocks the other", || {
+                    format!("from {from} to {to}")
+                });
+        } else {
+            desk.report.know(name);
+        }
         return Ok(());
     }
     desk.report.take(name);
-    if kind == EdgeKind::Follow {
-        desk.shift_user(from).following += 1;
-        desk.shift_user(to).followers += 1;
+    match kind {
+        EdgeKind::Follow => shift(desk, from, to, 1),
+        EdgeKind::Block => {
+            for (from, to) in [(from, to), (to, from)] {
+                if imports::sever(tx, from, to)? {
+                    shift(desk, from, to, -1);
+                }
+            }
+        }
+        EdgeKind::Mute => {}
     }
     Ok(())
+}
+
+/// Whether one of two users blocks the other.
+fn is_blocked(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<bool, Fault> {
+    Ok(graph::exists(tx, Tie::Block, one, other)? || graph::exists(tx, Tie::Block, other, one)?)
+}
+
+fn shift(desk: &mut Desk, from: UserId, to: UserId, by: i64) {
+    desk.shift_user(from).following += by;
+    desk.shift_user(to).followers += by;
 }
 
 fn like(tx: &mut Tx<'_>, desk: &mut Desk, one: &Like) -> Result<(), Fault> {

@@ -3,6 +3,7 @@
 use base::seal::{Keyring, MasterKey};
 use base::{Chance, Clock, PostId, UserId};
 use network::visibility::Viewer;
+use store::graph::Tie;
 use store::posts::{Beside, State};
 use store::{Location, Options, Store, Tx, follows, graph, users};
 use tempfile::TempDir;
@@ -39,8 +40,8 @@ fn people(tx: &mut Tx<'_>) {
     let [ana, bob, carol] = [1, 2, 3].map(UserId::new);
     follows::insert(tx, ana, bob, 1).unwrap();
     follows::insert(tx, bob, ana, 2).unwrap();
-    graph::block(tx, carol, ana, 3).unwrap();
-    graph::mute(tx, ana, bob, 4).unwrap();
+    graph::insert(tx, Tie::Block, carol, ana, 3).unwrap();
+    graph::insert(tx, Tie::Mute, ana, bob, 4).unwrap();
 }
 
 fn put(tx: &mut Tx<'_>, post: &store::posts::Post) {

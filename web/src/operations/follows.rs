@@ -9,6 +9,7 @@ use crate::v2;
 /// Follows, begun, ended and listed.
 pub static FOLLOWS: &[Endpoint] = &[
     Endpoint::new("followUser", "POST", "/2/users/{id}/following")
+        .act(v2::follows::follow)
         .about("Follows a user, or asks to, as the authenticated user.")
         .permit("12", READ.with(Scope::FollowsWrite))
         .limits(&[], &[quarter(50)])
@@ -19,6 +20,7 @@ pub static FOLLOWS: &[Endpoint] = &[
         "DELETE",
         "/2/users/{source_user_id}/following/{target_user_id}",
     )
+    .act(v2::follows::unfollow)
     .about("Ends a follow of the authenticated user.")
     .permit("12", READ.with(Scope::FollowsWrite))
     .limits(&[], &[quarter(50)])

@@ -59,6 +59,7 @@ pub static USERS: &[Endpoint] = &[
         .limits(&[], &[quarter(75)])
         .params(&[USER_FIELDS]),
     Endpoint::new("searchUsers", "GET", "/2/users/search")
+        .act(v2::people::search)
         .about("Users whose name, username or description matches.")
         .permit("12", READ)
         .limits(&[quarter(300)], &[quarter(900)])
@@ -71,6 +72,7 @@ pub static USERS: &[Endpoint] = &[
             USER_FIELDS,
         ]),
     Endpoint::new("getUsersAffiliates", "GET", "/2/users/{id}/affiliates")
+        .act(v2::people::affiliates)
         .about("Users who are affiliated with a user.")
         .permit("1A2", READ)
         .params(&[USER, &page(1, 1_000, 100), USER_FIELDS]),

@@ -1,86 +1,54 @@
-//! Who follows whom, as lists.
+//! Who follows whom: begun, ended, listed.
 
-use base::refusal::Subject;
-use base::{Fault, Refusal, Stop, UserId};
-use network::visibility::{Sight, of_user};
-use store::Tx;
-use store::follows::{self, Edge};
-use store::posts::Span;
-use store::users;
-use view::Answer;
+use base::{UserId, Word};
+use network::follows as rules;
+use serde_json::json;
+use store::follows;
 
-use super::{neighbours, span, wants_users};
-use crate::call::{Call, Reply};
+use super::edges::{To, list};
+use crate::call::Call;
 use crate::endpoint::Pending;
 
-type Read = fn(&mut Tx<'_>, UserId, &Span) -> Result<Vec<Edge>, Fault>;
+/// The user that a body names.
+pub(super) const TARGET: Word = Word::same("target_user_id");
+
+/// `POST /2/users/{id}/following`.
+pub(crate) fn follow(call: Call) -> Pending {
+    Box::pin(async move {
+        let source = call.own("id")?;
+        let target: UserId = call.body().id(TARGET)?;
+        let done = call.write(move |tx| rules::follow(tx, source, target));
+        let standing = done.await?;
+        call.say(json!({
+            "following": standing.following,
+            "pending_follow": standing.pending,
+        }))
+    })
+}
+
+/// `DELETE /2/users/{source_user_id}/following/{target_user_id}`.
+pub(crate) fn unfollow(call: Call) -> Pending {
+    Box::pin(async move {
+        let source = call.own("source_user_id")?;
+        let target: UserId = call.path_id("target_user_id")?;
+        call.write(move |tx| Ok(rules::unfollow(tx, source, target)?))
+            .await?;
+        call.say(json!({ "following": false }))
+    })
+}
 
 /// `GET /2/users/{id}/followers`.
 pub(crate) fn followers(call: Call) -> Pending {
-    Box::pin(async move { list(&call, follows::followers).await })
+    Box::pin(async move {
+        let id = call.path_id("id")?;
+        list(&call, id, To::Readers, follows::followers).await
+    })
 }
 
 /// `GET /2/users/{id}/following`.
 pub(crate) fn following(call: Call) -> Pending {
-    Box::pin(async move { list(&call, follows::following).await })
-}
-
-async fn list(call: &Call, read: Read) -> Result<Reply, Stop> {
-    let id: UserId = call.path_id("id")?;
-    let page = call.page()?;
-    let asked = Span {
-        limit: page.fetch(),
-        ..span(&page, (0, i64::MAX))
-    };
-    let (viewer, wants, spoken) = (call.viewer(), wants_users(call)?, call.spoken());
-    let whole = page.clone();
-    let read = call.read(move |tx| {
-        let sight = users::by_id(tx, id)?.map_or(Sight::Missing, |user| of_user(&user));
-        if sight != Sight::Visible {
-            let subject = Subject::new("user", "id", id);
-            let suspended = sight == Sight::Suspended;
-            let refusal = if suspended {
-                Refusal::Suspended(subject)
-            } else {
-                Refusal::NotFound(subject)
-            };
-            let nothing = Answer {
-                errors: vec![refusal],
-                ..Answer::default()
-            };
-            return Ok((nothing, None, false));
-        }
-        let edges = read(tx, id, &asked)?;
-        let more = edges.len() > whole.limit;
-        let edges = trimmed(edges, whole.limit, whole.is_backward());
-        let looked_at = edges
-            .first()
-            .zip(edges.last())
-            .map(|(first, last)| (first.1, last.1));
-        let ids: Vec<UserId> = edges.iter().map(|(user, _)| *user).collect();
-        let mut found = users::by_ids(tx, &ids)?;
-        let place = |user: &users::User| ids.iter().position(|id| *id == user.id);
-        found.sort_by_cached_key(place);
-        Ok((
-            view::users(tx, viewer, found, &wants, spoken)?,
-            looked_at,
-            more,
-        ))
-    });
-    let (found, looked_at, more) = read.await?;
-    if !found.errors.is_empty() && found.count == 0 {
-        return call.answer(&found);
-    }
-    call.answer_page(&found, &neighbours(&page, looked_at, more))
-}
-
-/// The edges nearest to where the page starts.
-fn trimmed(mut edges: Vec<Edge>, limit: usize, backward: bool) -> Vec<Edge> {
-    if backward {
-        let surplus = edges.len().saturating_sub(limit);
-        edges.drain(..surplus);
-    } else {
-        edges.truncate(limit);
-    }
-    edges
+    Box::pin(async move {
+        let id = call.path_id("id")?;
+        list(&call, id, To::Readers, follows::following).await
+    })
 }

@@ -1,7 +1,11 @@
 //! The v2 operations that are built, one file a noun.
 
+pub(crate) mod blocks;
 pub(crate) mod description;
+mod edges;
 pub(crate) mod follows;
+pub(crate) mod mutes;
+pub(crate) mod people;
 pub(crate) mod posts;
 pub(crate) mod timelines;
 pub(crate) mod users;

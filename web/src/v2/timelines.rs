@@ -25,7 +25,7 @@ enum Whose {
 }
 
 /// One of the two public timelines.
-type Read = fn(&mut Tx<'_>, &User, &Span) -> Result<Found, Fault>;
+type Read = fn(&mut Tx<'_>, Viewer, &User, &Span) -> Result<Found, Fault>;
 
 /// `GET /2/users/{id}/posts`.
 pub(crate) fn of_user(call: Call) -> Pending {
@@ -98,7 +98,7 @@ async fn public(call: &Call, whose: Whose, read: Read) -> Result<Reply, Stop> {
         let (Some(user), Sight::Visible) = (user, sight) else {
             return Ok(Err(hidden(sight, subject)));
         };
-        let found = read(tx, &user, &span)?;
+        let found = read(tx, viewer, &user, &span)?;
         spoken_page(tx, viewer, found, |tx, viewer, posts| {
             view::posts(tx, viewer, posts, &wants, spoken)
         })

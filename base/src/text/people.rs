@@ -1,0 +1,101 @@
+//! The words by which people are found. A word is made of `a`–`z`, `0`–`9` and `_`, which is all
+//! that a search for people may ask for; accents are taken off, other letters part words.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// How many characters of a word go into its number.
+const CODED: usize = 12;
+/// Twelve digits to this base fit into 63 bits; the digit 0 is the end of a word.
+const BASE: i64 = 38;
+
+/// The words of a text, as they stand in it: small, with what underscores join left together.
+pub fn terms(text: &str) -> Vec<String> {
+    let mut terms = Vec::new();
+    let mut term = String::new();
+    for letter in text.nfkd() {
+        match letter.to_ascii_lowercase() {
+            letter @ ('a'..='z' | '0'..='9' | '_') => term.push(letter),
+            // O'Brien is one word, and so is a letter with its accent.
+            '\'' | '\u{2019}' => {}
+            mark if is_combining_mark(mark) => {}
+            _ => terms.extend((!term.is_empty()).then(|| std::mem::take(&mut term))),
+        }
+    }
+    terms.extend((!term.is_empty()).then_some(term));
+    terms
+}
+
+/// The words that a text is found by: its [`terms`], and the parts that underscores join.
+pub fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for term in terms(text) {
+        if term.contains('_') {
+            let parts = term.split('_').filter(|part| !part.is_empty());
+            words.extend(parts.map(str::to_owned));
+        }
+        words.push(term);
+    }
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+/// A number for the first twelve characters of a word; words that begin alike lie together.
+pub fn code(word: &str) -> i64 {
+    coded(word, 0)
+}
+
+/// The lowest and the highest number of words that begin like this.
+pub fn codes(prefix: &str) -> (i64, i64) {
+    (coded(prefix, 0), coded(prefix, BASE - 1))
+}
+
+fn coded(word: &str, rest: i64) -> i64 {
+    let digits = word.bytes().map(digit).chain(std::iter::repeat(rest));
+    digits
+        .take(CODED)
+        .fold(0, |code, digit| code * BASE + digit)
+}
+
+fn digit(letter: u8) -> i64 {
+    let digit = match letter {
+        b'0'..=b'9' => letter - b'0' + 1,
+        b'_' => 11,
+        b'a'..=b'z' => letter - b'a' + 12,
+        _ => 0,
+    };
+    i64::from(digit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{code, codes, terms, words};
+
+    #[test]
+    fn words_are_small_bare_and_parted_at_what_cannot_be_asked_for() {
+        assert_eq!(
+            terms("José O'Brien, née Ødegård"),
+            ["jose", "obrien", "nee", "degard"]
+        );
+        assert_eq!(terms("日本 ada_Lovelace ＡＢＣ"), ["ada_lovelace", "abc"]);
+        assert_eq!(
+            words("ada_Lovelace Ada"),
+            ["ada", "ada_lovelace", "lovelace"]
+        );
+        assert!(terms(" ' … ").is_empty());
+    }
+
+    #[test]
+    fn numbers_of_words_that_begin_alike_lie_together() {
+        let (low, high) = codes("ad");
+        for inside in ["ad", "ad_", "ad0", "ada", "adzzzzzzzzzzzz"] {
+            assert!((low..=high).contains(&code(inside)), "{inside}");
+        }
+        for outside in ["a", "ac", "aczzzzzzzzzz", "ae", "b", "z"] {
+            assert!(!(low..=high).contains(&code(outside)), "{outside}");
+        }
+        assert_eq!(code("internationalism"), code("internationalize"));
+        assert!(code("zzzzzzzzzzzz") > 0 && codes("zzzzzzzzzzzzz").1 > 0);
+    }
+}

@@ -1,0 +1,37 @@
+//! Mutes: out of one's own sight, without the other knowing.
+
+use base::{Fault, Refusal, Stop, UserId};
+use store::graph::{self, Tie};
+use store::{Tx, log};
+
+use crate::users;
+
+/// Makes `source` mute `target`. To repeat it changes nothing.
+pub fn mute(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Stop> {
+    users::active(tx, source)?;
+    if source == target {
+        return Err(Refusal::forbidden_as(271, "You can't mute yourself.").into());
+    }
+    users::named(tx, target, "target_user_id")?;
+    let id = tx.next_id::<()>().get();
+    if graph::insert(tx, Tie::Mute, source, target, id)? {
+        changed(tx, source)?;
+        log::append(tx, "mute.mute", source.get(), target.get(), "")?;
+    }
+    Ok(())
+}
+
+/// Ends that `source` mutes `target`; false when it does not.
+pub fn unmute(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, Fault> {
+    let was = graph::delete(tx, Tie::Mute, source, target)?;
+    if was {
+        changed(tx, source)?;
+        log::append(tx, "mute.unmute", source.get(), target.get(), "")?;
+    }
+    Ok(was)
+}
+
+/// Home timelines are worked out from whom one follows and does not mute.
+fn changed(tx: &mut Tx<'_>, source: UserId) -> Result<(), Fault> {
+    store::users::renew_home(tx, source)
+}

@@ -1,0 +1,168 @@
+//! Finding people by handle, name and biography.
+
+use std::collections::HashMap;
+
+use base::text::people::{code, codes, terms};
+use base::{Fault, UserId};
+use store::Tx;
+use store::people::{self, Reach, words_of};
+use store::users::{self, State, User};
+
+/// Rows that are looked at before a page is answered with what was found so far: only a search
+/// for several words that many people have, but nobody has all, comes that far.
+const MOST: usize = 5_000;
+/// The last of the fields: handle, name, biography.
+const LAST_PLACE: i64 = 2;
+
+/// What places a found user in the order of a search: field, word, user.
+pub type Key = [i64; 3];
+
+/// Where a page of a search begins and how long it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    /// The key that it begins behind, or before.
+    pub from: Option<Key>,
+    /// Before it, the page that ends there.
+    pub backward: bool,
+    /// At most so many users.
+    pub limit: usize,
+}
+
+/// A page of a search.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// In the order of the search: matches of the handle, then of the name, then of the
+    /// biography, by the word that matches and by the age of the account.
+    pub users: Vec<User>,
+    /// The first and the last key that was looked at; none when there was nothing.
+    pub looked_at: Option<(Key, Key)>,
+    /// The search goes on in the direction in which it was read.
+    pub more: bool,
+}
+
+/// People who have every word of a query, or a longer one that begins so.
+pub fn search(tx: &mut Tx<'_>, query: &str, span: &Span) -> Result<Found, Fault> {
+    let terms = terms(query);
+    // The longest word leads: it is the rarest, mostly, and the same on every page.
+    let Some(lead) = terms.iter().rev().max_by_key(|term| term.len()) else {
+        return Ok(Found::default());
+    };
+    let mut walk = Walk {
+        terms: &terms,
+        lead,
+        span,
+        keys: Vec::new(),
+        users: Vec::new(),
+        looked: 0,
+    };
+    let more = walk.run(tx)?;
+    Ok(walk.found(more))
+}
+
+struct Walk<'a> {
+    terms: &'a [String],
+    lead: &'a str,
+    span: &'a Span,
+    /// Of the users that were found, and at the end of a walk that was broken off its last.
+    keys: Vec<Key>,
+    users: Vec<User>,
+    looked: usize,
+}
+
+impl Walk<'_> {
+    /// Goes through the fields; whether there is more.
+    fn run(&mut self, tx: &mut Tx<'_>) -> Result<bool, Fault> {
+        let codes = codes(self.lead);
+        let start = if self.span.backward {
+            (codes.1 + 1, UserId::new(0))
+        } else {
+            (codes.0 - 1, UserId::new(i64::MAX))
+        };
+        let end = if self.span.backward { LAST_PLACE } else { 0 };
+        let (mut place, mut behind) = match self.span.from {
+            Some([place, word, user]) => (place, (word, UserId::new(user))),
+            None => (end, start),
+        };
+        while (0..=LAST_PLACE).contains(&place) {
+            let reach = Reach {
+                place,
+                codes,
+                behind,
+                backward: self.span.backward,
+                limit: i64::try_from(self.span.limit.clamp(50, 500)).unwrap_or(i64::MAX),
+            };
+            let rows = people::having(tx, &reach)?;
+            if self.take(tx, place, &rows)? {
+                return Ok(true);
+            }
+            match rows.last() {
+                Some(last) if rows.len() as u64 >= reach.limit.unsigned_abs() => behind = *last,
+                _ => {
+                    place += if self.span.backward { -1 } else { 1 };
+                    behind = start;
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Takes those of some rows who belong here; true when the page is full or the walk too long.
+    fn take(&mut self, tx: &mut Tx<'_>, place: i64, rows: &[(i64, UserId)]) -> Result<bool, Fault> {
+        let ids: Vec<UserId> = rows.iter().map(|(_, user)| *user).collect();
+        let found = users::by_ids(tx, &ids)?;
+        let mut found: HashMap<UserId, User> =
+            found.into_iter().map(|user| (user.id, user)).collect();
+        for (word, id) in rows {
+            let key = [place, *word, id.get()];
+            let user = found
+                .get(id)
+                .filter(|user| self.first_match(user) == Some((place, *word)))
+                .cloned();
+            if let Some(user) = user {
+                if self.users.len() == self.span.limit {
+                    return Ok(true);
+                }
+                found.remove(id);
+                self.users.push(user);
+                self.keys.push(key);
+            }
+            self.looked += 1;
+            if self.looked >= MOST {
+                self.keys.push(key);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Where the leading word first matches a user who has all the words: there, and only there,
+    /// they are listed.
+    fn first_match(&self, user: &User) -> Option<(i64, i64)> {
+        if user.state != State::Active {
+            return None;
+        }
+        let words = words_of(user);
+        let has = |term: &String| words.iter().flatten().any(|word| word.starts_with(term));
+        if !self.terms.iter().all(has) {
+            return None;
+        }
+        (0..).zip(&words).find_map(|(place, words)| {
+            let matching = words.iter().filter(|word| word.starts_with(self.lead));
+            let word = matching.map(|word| code(word)).min()?;
+            Some((place, word))
+        })
+    }
+
+    fn found(mut self, more: bool) -> Found {
+        if self.span.backward {
+            self.users.reverse();
+            self.keys.reverse();
+        }
+        let ends = self.keys.first().copied().zip(self.keys.last().copied());
+        Found {
+            users: self.users,
+            looked_at: ends,
+            more,
+        }
+    }
+}

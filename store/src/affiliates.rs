@@ -1,0 +1,29 @@
+//! Who is affiliated with which organization. The badge itself stands in the user's row.
+
+use base::{Fault, UserId};
+
+use crate::Tx;
+use crate::follows::{Edge, edges};
+use crate::posts::Span;
+
+/// Makes these the organizations that a user is affiliated with.
+pub fn set(tx: &mut Tx<'_>, user: UserId, organizations: &[UserId]) -> Result<(), Fault> {
+    let sql = "DELETE FROM affiliate WHERE user_id = $1";
+    tx.exec(sql, &[user.into()])?;
+    for organization in organizations {
+        let sql = "INSERT INTO affiliate (organization_id, user_id, id) VALUES ($1, $2, $3) \
+                   ON CONFLICT DO NOTHING";
+        let id = tx.next_id::<()>();
+        tx.exec(sql, &[(*organization).into(), user.into(), id.into()])?;
+    }
+    Ok(())
+}
+
+/// A page of those who are affiliated with an organization, latest first.
+pub fn page(tx: &mut Tx<'_>, organization: UserId, span: &Span) -> Result<Vec<Edge>, Fault> {
+    let falling = "SELECT user_id, id FROM affiliate WHERE organization_id = $1 AND id > $2 \
+                   AND id < $3 ORDER BY id DESC LIMIT $4";
+    let rising = "SELECT user_id, id FROM affiliate WHERE organization_id = $1 AND id > $2 \
+                  AND id < $3 ORDER BY id ASC LIMIT $4";
+    edges(tx, organization, span, falling, rising)
+}

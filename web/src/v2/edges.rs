@@ -1,0 +1,100 @@
+//! Lists of users by an edge that leads to them: followers, blocks, members of an organization.
+
+use base::refusal::Subject;
+use base::{Fault, Refusal, Stop, UserId};
+use network::timelines::sight;
+use network::visibility::{Sight, Viewer};
+use store::Tx;
+use store::follows::Edge;
+use store::posts::Span;
+use store::users;
+use view::Answer;
+
+use super::{neighbours, span, wants_users};
+use crate::call::{Call, Reply};
+
+/// A page of one list.
+pub(super) type Read = fn(&mut Tx<'_>, UserId, &Span) -> Result<Vec<Edge>, Fault>;
+
+/// Whom a list is shown to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum To {
+    /// Whoever sees the profile that it belongs to.
+    Anyone,
+    /// Whoever may see the posts of the user that it belongs to.
+    Readers,
+}
+
+/// Answers a page of a user's list, latest edge first.
+pub(super) async fn list(call: &Call, id: UserId, to: To, read: Read) -> Result<Reply, Stop> {
+    let page = call.page()?;
+    let asked = Span {
+        limit: page.fetch(),
+        ..span(&page, (0, i64::MAX))
+    };
+    let (viewer, wants, spoken) = (call.viewer(), wants_users(call)?, call.spoken());
+    let whole = page.clone();
+    let read = call.read(move |tx| {
+        if let Some(refusal) = hidden(tx, viewer, id, to)? {
+            let nothing = Answer {
+                errors: vec![refusal],
+                ..Answer::default()
+            };
+            return Ok((nothing, None, false));
+        }
+        let edges = read(tx, id, &asked)?;
+        let more = edges.len() > whole.limit;
+        let edges = trimmed(edges, whole.limit, whole.is_backward());
+        let looked_at = edges
+            .first()
+            .zip(edges.last())
+            .map(|(first, last)| (first.1, last.1));
+        let ids: Vec<UserId> = edges.iter().map(|(user, _)| *user).collect();
+        let found = users::by_ids(tx, &ids)?;
+        let found = in_order(&ids, found);
+        let found = view::users(tx, viewer, found, &wants, spoken)?;
+        Ok((found, looked_at, more))
+    });
+    let (found, looked_at, more) = read.await?;
+    if !found.errors.is_empty() && found.count == 0 {
+        return call.answer(&found);
+    }
+    call.answer_page(&found, &neighbours(&page, looked_at, more))
+}
+
+/// Why a viewer sees no list of a user's.
+fn hidden(tx: &mut Tx<'_>, viewer: Viewer, id: UserId, to: To) -> Result<Option<Refusal>, Fault> {
+    let subject = Subject::new("user", "id", id);
+    let Some(user) = users::by_id(tx, id)? else {
+        return Ok(Some(Refusal::NotFound(subject)));
+    };
+    Ok(match sight(tx, viewer, &user)? {
+        Sight::Visible => None,
+        Sight::Forbidden if to == To::Anyone => None,
+        Sight::Forbidden => Some(Refusal::NotVisible(subject)),
+        Sight::Suspended => Some(Refusal::Suspended(subject)),
+        Sight::Missing => Some(Refusal::NotFound(subject)),
+    })
+}
+
+/// Users in the order of their edges.
+pub(super) fn in_order(ids: &[UserId], mut found: Vec<users::User>) -> Vec<users::User> {
+    let places: std::collections::HashMap<UserId, usize> = ids
+        .iter()
+        .zip(0..)
+        .map(|(id, place)| (*id, place))
+        .collect();
+    found.sort_by_key(|user| places.get(&user.id).copied());
+    found
+}
+
+/// The edges nearest to where the page starts.
+fn trimmed(mut edges: Vec<Edge>, limit: usize, backward: bool) -> Vec<Edge> {
+    if backward {
+        let surplus = edges.len().saturating_sub(limit);
+        edges.drain(..surplus);
+    } else {
+        edges.truncate(limit);
+    }
+    edges
+}
