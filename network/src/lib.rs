@@ -1,10 +1,13 @@
 //! What is allowed and what it means: the rules of the platform, each inside one transaction.
 
+mod acts;
+pub mod analytics;
 pub mod apps;
 pub mod audit;
 pub mod authenticator;
 pub mod bearer;
 pub mod blocks;
+pub mod bookmarks;
 mod callback;
 pub mod compose;
 pub mod explain;
@@ -13,6 +16,7 @@ pub mod grants;
 pub mod homes;
 pub mod joining;
 pub mod letters;
+pub mod likes;
 pub mod links;
 pub mod mutes;
 pub mod oauth1_flow;
@@ -21,6 +25,8 @@ pub mod passwords;
 pub mod people;
 pub mod portal;
 pub mod posts;
+pub mod replies;
+pub mod reposts;
 pub mod sessions;
 pub mod sign_in;
 pub mod timelines;

@@ -371,8 +371,17 @@ pub fn delete(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<(), Stop> {
         Some(root) if post.state == State::Superseded => posts::newest_version(tx, root)?,
         _ => None,
     };
-    for gone in posts::delete(tx, &newest.unwrap_or(post))? {
-        log::append(tx, "post.delete", user.get(), gone.get(), "")?;
+    let gone = posts::delete(tx, &newest.unwrap_or(post))?;
+    if gone.is_empty() {
+        return Err(Refusal::NotFound(base::refusal::Subject::new("tweet", "id", id)).into());
+    }
+    Ok(removed(tx, &gone)?)
+}
+
+/// Says of deleted posts that they are gone, each in its author's name.
+pub(crate) fn removed(tx: &mut Tx<'_>, gone: &[(PostId, UserId)]) -> Result<(), Fault> {
+    for (post, author) in gone {
+        log::append(tx, "post.delete", author.get(), post.get(), "")?;
     }
     Ok(())
 }

@@ -1,9 +1,13 @@
 //! Posts: their text, their place in a conversation, their counters.
 
+mod removal;
+
 use base::{AppId, Fault, PostId, Time, UserId};
 
 use crate::Tx;
 use crate::db::Row;
+
+pub use removal::delete;
 
 /// Whether a post is there for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -379,13 +383,11 @@ pub fn insert(tx: &mut Tx<'_>, post: &Post, beside: &Beside) -> Result<bool, Fau
     if let Some(replaced) = beside.replaces {
         let sql = "UPDATE post SET state = 1, edit_root_id = $1 WHERE id = $2";
         tx.exec(sql, &[post.edit_root_id.into(), replaced.into()])?;
-        let sql = "UPDATE users SET most_recent_post_id = $1 \
-                   WHERE id = $2 AND most_recent_post_id = $3";
-        tx.exec(
-            sql,
-            &[post.id.into(), post.author_id.into(), replaced.into()],
-        )?;
-        return Ok(true);
+        // The version before stood for what this one stands for now, perhaps not all of it.
+        if let Some(before) = by_id(tx, replaced)? {
+            count_author(tx, &before, -1)?;
+            count_targets(tx, &before, -1)?;
+        }
     }
     count_author(tx, post, 1)?;
     count_targets(tx, post, 1)?;
@@ -442,7 +444,7 @@ fn insert_row(tx: &mut Tx<'_>, post: &Post, beside: &Beside) -> Result<bool, Fau
 }
 
 /// Moves the author's counters; a nullcast post counts as any other, but is nobody's newest.
-fn count_author(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(), Fault> {
+pub(crate) fn count_author(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(), Fault> {
     let media = if post.media_keys.is_empty() { 0 } else { by };
     let newest = if by > 0 && !post.nullcast {
         post.id.get()
@@ -462,14 +464,6 @@ fn count_author(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(), Fault> {
         ],
     )
     .map(|_| ())
-}
-
-/// Looks for an author's newest post again, after one went.
-fn renew_most_recent(tx: &mut Tx<'_>, author: UserId) -> Result<(), Fault> {
-    let sql = "UPDATE users SET most_recent_post_id = \
-               (SELECT MAX(id) FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0) \
-               WHERE id = $1";
-    tx.exec(sql, &[author.into()]).map(|_| ())
 }
 
 /// Moves the counters of the posts that this one replies to, quotes or reposts.
@@ -494,45 +488,6 @@ fn count_targets(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(), Fault> {
         }
     }
     Ok(())
-}
-
-/// Deletes a live post with every counter it moved, its mentions, its earlier versions and its
-/// reposts. Only ids stay. Answers the ids that went.
-pub fn delete(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<PostId>, Fault> {
-    let mut gone = match post.edit_root_id {
-        Some(root) => versions(tx, root)?,
-        None => vec![post.id],
-    };
-    let reposts = columns!(
-        "SELECT ",
-        " FROM post WHERE repost_of_id = $1 AND state = 0"
-    );
-    let reposts = tx.rows(reposts, &[post.id.into()], read)?;
-    gone.extend(reposts.iter().map(|repost| repost.id));
-    for id in &gone {
-        erase(tx, *id)?;
-    }
-    count_targets(tx, post, -1)?;
-    for lost in std::iter::once(post).chain(&reposts) {
-        count_author(tx, lost, -1)?;
-        renew_most_recent(tx, lost.author_id)?;
-    }
-    Ok(gone)
-}
-
-/// Leaves nothing of a post but its id, and nothing that points to it.
-fn erase(tx: &mut Tx<'_>, id: PostId) -> Result<(), Fault> {
-    let steps = [
-        "UPDATE post SET state = 2, text = '', entities = '', short_entities = '', \
-         media_keys = '', geo = '', fingerprint = NULL WHERE id = $1",
-        "DELETE FROM mention WHERE post_id = $1",
-        "UPDATE users SET like_count = like_count - 1 WHERE id IN \
-         (SELECT user_id FROM post_like WHERE post_id = $1)",
-        "DELETE FROM post_like WHERE post_id = $1",
-    ];
-    steps
-        .into_iter()
-        .try_for_each(|sql| tx.exec(sql, &[id.into()]).map(|_| ()))
 }
 
 /// The live version of an edited post.

@@ -58,6 +58,7 @@ const COUNTERS: &[(&str, &str)] = &[
         "post WHERE quoted_post_id IS NOT NULL AND state = 0" by "quoted_post_id"),
     counter!("post"."repost_count" = rows of
         "post WHERE repost_of_id IS NOT NULL AND state = 0" by "repost_of_id"),
+    counter!("post"."bookmark_count" = rows of "bookmark" by "post_id"),
     counter!("list"."member_count" = rows of "list_member" by "list_id"),
 ];
 
@@ -114,6 +115,44 @@ const FORBIDDEN: &[(&str, &str)] = &[
     ),
 ];
 
+/// Rows that should not be there, counted by what they hang on.
+macro_rules! stray {
+    ($what:literal: $id:literal of $rows:literal) => {
+        (
+            $what,
+            concat!(
+                "SELECT ",
+                $id,
+                ", COUNT(*) FROM ",
+                $rows,
+                " GROUP BY ",
+                $id,
+                " ORDER BY ",
+                $id,
+                " LIMIT 1000"
+            ),
+        )
+    };
+}
+
+/// Rows that lost what they hang on. A repost with a text of its own is an import's, which may
+/// know it without its original.
+const STRAYS: &[(&str, &str)] = &[
+    stray!("bookmark_filing without its bookmark": "f.post_id" of
+        "bookmark_filing f LEFT JOIN bookmark b ON b.user_id = f.user_id \
+         AND b.post_id = f.post_id WHERE b.id IS NULL"),
+    stray!("bookmark_filing in another's folder": "f.post_id" of
+        "bookmark_filing f LEFT JOIN bookmark_folder d ON d.id = f.folder_id \
+         WHERE d.id IS NULL OR d.user_id <> f.user_id"),
+    stray!("repost of a deleted post": "r.id" of
+        "post r JOIN post o ON o.id = r.repost_of_id \
+         WHERE r.state = 0 AND o.state = 2 AND r.text = ''"),
+    stray!("bookmark of a deleted post": "b.post_id" of
+        "bookmark b JOIN post p ON p.id = b.post_id WHERE p.state = 2"),
+    stray!("like of a deleted post": "l.post_id" of
+        "post_like l JOIN post p ON p.id = l.post_id WHERE p.state = 2"),
+];
+
 /// The counters that disagree with their rows and the rows that may not be, at most a thousand of
 /// each kind.
 pub fn check(tx: &mut Tx<'_>) -> Result<Vec<Difference>, Fault> {
@@ -128,7 +167,7 @@ pub fn check(tx: &mut Tx<'_>) -> Result<Vec<Difference>, Fault> {
             })
         })?);
     }
-    for (rule, sql) in FORBIDDEN {
+    for (rule, sql) in FORBIDDEN.iter().chain(STRAYS) {
         all.extend(tx.rows(sql, &[], |row| {
             Ok(Difference {
                 counter: rule,

@@ -1,5 +1,6 @@
 //! Posts: their fields and what those lead to.
 
+mod entities;
 mod fields;
 mod metrics;
 mod reach;

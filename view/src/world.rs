@@ -156,6 +156,7 @@ impl World {
         let mut world = Self::new(viewer, tx.now(), wants);
         world.posts.fill(page, |post| post.id);
         world.roots = world.posts.items().len();
+        world.load_reposted(tx)?;
         world.load_versions(tx)?;
         let needs = world.needs_of_posts(wants, false);
         world.load_rest(tx, wants, needs)?;
@@ -191,7 +192,7 @@ impl World {
         Ok(world)
     }
 
-    /// What expansions ask for that start at the posts that are here.
+    /// What expansions ask for that start at the posts of the answer, or at all that are here.
     fn needs_of_posts(&self, wants: &Wants, nested: bool) -> Needs {
         let (mut needs, mut targets) = (Needs::default(), Vec::new());
         for expansion in wants
@@ -199,7 +200,8 @@ impl World {
             .filter(|expansion| expansion.nested == nested)
         {
             if let Reach::Post(reach) = expansion.reach {
-                for post in self.posts.items() {
+                let roots = if nested { usize::MAX } else { self.roots };
+                for post in self.posts.items().iter().take(roots) {
                     reach(PostFacts { post, world: self }, &mut targets);
                 }
                 needs.add(&mut targets);
@@ -210,14 +212,7 @@ impl World {
 
     fn load_rest(&mut self, tx: &mut Tx<'_>, wants: &Wants, mut needs: Needs) -> Result<(), Fault> {
         self.load_posts(tx, &needs.posts)?;
-        // A repost is shown by what it reposts.
-        let reposts = self
-            .posts
-            .items()
-            .iter()
-            .filter_map(|post| post.repost_of_id);
-        let reposted: Vec<_> = reposts.collect();
-        self.load_posts(tx, &reposted)?;
+        self.load_reposted(tx)?;
         self.load_versions(tx)?;
         self.shorten();
         let nested = self.needs_of_posts(wants, true);
@@ -251,6 +246,13 @@ impl World {
                 .fill(posts::by_ids(tx, &missing)?, |post| post.id);
         }
         Ok(())
+    }
+
+    /// A repost is shown by what it reposts.
+    fn load_reposted(&mut self, tx: &mut Tx<'_>) -> Result<(), Fault> {
+        let posts = self.posts.items().iter();
+        let reposted: Vec<_> = posts.filter_map(|post| post.repost_of_id).collect();
+        self.load_posts(tx, &reposted)
     }
 
     fn load_versions(&mut self, tx: &mut Tx<'_>) -> Result<(), Fault> {

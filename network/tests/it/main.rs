@@ -5,6 +5,9 @@
 mod world;
 
 #[cfg(test)]
+mod acting;
+
+#[cfg(test)]
 mod authentication;
 #[cfg(test)]
 mod joining;

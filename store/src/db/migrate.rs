@@ -23,6 +23,10 @@ const SCRIPTS: &[(&str, &str)] = &[
         "social_graph",
         include_str!("../../migrations/0004_social_graph.sql"),
     ),
+    (
+        "bookmarks",
+        include_str!("../../migrations/0007_bookmarks.sql"),
+    ),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

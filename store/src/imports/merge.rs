@@ -57,6 +57,11 @@ const TWICE: &[&str] = &[
      (SELECT post_id FROM post_like WHERE user_id = $2))",
     "DELETE FROM post_like WHERE user_id = $1 AND post_id IN \
      (SELECT post_id FROM post_like WHERE user_id = $2)",
+    "UPDATE post SET bookmark_count = bookmark_count - 1 WHERE id IN (SELECT post_id \
+     FROM bookmark WHERE user_id = $1 AND post_id IN \
+     (SELECT post_id FROM bookmark WHERE user_id = $2))",
+    "DELETE FROM bookmark WHERE user_id = $1 AND post_id IN \
+     (SELECT post_id FROM bookmark WHERE user_id = $2)",
     "UPDATE list SET member_count = member_count - 1 WHERE id IN (SELECT list_id \
      FROM list_member WHERE user_id = $1 AND list_id IN \
      (SELECT list_id FROM list_member WHERE user_id = $2))",
@@ -85,6 +90,10 @@ const MOVES: &[&str] = &[
     "UPDATE dm_block SET target_id = $1 WHERE target_id = $2",
     "UPDATE dm_block SET source_id = $1 WHERE source_id = $2",
     "UPDATE post_like SET user_id = $1 WHERE user_id = $2",
+    "UPDATE bookmark SET user_id = $1 WHERE user_id = $2",
+    "UPDATE bookmark_filing SET user_id = $1 WHERE folder_id IN \
+     (SELECT id FROM bookmark_folder WHERE user_id = $2)",
+    "UPDATE bookmark_folder SET user_id = $1 WHERE user_id = $2",
     "UPDATE list_member SET user_id = $1 WHERE user_id = $2",
     "UPDATE mention SET user_id = $1 WHERE user_id = $2",
     "UPDATE list SET owner_id = $1 WHERE owner_id = $2",

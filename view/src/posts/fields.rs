@@ -4,6 +4,7 @@ use base::Word;
 use network::posts::{EDIT_MS, is_editable_kind};
 use serde_json::Value;
 
+use super::entities::of_sent;
 use super::{PostFacts, media_keys, references};
 use crate::media::id_of;
 use crate::out::Out;
@@ -76,13 +77,7 @@ pub(super) fn attachments(out: &mut Out, facts: PostFacts<'_>) {
 
 /// Of the text as it is sent.
 pub(super) fn entities(out: &mut Out, facts: PostFacts<'_>) {
-    let post = facts.post;
-    let short = facts.is_long();
-    out.raw(if short {
-        &post.short_entities
-    } else {
-        &post.entities
-    });
+    out.raw(&of_sent(facts));
 }
 
 pub(super) fn geo(out: &mut Out, facts: PostFacts<'_>) {

@@ -1,5 +1,6 @@
 //! Where a post's expansions lead.
 
+use super::entities::of_sent;
 use super::{PostFacts, media_keys, mentioned, references};
 use crate::world::Target;
 
@@ -13,14 +14,7 @@ pub(super) fn replied_to_user<'a>(facts: PostFacts<'a>, to: &mut Vec<Target<'a>>
 
 /// Whom the text as it is sent mentions.
 pub(super) fn mentions<'a>(facts: PostFacts<'a>, to: &mut Vec<Target<'a>>) {
-    let post = facts.post;
-    let short = facts.is_long();
-    let entities = if short {
-        &post.short_entities
-    } else {
-        &post.entities
-    };
-    to.extend(mentioned(entities).into_iter().map(Target::User));
+    to.extend(mentioned(&of_sent(facts)).into_iter().map(Target::User));
 }
 
 /// Whom the whole of a long post mentions.

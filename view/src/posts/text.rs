@@ -10,7 +10,7 @@ use super::PostFacts;
 use crate::out::Out;
 
 /// How many code points of a repost are sent.
-const REPOST_LENGTH: usize = 140;
+pub(super) const REPOST_LENGTH: usize = 140;
 /// By so much an address can outweigh its letters: 23 for `a.co`.
 const ADDRESS_EXTRA: usize = 19;
 /// Mostly enough of a text to find its first part in, in bytes.
@@ -54,11 +54,16 @@ fn sent(facts: PostFacts<'_>) -> Cow<'_, str> {
     Cow::Borrowed(short.map_or(&post.text, String::as_str))
 }
 
+/// Whether a repost's stored text is one already, as an import's is.
+pub(super) fn stands_alone(post: &Post) -> bool {
+    post.text.starts_with("RT @")
+}
+
 /// The stored text where it is one of a repost (an import's may tell more than is here), else
 /// made from what is reposted.
 fn repost(facts: PostFacts<'_>) -> Cow<'_, str> {
     let post = facts.post;
-    let original = facts.original().filter(|_| !post.text.starts_with("RT @"));
+    let original = facts.original().filter(|_| !stands_alone(post));
     let made = original.and_then(|original| {
         let author = &original.author()?.username;
         Some(Cow::Owned(format!("RT @{author}: {}", original.post.text)))

@@ -37,6 +37,7 @@ pub static POSTS: &[Endpoint] = &[
         .limits(&[], &[quarter(50)])
         .params(&[POST]),
     Endpoint::new("hidePostsReply", "PUT", "/2/<posts>/{post_id}/hidden")
+        .act(v2::posts::hide)
         .about("Hides or unhides a reply in a conversation that the authenticated user began.")
         .permit("12", READ.with(Scope::TweetModerateWrite))
         .limits(&[], &[quarter(50)])
@@ -47,16 +48,19 @@ pub static POSTS: &[Endpoint] = &[
         "GET",
         "/2/<posts>/{id}/<quote_posts>",
     )
+    .act(v2::reposts::quotes)
     .about("Posts that quote this post.")
     .permit("1A2", READ)
     .limits(&[quarter(75)], &[quarter(75)])
     .params(&[POST, &page(10, 100, 10), EXCLUDE, POST_FIELDS]),
     Endpoint::new("getPostsReposts", "GET", "/2/<posts>/{id}/<reposts>")
+        .act(v2::reposts::of_post)
         .about("The reposts of this post, as posts.")
         .permit("1A2", READ)
         .limits(&[quarter(75)], &[quarter(75)])
         .params(&[POST, &page(1, 100, 100), POST_FIELDS]),
     Endpoint::new("getPostsAnalytics", "GET", "/2/<posts>/analytics")
+        .act(v2::analytics::of_posts)
         .about("Counters of the authenticated user's own posts over time.")
         .permit("12", READ)
         .limits(&[quarter(300)], &[quarter(300)])

@@ -1,21 +1,29 @@
 //! The v2 operations that are built, one file a noun.
 
+pub(crate) mod analytics;
 pub(crate) mod blocks;
+pub(crate) mod bookmarks;
 pub(crate) mod description;
 mod edges;
 pub(crate) mod follows;
+pub(crate) mod likes;
+mod linked;
 pub(crate) mod mutes;
 pub(crate) mod people;
 pub(crate) mod posts;
+pub(crate) mod reposts;
 pub(crate) mod timelines;
 pub(crate) mod users;
 
-use base::{Scope, Stop};
+use base::{Scope, Stop, Word};
 use store::posts::Span;
 use view::{Object, Wants};
 
 use crate::call::Call;
 use crate::page::{Direction, Page, Tokens};
+
+/// The member of a body that names the post acted upon.
+const POST_ID: Word = Word::new("post_id", "tweet_id");
 
 /// What users an operation shows, one's own email address among it where the caller may.
 fn wants_users(call: &Call) -> Result<Wants, Stop> {

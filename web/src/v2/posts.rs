@@ -3,6 +3,7 @@
 use base::{PostId, Refusal, Stop, Word};
 use network::apps::AccessLevel;
 use network::posts::{self, Author, NewPost};
+use network::replies;
 use serde_json::json;
 use store::posts as stored;
 use view::{Asked, Object};
@@ -81,6 +82,17 @@ pub(crate) fn delete(call: Call) -> Pending {
         let (id, user) = (call.path_id("id")?, call.user()?);
         call.write(move |tx| posts::delete(tx, user, id)).await?;
         call.say(json!({ "deleted": true }))
+    })
+}
+
+/// `PUT /2/posts/{post_id}/hidden`.
+pub(crate) fn hide(call: Call) -> Pending {
+    Box::pin(async move {
+        let (id, user) = (call.path_id("post_id")?, call.user()?);
+        let hidden = call.body().bool(Word::same("hidden"))?;
+        call.write(move |tx| replies::set_hidden(tx, user, id, hidden))
+            .await?;
+        call.say(json!({ "hidden": hidden }))
     })
 }
 

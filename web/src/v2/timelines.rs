@@ -182,7 +182,7 @@ fn excluded(call: &Call, what: &str) -> bool {
     params.any(|param| param.name == "exclude") && call.has("exclude", what)
 }
 
-fn wrong_order(call: &Call, lower: &'static str, upper: &'static str) -> Refusal {
+pub(super) fn wrong_order(call: &Call, lower: &'static str, upper: &'static str) -> Refusal {
     let (lower, upper) = (call.spelled(lower), call.spelled(upper));
     let value = call.raw(lower);
     let message = format!("Invalid '{lower}':'{value}'. '{lower}' must be before '{upper}'.");

@@ -1,0 +1,279 @@
+//! Reposts and quotes, and what they change elsewhere.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Ask, Person, shared};
+
+fn person(name: &str) -> Person<'static> {
+    shared().person(name)
+}
+
+fn ids(page: &Value) -> Vec<&str> {
+    let posts = page["data"].as_array().map(Vec::as_slice);
+    let posts = posts.unwrap_or_default().iter();
+    posts.map(|post| post["id"].as_str().unwrap()).collect()
+}
+
+#[track_caller]
+fn reposts(who: &Person<'_>, post: &str) -> Value {
+    let path = format!("/2/users/{}/reposts", who.id);
+    let made = who.post(path, &json!({ "tweet_id": post })).is(200);
+    assert_eq!(made["data"]["retweeted"], true, "{made}");
+    made["data"].clone()
+}
+
+fn blocks(who: &Person<'_>, whom: &Person<'_>) {
+    let line = json!({ "kind": "block", "from": who.id, "to": whom.id });
+    shared().import(&[line]).well();
+}
+
+#[track_caller]
+fn counts(reader: &Person<'_>, post: &str, name: &str, wanted: u64) {
+    let post = reader.sees(post, "public_metrics");
+    assert_eq!(post["public_metrics"][name], wanted, "{post}");
+}
+
+#[test]
+fn a_repost_is_a_post_in_timelines_and_home_until_it_is_undone() {
+    let (author, fan, reader) = (person("author"), person("fan"), person("reader"));
+    reader.follows(&[&fan]);
+    let text = format!("hi @{} & #tag {}", reader.username, "x".repeat(150));
+    let id = author.says(&text);
+    let home = format!(
+        "/2/users/{}/timelines/reverse_chronological?max_results=5",
+        reader.id
+    );
+    reader.get(&home).is(200);
+    let made = reposts(&fan, &id);
+    assert_eq!(made["rest_id"], id, "{made}");
+    assert_eq!(reposts(&fan, &id), made, "a repeat is no other");
+    counts(&reader, &id, "repost_count", 1);
+
+    let shown = reader
+        .get(format!(
+            "{home}&post.fields=referenced_posts,entities,author_id,conversation_id\
+             &expansions=referenced_posts,entities.mentions.username"
+        ))
+        .is(200);
+    let repost = &shown["data"][0];
+    let own = repost["id"].as_str().unwrap();
+    assert_eq!(repost["author_id"], fan.id, "{shown}");
+    assert_eq!(repost["conversation_id"], own);
+    assert_eq!(
+        repost["referenced_posts"],
+        json!([{ "type": "retweeted", "id": id }])
+    );
+    let start = format!(
+        "RT @{}: hi @{} &amp; #tag xx",
+        author.username, reader.username
+    );
+    let text = repost["text"].as_str().unwrap();
+    assert!(text.starts_with(&start) && text.ends_with("x…"), "{text}");
+    let plain = text.replace("&amp;", "&");
+    assert_eq!(plain.chars().count(), 140, "{text}");
+    let cut = |entity: &Value| -> String {
+        let place = |name: &str| usize::try_from(entity[name].as_u64().unwrap()).unwrap();
+        let letters = plain.chars().skip(place("start"));
+        letters.take(place("end") - place("start")).collect()
+    };
+    let entities = &repost["entities"];
+    let mentions = entities["mentions"].as_array().unwrap();
+    let named: Vec<String> = mentions.iter().map(cut).collect();
+    let wanted = [&author, &reader].map(|person| format!("@{}", person.username));
+    assert_eq!(named, wanted);
+    assert_eq!(cut(&entities["hashtags"][0]), "#tag");
+    assert_eq!(shown["includes"]["posts"][0]["id"], id);
+    assert_eq!(shown["includes"]["users"].as_array().unwrap().len(), 2);
+    assert!(shown.get("errors").is_none(), "{shown}");
+
+    let timeline = format!("/2/users/{}/posts", fan.id);
+    assert_eq!(ids(&reader.get(&timeline).is(200)), [own]);
+    for (path, left_out) in [
+        (&timeline, "?exclude=retweets"),
+        (&home, "&exclude=retweets"),
+    ] {
+        let page = reader.get(format!("{path}{left_out}")).is(200);
+        assert!(ids(&page).is_empty(), "{page}");
+    }
+    let by = reader.get(format!("/2/posts/{id}/reposted_by")).is(200);
+    assert_eq!(ids(&by), [&fan.id]);
+    assert_eq!(by["meta"]["result_count"], 1);
+    assert_eq!(
+        ids(&reader.get(format!("/2/tweets/{id}/retweets")).is(200)),
+        [own]
+    );
+    let mine = author.get("/2/users/reposts_of_me").is(200);
+    assert_eq!(ids(&mine), [id.as_str()]);
+
+    let path = format!("/2/users/{}/reposts/{id}", fan.id);
+    for _ in 0..2 {
+        assert_eq!(fan.delete(&path).is(200)["data"]["retweeted"], false);
+    }
+    counts(&reader, &id, "repost_count", 0);
+    for path in [
+        home.as_str(),
+        &timeline,
+        &format!("/2/posts/{id}/reposted_by"),
+        &format!("/2/posts/{id}/reposts"),
+    ] {
+        assert!(ids(&reader.get(path).is(200)).is_empty(), "{path}");
+    }
+    assert!(ids(&author.get("/2/users/reposts_of_me").is(200)).is_empty());
+    let gone = reader.get(format!("/2/posts/{own}")).is(200);
+    assert_eq!(gone["errors"][0]["title"], "Not Found Error", "{gone}");
+}
+
+#[test]
+fn a_repost_of_a_repost_goes_to_the_original_and_goes_with_it() {
+    let (author, fan, other) = (person("author"), person("fan"), person("other"));
+    let id = author.says("Again and again");
+    reposts(&fan, &id);
+    let repost = fan.get(format!("/2/users/{}/posts", fan.id)).is(200);
+    let repost = ids(&repost)[0].to_owned();
+    // The older vocabulary names the new post too.
+    let path = format!("/2/users/{}/retweets", other.id);
+    let made = other.post(path, &json!({ "tweet_id": repost })).is(200);
+    assert_eq!(made["data"]["rest_id"], id, "{made}");
+    let second = made["data"]["id"].as_str().unwrap().to_owned();
+    // One's own post may be reposted; that alone is not "by others".
+    let quiet = author.says("Only I repost this");
+    reposts(&author, &quiet);
+    reposts(&author, &id);
+    counts(&other, &id, "repost_count", 3);
+    assert_eq!(
+        ids(&author.get("/2/users/reposts_of_me").is(200)),
+        [id.as_str()]
+    );
+    let page = other
+        .get(format!("/2/posts/{id}/reposted_by?max_results=2"))
+        .is(200);
+    assert_eq!(ids(&page), [&author.id, &other.id]);
+    let token = page["meta"]["next_token"].as_str().unwrap();
+    let rest = other.get(format!(
+        "/2/posts/{id}/reposted_by?max_results=2&pagination_token={token}"
+    ));
+    assert_eq!(ids(&rest.is(200)), [&fan.id]);
+
+    author.delete(format!("/2/posts/{id}")).is(200);
+    for gone in [&id, &repost, &second] {
+        let gone = other.get(format!("/2/posts/{gone}")).is(200);
+        assert!(gone.get("data").is_none(), "{gone}");
+    }
+    let me = other.get("/2/users/me?user.fields=public_metrics,most_recent_post_id");
+    let me = me.is(200)["data"].clone();
+    assert_eq!(me["public_metrics"]["post_count"], 0, "{me}");
+    assert!(me.get("most_recent_post_id").is_none(), "{me}");
+    let path = format!("/2/users/{}/reposts", other.id);
+    let refused = other.post(&path, &json!({ "tweet_id": id }));
+    refused.is_problem(404, "resource-not-found");
+}
+
+#[test]
+fn what_may_not_be_reposted_is_refused_and_leaves_nothing() {
+    let (author, fan) = (person("author"), person("fan"));
+    let shy = shared().person_with("shy", &["--protected"]);
+    let (id, secret) = (author.says("Open"), shy.says("Secret"));
+    let path = format!("/2/users/{}/reposts", fan.id);
+    let ask = |post: &str| fan.post(&path, &json!({ "tweet_id": post }));
+    ask(&secret).is_problem(403, "not-authorized-for-resource");
+    fan.follows(&[&shy]);
+    ask(&secret).says(403, "You are not permitted to perform this action.");
+    reposts(&shy, &secret);
+    counts(&fan, &secret, "repost_count", 1);
+    blocks(&author, &fan);
+    ask(&id).is_code(403, 136);
+    ask("1").is_problem(404, "resource-not-found");
+    for body in [
+        json!({}),
+        json!({ "tweet_id": "" }),
+        json!({ "tweet_id": 5 }),
+        json!({ "tweet_id": "x" }),
+        json!({ "tweet_id": "99999999999999999999" }),
+        json!({ "tweet_id": id, "more": 1 }),
+    ] {
+        fan.post(&path, &body).is_problem(400, "invalid-request");
+    }
+    let other = format!("/2/users/{}/reposts", author.id);
+    let sentence = format!(
+        "The `id` query parameter value [{}] must be the same as the authenticating user [{}]",
+        author.id, fan.id
+    );
+    fan.post(&other, &json!({ "tweet_id": id }))
+        .says(400, &sentence);
+    fan.delete(format!("{other}/{id}")).says(400, &sentence);
+    counts(&author, &id, "repost_count", 0);
+    let bearer = Ask::post(&path).json(&json!({ "tweet_id": id }));
+    let refused = shared().send(bearer.bearer(&fan.app.bearer));
+    refused.is_problem(403, "unsupported-authentication");
+}
+
+#[test]
+fn reposts_by_protected_accounts_are_for_their_followers_only() {
+    let (author, reader) = (person("author"), person("reader"));
+    let shy = shared().person_with("shy", &["--protected"]);
+    let id = author.says("Seen by all");
+    reposts(&shy, &id);
+    let by = format!("/2/posts/{id}/reposted_by");
+    let posts = format!("/2/posts/{id}/reposts");
+    assert!(ids(&reader.get(&posts).is(200)).is_empty());
+    reader.follows(&[&shy]);
+    assert_eq!(ids(&reader.get(&posts).is(200)).len(), 1);
+    assert!(ids(&reader.get(&by).is(200)).is_empty(), "public accounts");
+    counts(&reader, &id, "repost_count", 1);
+    // What is not seen has no lists either.
+    let secret = shy.says("Secret");
+    let stranger = person("stranger");
+    for list in ["reposted_by", "reposts", "quote_posts"] {
+        let answer = stranger.get(format!("/2/posts/{secret}/{list}")).is(200);
+        assert_eq!(
+            answer["errors"][0]["title"], "Authorization Error",
+            "{list}"
+        );
+        let answer = stranger.get(format!("/2/posts/1/{list}")).is(200);
+        assert_eq!(answer["errors"][0]["title"], "Not Found Error", "{list}");
+    }
+}
+
+#[test]
+fn quotes_are_listed_counted_and_left_out_by_kind() {
+    let (author, fan) = (person("author"), person("fan"));
+    let id = author.says("Quote me");
+    let quote = |who: &Person<'_>, more: Value| {
+        let mut body = json!({ "text": format!("look {}", more), "quote_tweet_id": id });
+        body.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        let made = who.publish(&body).is(201);
+        made["data"]["id"].as_str().unwrap().to_owned()
+    };
+    let plain = quote(&fan, json!({}));
+    let reply = quote(&author, json!({ "reply": { "in_reply_to_tweet_id": id } }));
+    counts(&fan, &id, "quote_count", 2);
+    let path = format!("/2/tweets/{id}/quote_tweets");
+    let page = fan.get(&path).is(200);
+    assert_eq!(ids(&page), [&reply, &plain]);
+    let page = fan.get(format!("{path}?exclude=replies,retweets")).is(200);
+    assert_eq!(ids(&page), [&plain]);
+    fan.get(format!("{path}?max_results=9")).is(400);
+    for number in 0..9 {
+        quote(
+            &author,
+            json!({ "nullcast": false, "text": format!("more {number}") }),
+        );
+    }
+    let page = fan.get(format!("{path}?max_results=10")).is(200);
+    let token = page["meta"]["next_token"].as_str().unwrap();
+    let page = fan.get(format!("{path}?max_results=10&pagination_token={token}"));
+    let page = page.is(200);
+    assert_eq!(ids(&page), [&plain]);
+    assert!(page["meta"].get("previous_token").is_none(), "{page}");
+
+    fan.delete(format!("/2/posts/{plain}")).is(200);
+    counts(&fan, &id, "quote_count", 10);
+    author.delete(format!("/2/posts/{id}")).is(200);
+    // Quotes stay; what they quote is gone.
+    let left = fan.get(format!("/2/posts/{reply}?expansions=referenced_posts"));
+    let left = left.is(200);
+    assert_eq!(left["data"]["id"], reply);
+    assert_eq!(left["errors"][0]["value"], id, "{left}");
+}

@@ -1,0 +1,126 @@
+//! What happened to a user's own posts over time. Only what has a stored time is counted: likes,
+//! reposts, replies, quotes and bookmarks that are still there.
+
+use base::refusal::Subject;
+use base::{Fault, PostId, Refusal, Time, UserId};
+use store::Tx;
+use store::analytics::{self, Series};
+use store::posts::{self, Post, State};
+
+/// Counts of one span of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Bookmarks.
+    pub bookmarks: i64,
+    /// Likes.
+    pub likes: i64,
+    /// Quotes.
+    pub quotes: i64,
+    /// Replies.
+    pub replies: i64,
+    /// Reposts.
+    pub reposts: i64,
+}
+
+impl Figures {
+    /// All of them together.
+    pub const fn engagements(&self) -> i64 {
+        self.bookmarks + self.likes + self.quotes + self.replies + self.reposts
+    }
+
+    const fn of(&mut self, series: Series) -> &mut i64 {
+        match series {
+            Series::Bookmarks => &mut self.bookmarks,
+            Series::Likes => &mut self.likes,
+            Series::Quotes => &mut self.quotes,
+            Series::Replies => &mut self.replies,
+            Series::Reposts => &mut self.reposts,
+        }
+    }
+}
+
+const ALL: [Series; 5] = [
+    Series::Bookmarks,
+    Series::Likes,
+    Series::Quotes,
+    Series::Replies,
+    Series::Reposts,
+];
+
+/// What is counted: from a time on, up to another, in spans of so many milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// Included.
+    pub start: Time,
+    /// Excluded.
+    pub end: Time,
+    /// Of one span; the last may be shorter.
+    pub length: i64,
+}
+
+/// A post's figures.
+#[derive(Clone, Debug)]
+pub struct Counted {
+    /// The post.
+    pub id: PostId,
+    /// Of the whole window.
+    pub total: Figures,
+    /// Of each span between the post's creation and now, by its start, oldest first.
+    pub spans: Vec<(Time, Figures)>,
+}
+
+/// The figures of a user's posts in the order of asking, and what of `ids` is none of them.
+pub fn of_posts(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    ids: &[PostId],
+    window: &Window,
+) -> Result<(Vec<Counted>, Vec<Refusal>), Fault> {
+    let found = posts::by_ids(tx, ids)?;
+    let (mut counted, mut refused): (Vec<Counted>, Vec<Refusal>) = Default::default();
+    for id in ids {
+        let subject = Subject::new("tweet", "ids", id);
+        let post = found.iter().find(|post| post.id == *id);
+        let post = post.filter(|post| matches!(post.state, State::Live | State::Superseded));
+        let refusal = match post {
+            Some(post) if post.author_id == user => {
+                if !counted.iter().any(|one| one.id == *id) {
+                    counted.push(count(tx, post, window)?);
+                }
+                continue;
+            }
+            Some(_) => Refusal::NotVisible(subject),
+            None => Refusal::NotFound(subject),
+        };
+        if !refused.contains(&refusal) {
+            refused.push(refusal);
+        }
+    }
+    Ok((counted, refused))
+}
+
+fn count(tx: &mut Tx<'_>, post: &Post, window: &Window) -> Result<Counted, Fault> {
+    let (start, length) = (window.start, window.length.max(1));
+    let number = |time: Time| (time.ms() - start.ms()).div_euclid(length);
+    let end = window.end.min(tx.now().plus_ms(1));
+    let first = number(post.created_at.max(start));
+    let last = number(end.plus_ms(-1));
+    let begin = |span: i64| start.plus_ms(span.saturating_mul(length));
+    let spans = (first..=last).map(|span| (begin(span), Figures::default()));
+    let mut counted = Counted {
+        id: post.id,
+        total: Figures::default(),
+        spans: spans.collect(),
+    };
+    for series in ALL {
+        let rows = analytics::of_post(tx, series, post.id, (start, window.end), length)?;
+        for (span, many) in rows {
+            *counted.total.of(series) += many;
+            let place = usize::try_from(span - first).unwrap_or(usize::MAX);
+            if let Some((_, figures)) = counted.spans.get_mut(place) {
+                *figures.of(series) += many;
+            }
+        }
+    }
+    Ok(counted)
+}

@@ -1,0 +1,88 @@
+//! Bookmarks, which only their owner sees.
+
+use base::refusal::Subject;
+use base::{Fault, PostId, Refusal, Stop, UserId};
+use store::bookmarks::{self, Folder};
+use store::edges::Edge;
+use store::posts::Span;
+use store::{Tx, log};
+
+use crate::{acts, users};
+
+/// How many bookmarks are listed: the newest (contract §7.4).
+const REACH: i64 = 800;
+
+/// Bookmarks a post, or of a repost its original, and puts it into a folder of the user; false
+/// when it was bookmarked already.
+pub fn set(tx: &mut Tx<'_>, user: UserId, id: PostId, into: Option<i64>) -> Result<bool, Stop> {
+    // A bookmark that is filed is not removed meanwhile.
+    store::users::lock(tx, user)?;
+    users::active(tx, user)?;
+    let into = into.map(|id| folder(tx, user, id)).transpose()?;
+    let post = acts::target(tx, user, id)?.post.id;
+    let edge = tx.next_id::<()>().get();
+    let new = bookmarks::insert(tx, user, post, edge)?;
+    if let Some(folder) = into {
+        bookmarks::file(tx, folder.id, user, post, edge)?;
+    }
+    if new {
+        log::append(tx, "bookmark.create", user.get(), post.get(), "")?;
+        acts::unless_gone(bookmarks::count(tx, post, 1)?, id)?;
+    }
+    Ok(new)
+}
+
+/// Removes a bookmark, also from the folders that hold it; false when there was none.
+pub fn remove(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Stop> {
+    store::users::lock(tx, user)?;
+    let post = acts::original(tx, id)?.map_or(id, |post| post.id);
+    let was = bookmarks::delete(tx, user, post)?;
+    if was {
+        log::append(tx, "bookmark.delete", user.get(), post.get(), "")?;
+        bookmarks::count(tx, post, -1)?;
+    }
+    Ok(was)
+}
+
+/// A page of a user's newest bookmarks.
+pub fn of_user(tx: &mut Tx<'_>, user: UserId, span: &Span) -> Result<Vec<Edge>, Fault> {
+    let oldest = bookmarks::nth_of_user(tx, user, REACH - 1)?;
+    let above = oldest.map_or(span.above, |oldest| span.above.max(oldest - 1));
+    bookmarks::of_user(tx, user, &Span { above, ..*span })
+}
+
+/// The bookmark of one post, as a page of it.
+pub fn of_post(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<Vec<Edge>, Fault> {
+    let there = bookmarks::exists(tx, user, id)?;
+    Ok(there.then_some((id.get(), 1)).into_iter().collect())
+}
+
+/// Makes a folder.
+pub fn create_folder(tx: &mut Tx<'_>, user: UserId, name: &str) -> Result<Folder, Stop> {
+    users::active(tx, user)?;
+    let name = base::text::normalize(name.trim()).into_owned();
+    if name.is_empty() {
+        return Err(Refusal::missing("name").into());
+    }
+    let folder = Folder {
+        id: tx.next_id::<()>().get(),
+        user_id: user,
+        name,
+    };
+    bookmarks::insert_folder(tx, &folder)?;
+    log::append(tx, "bookmark_folder.create", user.get(), folder.id, "")?;
+    Ok(folder)
+}
+
+/// A folder of a user. Another's is as good as none.
+pub fn folder(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<Folder, Stop> {
+    let folder = bookmarks::folder(tx, id)?.filter(|folder| folder.user_id == user);
+    let subject = || Subject::new("bookmark_folder", "folder_id", id);
+    folder.ok_or_else(|| Refusal::NotFound(subject()).into())
+}
+
+/// A page of what a folder of the user holds.
+pub fn of_folder(tx: &mut Tx<'_>, user: UserId, id: i64, span: &Span) -> Result<Vec<Edge>, Stop> {
+    let folder = folder(tx, user, id)?;
+    Ok(bookmarks::of_folder(tx, folder.id, span)?)
+}

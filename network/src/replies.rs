@@ -1,0 +1,32 @@
+//! Replies that the one who began a conversation hides in it.
+
+use base::refusal::Subject;
+use base::{PostId, Refusal, Stop, UserId};
+use store::posts::{self, State};
+use store::{Tx, log, replies};
+
+use crate::{acts, users};
+
+/// Hides a reply, or shows it again. It stays reachable; whoever shows the conversation knows.
+pub fn set_hidden(tx: &mut Tx<'_>, user: UserId, id: PostId, hidden: bool) -> Result<(), Stop> {
+    users::active(tx, user)?;
+    let reply =
+        posts::by_id(tx, id)?.filter(|post| matches!(post.state, State::Live | State::Superseded));
+    let Some(reply) = reply else {
+        return Err(Refusal::NotFound(Subject::new("tweet", "id", id)).into());
+    };
+    let root = posts::by_id(tx, reply.conversation_id)?;
+    let owns = root.is_some_and(|root| root.author_id == user && root.state != State::Deleted);
+    if !owns || reply.in_reply_to_post_id.is_none() {
+        return Err(acts::not_permitted());
+    }
+    let (changed, kind) = if hidden {
+        (replies::hide(tx, id)?, "reply.hide")
+    } else {
+        (replies::unhide(tx, id)?, "reply.unhide")
+    };
+    if changed {
+        log::append(tx, kind, user.get(), id.get(), "")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! Reposts, which are posts, and quotes.
+
+use base::{AppId, Fault, PostId, Stop, UserId};
+use serde_json::json;
+use store::edges::Edge;
+use store::posts::{self, Post, Span, State};
+use store::users::User;
+use store::{Tx, log, reposts};
+
+use crate::visibility::{Sight, Sights, Viewer};
+use crate::{acts, posts as rules, users};
+
+/// A repost that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repost {
+    /// Its own id.
+    pub id: PostId,
+    /// What it reposts.
+    pub of: PostId,
+    /// It was not there before.
+    pub new: bool,
+}
+
+/// Reposts a post, or of a repost its original.
+pub fn repost(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    app: Option<AppId>,
+    id: PostId,
+) -> Result<Repost, Stop> {
+    users::active(tx, user)?;
+    let target = acts::target(tx, user, id)?;
+    if target.author.protected && target.author.id != user {
+        return Err(acts::not_permitted());
+    }
+    let of = target.post.id;
+    if let Some(id) = reposts::of_user(tx, user, of)? {
+        return Ok(Repost { id, of, new: false });
+    }
+    let repost = of_post(tx, user, app, target.post);
+    if !reposts::insert(tx, &repost)? {
+        // Somebody was faster: the same user, with another request.
+        let id = reposts::of_user(tx, user, of)?;
+        let id = id.ok_or_else(|| Fault::new(format!("{of} was reposted and undone at once")))?;
+        return Ok(Repost { id, of, new: false });
+    }
+    let body = json!({
+        "repost_of_id": of.to_string(),
+        "author_id": target.author.id.to_string(),
+    });
+    let (actor, subject) = (user.get(), repost.id.get());
+    log::append(tx, "post.create", actor, subject, &body.to_string())?;
+    acts::unless_gone(reposts::count(tx, of, 1)?, id)?;
+    Ok(Repost {
+        id: repost.id,
+        of,
+        new: true,
+    })
+}
+
+/// A repost's own row: its text is made from the original's when it is shown.
+fn of_post(tx: &Tx<'_>, user: UserId, app: Option<AppId>, original: Post) -> Post {
+    let id: PostId = tx.next_id();
+    Post {
+        state: State::Live,
+        lang: original.lang,
+        repost_of_id: Some(original.id),
+        possibly_sensitive: original.possibly_sensitive,
+        reply_settings: original.reply_settings,
+        app_id: app,
+        ..Post::blank(id, user, id.created_at())
+    }
+}
+
+/// Undoes a user's repost of a post, or of what a repost reposts; false when there is none.
+pub fn undo(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Stop> {
+    let of = acts::original(tx, id)?.map_or(id, |post| post.id);
+    let Some(repost) = reposts::of_user(tx, user, of)? else {
+        return Ok(false);
+    };
+    let Some(repost) = posts::by_id(tx, repost)? else {
+        return Ok(false);
+    };
+    let gone = posts::delete(tx, &repost)?;
+    rules::removed(tx, &gone)?;
+    Ok(!gone.is_empty())
+}
+
+/// A page of a post's reposts: who reposted it, and the repost's id.
+pub fn of(tx: &mut Tx<'_>, viewer: Viewer, id: PostId, span: &Span) -> Result<Vec<Edge>, Stop> {
+    acts::seen(tx, viewer, id)?;
+    Ok(reposts::of_post(tx, id, span)?)
+}
+
+/// Of those who reposted a post, the public accounts that do not keep out the viewer.
+pub fn public(tx: &mut Tx<'_>, viewer: Viewer, users: Vec<User>) -> Result<Vec<User>, Fault> {
+    let sights = Sights::of_authors(tx, viewer, &users)?;
+    let seen = |user: &User| !user.protected && sights.of_author(user.id) == Sight::Visible;
+    Ok(users.into_iter().filter(seen).collect())
+}
+
+/// A page of a user's posts that others reposted.
+pub fn of_author(tx: &mut Tx<'_>, user: UserId, span: &Span) -> Result<Vec<Edge>, Fault> {
+    reposts::of_author(tx, user, span)
+}
+
+/// A page of the posts that quote a post.
+pub fn quotes(tx: &mut Tx<'_>, viewer: Viewer, id: PostId, span: &Span) -> Result<Vec<Edge>, Stop> {
+    acts::seen(tx, viewer, id)?;
+    Ok(reposts::quotes(tx, id, span)?)
+}

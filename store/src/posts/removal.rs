@@ -1,0 +1,102 @@
+//! What goes with a deleted post.
+
+use base::{Fault, PostId, UserId};
+
+use super::{Post, count_author, count_targets, versions};
+use crate::Tx;
+
+/// Leaves nothing of posts but their ids.
+macro_rules! blank {
+    () => {
+        "UPDATE post SET state = 2, text = '', entities = '', short_entities = '', \
+         media_keys = '', geo = '', fingerprint = NULL, like_count = 0, imported_like_count = 0, \
+         repost_count = 0, imported_repost_count = 0, bookmark_count = 0 WHERE"
+    };
+}
+
+/// Deletes a live post with every counter it moved, its earlier versions, its reposts, and the
+/// likes, bookmarks and mentions of all of them. Only ids stay. Answers the posts that went, each
+/// with its author; none when another was faster.
+pub fn delete(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<(PostId, UserId)>, Fault> {
+    let versions = match post.edit_root_id {
+        Some(root) => versions(tx, root)?,
+        None => vec![post.id],
+    };
+    // The posts themselves first: whoever acts on one at the same time waits, and finds it gone.
+    for id in &versions {
+        let sql = concat!(blank!(), " id = $1 AND state <> 2");
+        if tx.exec(sql, &[(*id).into()])? == 0 && *id == post.id {
+            return Ok(Vec::new());
+        }
+        clear(tx, OF_POST, *id)?;
+    }
+    let mut gone: Vec<(PostId, UserId)> = versions.iter().map(|id| (*id, post.author_id)).collect();
+    for id in &versions {
+        gone.extend(delete_reposts(tx, *id)?);
+    }
+    count_targets(tx, post, -1)?;
+    count_author(tx, post, -1)?;
+    let sql = "UPDATE users SET most_recent_post_id = \
+               (SELECT MAX(id) FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0) \
+               WHERE id = $1";
+    tx.exec(sql, &[post.author_id.into()])?;
+    Ok(gone)
+}
+
+/// Statements that remove everything that points to some posts.
+macro_rules! clearing {
+    ($posts:literal) => {
+        &[
+            concat!("DELETE FROM mention WHERE post_id ", $posts),
+            concat!(
+                "UPDATE users SET like_count = like_count - \
+                 (SELECT COUNT(*) FROM post_like WHERE user_id = users.id AND post_id ",
+                $posts,
+                ") WHERE id IN (SELECT user_id FROM post_like WHERE post_id ",
+                $posts,
+                ")"
+            ),
+            concat!("DELETE FROM post_like WHERE post_id ", $posts),
+            concat!("DELETE FROM bookmark_filing WHERE post_id ", $posts),
+            concat!("DELETE FROM bookmark WHERE post_id ", $posts),
+            concat!("DELETE FROM hidden_reply WHERE post_id ", $posts),
+        ]
+    };
+}
+
+/// Of the post $1.
+const OF_POST: &[&str] = clearing!("= $1");
+/// Of the reposts of the post $1.
+const OF_REPOSTS: &[&str] =
+    clearing!("IN (SELECT id FROM post WHERE repost_of_id = $1 AND state = 0)");
+
+fn clear(tx: &mut Tx<'_>, statements: &[&'static str], post: PostId) -> Result<(), Fault> {
+    let mut statements = statements.iter();
+    statements.try_for_each(|sql| tx.exec(sql, &[post.into()]).map(|_| ()))
+}
+
+/// What the authors of a post's reposts lose with them; each has one at most.
+const AUTHORS: &[&str] = &[
+    "UPDATE users SET post_count = post_count - 1 WHERE id IN \
+     (SELECT author_id FROM post WHERE repost_of_id = $1 AND state = 0)",
+    "UPDATE users SET media_count = media_count - 1 WHERE id IN \
+     (SELECT author_id FROM post WHERE repost_of_id = $1 AND state = 0 AND media_keys <> '')",
+    "UPDATE users SET most_recent_post_id = (SELECT MAX(id) FROM post \
+     WHERE author_id = users.id AND state = 0 AND nullcast = 0 \
+     AND (repost_of_id IS NULL OR repost_of_id <> $1)) WHERE id IN \
+     (SELECT author_id FROM post WHERE repost_of_id = $1 AND state = 0) \
+     AND most_recent_post_id IN (SELECT id FROM post WHERE repost_of_id = $1 AND state = 0)",
+];
+
+/// All of them at once: there may be many.
+fn delete_reposts(tx: &mut Tx<'_>, of: PostId) -> Result<Vec<(PostId, UserId)>, Fault> {
+    let sql = "SELECT id, author_id FROM post WHERE repost_of_id = $1 AND state = 0";
+    let reposts = tx.rows(sql, &[of.into()], |row| Ok((row.id(0)?, row.id(1)?)))?;
+    if !reposts.is_empty() {
+        clear(tx, OF_REPOSTS, of)?;
+        clear(tx, AUTHORS, of)?;
+        let sql = concat!(blank!(), " repost_of_id = $1 AND state = 0");
+        tx.exec(sql, &[of.into()])?;
+    }
+    Ok(reposts)
+}

@@ -1,0 +1,108 @@
+//! `GET /2/posts/analytics`. Figures for which nothing is stored are left out: views, clicks,
+//! and what was taken back.
+
+use base::{PostId, Refusal, Stop, Time};
+use network::analytics::{self, Counted, Figures, Window};
+use serde_json::{Map, Value, json};
+use view::Answer;
+
+use crate::call::{Call, Reply};
+use crate::endpoint::Pending;
+
+const HOUR_MS: i64 = 3_600_000;
+/// Spans of one post at most: four weeks of hours and more.
+const MOST_SPANS: i64 = 1_000;
+
+/// What is counted, by the names of the interface.
+const FIGURES: [(&str, fn(&Figures) -> i64); 6] = [
+    ("bookmarks", |figures| figures.bookmarks),
+    ("engagements", Figures::engagements),
+    ("likes", |figures| figures.likes),
+    ("quote_tweets", |figures| figures.quotes),
+    ("replies", |figures| figures.replies),
+    ("retweets", |figures| figures.reposts),
+];
+
+/// `GET /2/posts/analytics`.
+pub(crate) fn of_posts(call: Call) -> Pending {
+    Box::pin(async move {
+        let (user, window) = (call.user()?, window(&call)?);
+        let ids: Vec<PostId> = call.ids("ids");
+        let found = call.read(move |tx| Ok(analytics::of_posts(tx, user, &ids, &window)?));
+        let (counted, errors) = found.await?;
+        say(&call, &counted, errors, &window)
+    })
+}
+
+fn window(call: &Call) -> Result<Window, Stop> {
+    let missing = |name| Stop::from(Refusal::missing(name));
+    let start = call
+        .time("start_time")
+        .ok_or_else(|| missing("start_time"))?;
+    let end = call.time("end_time").ok_or_else(|| missing("end_time"))?;
+    if start >= end {
+        return Err(super::timelines::wrong_order(call, "start_time", "end_time").into());
+    }
+    let whole = end.ms() - start.ms();
+    let length = match call.text("granularity") {
+        Some("hourly") => HOUR_MS,
+        Some("daily") => 24 * HOUR_MS,
+        Some("weekly") => 7 * 24 * HOUR_MS,
+        _ => whole,
+    };
+    if whole.div_euclid(length) > MOST_SPANS {
+        let value = call.raw("granularity");
+        let message = format!(
+            "The `granularity` query parameter value [{value}] is not between 1 and {MOST_SPANS} \
+             spans from `start_time` to `end_time`"
+        );
+        return Err(Refusal::invalid("granularity", value, message).into());
+    }
+    Ok(Window { start, end, length })
+}
+
+fn say(
+    call: &Call,
+    counted: &[Counted],
+    errors: Vec<Refusal>,
+    window: &Window,
+) -> Result<Reply, Stop> {
+    let fields = call.texts("analytics.fields");
+    let asks = |name: &str| fields.iter().any(|field| field == name);
+    let asks_none = !FIGURES.iter().any(|(name, _)| asks(name));
+    let figures = |figures: &Figures| -> Map<String, Value> {
+        let shown = FIGURES.iter().filter(|(name, _)| asks_none || asks(name));
+        shown
+            .map(|(name, of)| ((*name).to_owned(), json!(of(figures))))
+            .collect()
+    };
+    let span = |(start, of): &(Time, Figures)| json!({ "timestamp": start.to_string(), "metrics": figures(of) });
+    let whole = |one: &Counted| {
+        let mut members = if fields.is_empty() || !asks_none {
+            figures(&one.total)
+        } else {
+            Map::new()
+        };
+        members.insert("id".to_owned(), json!(one.id.to_string()));
+        if fields.is_empty() || asks("timestamp") {
+            members.insert("timestamp".to_owned(), json!(window.start.to_string()));
+        }
+        if (fields.is_empty() || asks("timestamped_metrics")) && !one.spans.is_empty() {
+            let spans = one.spans.iter().map(span).collect();
+            members.insert("timestamped_metrics".to_owned(), Value::Array(spans));
+        }
+        Value::Object(members)
+    };
+    let data: Vec<Value> = counted.iter().map(whole).collect();
+    let answer = Answer {
+        count: data.len(),
+        data: if data.is_empty() {
+            String::new()
+        } else {
+            Value::Array(data).to_string()
+        },
+        errors,
+        ..Answer::default()
+    };
+    call.answer(&answer)
+}
