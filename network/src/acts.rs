@@ -2,9 +2,9 @@
 
 use base::refusal::Subject;
 use base::{Fault, PostId, Refusal, Stop, UserId};
+use store::Tx;
 use store::posts::{self, Post, State};
 use store::users::{self, User};
-use store::Tx;
 
 use crate::visibility::{Sight, Sights, Viewer, touched};
 

@@ -373,7 +373,7 @@ pub fn delete(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<(), Stop> {
     };
     let gone = posts::delete(tx, &newest.unwrap_or(post))?;
     if gone.is_empty() {
-        return Err(Refusal::NotFound(base::refusal::Subject::new("tweet", "id", id)).into());
+        return Err(Refusal::NotFound(Subject::new("tweet", "id", id)).into());
     }
     Ok(removed(tx, &gone)?)
 }

@@ -14,6 +14,13 @@ pub(super) fn replied_to_user<'a>(facts: PostFacts<'a>, to: &mut Vec<Target<'a>>
 
 /// Whom the text as it is sent mentions.
 pub(super) fn mentions<'a>(facts: PostFacts<'a>, to: &mut Vec<Target<'a>>) {
+    // Before the author's handle is known, a repost's text is not: all that it can mention.
+    if let Some(original) = facts.original().filter(|facts| facts.author().is_none()) {
+        to.push(Target::User(original.post.author_id));
+        let mentioned = mentioned(&original.post.entities).into_iter();
+        to.extend(mentioned.map(Target::User));
+        return;
+    }
     to.extend(mentioned(&of_sent(facts)).into_iter().map(Target::User));
 }
 
