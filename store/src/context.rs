@@ -1,6 +1,6 @@
 //! What every transaction carries beside its connection.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicI64, AtomicU64};
 
 use base::id::Ids;
 use base::seal::Keyring;
@@ -19,4 +19,6 @@ pub struct Context {
     /// Raised by every commit after which a credential may mean something else. What was worked
     /// out from credentials at another version is worked out again.
     pub credentials: AtomicU64,
+    /// What the log adds to a transaction's number on a database server.
+    pub(crate) log_base: AtomicI64,
 }

@@ -1,10 +1,19 @@
-//! The log: what happened, in the order in which it was committed. Whoever must act on what
-//! happened reads it from its own cursor; nobody is called by the writer.
+//! The log: what happened, in an order in which nothing is ever added before what was read. Whoever
+//! must act on what happened reads it from its own cursor; nobody is called by the writer.
+//!
+//! A file has one writer, so its rows are numbered as they come. On a database server writers
+//! overlap, and a plain sequence would let a reader pass a number whose transaction is still open,
+//! missing it for ever. There a place is the transaction's number and the entry's place within it,
+//! and a reader stops short of the oldest transaction that is still open.
 
 use base::{Fault, Time};
 
-use crate::Tx;
 use crate::db::Row;
+use crate::{Tx, meta};
+
+/// Entries that one transaction may append on a database server.
+const PLACES: i64 = 1 << 20;
+const BASE: &str = "log_base";
 
 /// An entry of the log.
 #[derive(Clone, Debug)]
@@ -31,31 +40,52 @@ pub fn append(
     subject_id: i64,
     body: &str,
 ) -> Result<(), Fault> {
-    let sql =
-        "INSERT INTO event (at, kind, actor_id, subject_id, body) VALUES ($1, $2, $3, $4, $5)";
-    let args = [
+    let fact = [
         tx.now().into(),
         kind.into(),
         actor_id.into(),
         subject_id.into(),
         body.into(),
     ];
-    tx.exec(sql, &args)?;
-    tx.marks.appended = true;
+    if tx.on_server() {
+        let sql = "INSERT INTO event (seq, at, kind, actor_id, subject_id, body) VALUES \
+                   ((CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT) + $1) * 1048576 + $2, \
+                   $3, $4, $5, $6, $7)";
+        let number = i64::from(tx.marks.appended);
+        if number >= PLACES {
+            return Err(Fault::new("a transaction has too much to tell"));
+        }
+        let [at, kind, actor, subject, body] = fact;
+        let args = [
+            tx.log_base().into(),
+            number.into(),
+            at,
+            kind,
+            actor,
+            subject,
+            body,
+        ];
+        tx.exec(sql, &args)?;
+    } else {
+        let sql =
+            "INSERT INTO event (at, kind, actor_id, subject_id, body) VALUES ($1, $2, $3, $4, $5)";
+        tx.exec(sql, &fact)?;
+    }
+    tx.marks.appended = tx.marks.appended.saturating_add(1);
     Ok(())
 }
 
-/// The entries after `seq`, oldest first. On a database server an entry of a transaction that is
-/// still open is not passed: it would be missed for ever.
+/// The entries after `seq`, oldest first.
 pub fn after(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<Event>, Fault> {
-    let sql = if tx.on_server() {
-        "SELECT seq, at, kind, actor_id, subject_id, body FROM event \
-         WHERE seq > $1 AND xid < CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT) \
-         ORDER BY seq LIMIT $2"
-    } else {
-        "SELECT seq, at, kind, actor_id, subject_id, body FROM event \
-         WHERE seq > $1 ORDER BY seq LIMIT $2"
-    };
+    if tx.on_server() {
+        let sql = "SELECT seq, at, kind, actor_id, subject_id, body FROM event WHERE seq > $1 AND seq < \
+                   (CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT) + $2) * 1048576 \
+                   ORDER BY seq LIMIT $3";
+        let base = tx.log_base();
+        return tx.rows(sql, &[seq.into(), base.into(), limit.into()], read);
+    }
+    let sql = "SELECT seq, at, kind, actor_id, subject_id, body FROM event \
+               WHERE seq > $1 ORDER BY seq LIMIT $2";
     tx.rows(sql, &[seq.into(), limit.into()], read)
 }
 
@@ -70,12 +100,53 @@ fn read(row: &Row<'_, '_>) -> Result<Event, Fault> {
     })
 }
 
-/// The last place in the log; 0 when it is empty.
+/// The place behind everything that can be read now; 0 when nothing was ever told.
 pub fn end(tx: &mut Tx<'_>) -> Result<i64, Fault> {
+    if tx.on_server() {
+        return Ok(oldest_open(tx)?
+            .saturating_add(tx.log_base())
+            .saturating_mul(PLACES)
+            .saturating_sub(1));
+    }
+    highest(tx)
+}
+
+/// How many entries are kept, those of open transactions aside.
+pub fn count(tx: &mut Tx<'_>) -> Result<i64, Fault> {
+    Ok(tx
+        .row("SELECT COUNT(*) FROM event", &[], |row| row.int(0))?
+        .unwrap_or(0))
+}
+
+fn highest(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     Ok(tx
         .row("SELECT MAX(seq) FROM event", &[], |row| row.opt_int(0))?
         .flatten()
         .unwrap_or(0))
+}
+
+/// The number of the oldest transaction that is still open, or of the next one.
+fn oldest_open(tx: &mut Tx<'_>) -> Result<i64, Fault> {
+    let sql = "SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)";
+    Ok(tx.row(sql, &[], |row| row.int(0))?.unwrap_or(0))
+}
+
+/// What is added to a transaction's number. A database that was moved to another server finds
+/// lower numbers there; its log must go on above what was already read.
+pub(crate) fn settle_base(tx: &mut Tx<'_>) -> Result<i64, Fault> {
+    if !tx.on_server() {
+        return Ok(0);
+    }
+    let stored = meta::get(tx, BASE)?.unwrap_or_default();
+    let base = stored.parse().unwrap_or(0);
+    let told = highest(tx)? / PLACES;
+    let open = oldest_open(tx)?;
+    if told < open.saturating_add(base) {
+        return Ok(base);
+    }
+    let base = told.saturating_sub(open).saturating_add(1);
+    meta::set(tx, BASE, &base.to_string())?;
+    Ok(base)
 }
 
 /// How far a reader of the log has come, if it has ever said.

@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use base::id::Ids;
 use base::seal::Keyring;
@@ -12,7 +12,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::context::Context;
 use crate::db::{Applied, Db, Location, Migration, Work, lite};
-use crate::{meta, people};
+use crate::{log, meta, people};
 
 /// Users whose words are put in at once, in a database that is older than the words.
 const FILL: i64 = 1000;
@@ -84,6 +84,7 @@ impl Store {
             ids,
             keyring: options.keyring,
             credentials: AtomicU64::new(0),
+            log_base: AtomicI64::new(0),
         });
         let open = || {
             Db::open(
@@ -123,6 +124,8 @@ impl Store {
         let floor = self.read(|tx| Ok(meta::highest_id(tx)?)).await?;
         self.context.ids.stay_above(floor);
         self.write(|tx| Ok(meta::check_key(tx)?)).await?;
+        let base = self.write(|tx| Ok(log::settle_base(tx)?)).await?;
+        self.context.log_base.store(base, Ordering::Relaxed);
         while self.write(|tx| Ok(people::fill(tx, FILL)?)).await? {}
         Ok(())
     }

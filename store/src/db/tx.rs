@@ -20,15 +20,15 @@ pub struct Tx<'c> {
 /// What a commit must make known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Marks {
-    /// The log got longer: its readers are woken.
-    pub(crate) appended: bool,
+    /// By how much the log got longer: its readers are woken.
+    pub(crate) appended: u32,
     /// A credential may mean something else.
     pub(crate) credentials: bool,
 }
 
 impl Marks {
     pub(crate) fn add(&mut self, other: Self) {
-        self.appended |= other.appended;
+        self.appended = self.appended.saturating_add(other.appended);
         self.credentials |= other.credentials;
     }
 
@@ -37,7 +37,7 @@ impl Marks {
         if self.credentials {
             context.credentials.fetch_add(1, Ordering::SeqCst);
         }
-        if self.appended {
+        if self.appended > 0 {
             waker.send_modify(|commits| *commits += 1);
         }
     }
@@ -71,6 +71,11 @@ impl<'c> Tx<'c> {
     /// Keeps later ids above one that an import brings along.
     pub fn ids_stay_above<K>(&self, id: Id<K>) {
         self.context.ids.stay_above(id.get());
+    }
+
+    /// What the log adds to a transaction's number on a database server.
+    pub(crate) fn log_base(&self) -> i64 {
+        self.context.log_base.load(Ordering::Relaxed)
     }
 
     /// Says that after the commit a credential may mean something else: a token revoked, an app
