@@ -6,7 +6,7 @@ use base::{Fault, Secret};
 use lettre::message::Mailbox;
 use lettre::message::header::ContentType;
 use lettre::{Address, Message, SmtpTransport, Transport};
-use network::letters::{Letter, Mailer};
+use network::letters::{Letter, Mailer, Unsent};
 
 /// How long a mail server may take for one step.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -59,13 +59,26 @@ impl Smtp {
 }
 
 impl Mailer for Smtp {
-    fn send(&self, letter: &Letter) -> Result<(), Fault> {
-        let message = self.message(letter)?;
-        self.server
-            .send(&message)
-            .map(|_| ())
-            .map_err(Fault::when("sending a letter"))
+    fn send(&self, letter: &Letter) -> Result<(), Unsent> {
+        let message = self.message(letter).map_err(|fault| Unsent {
+            fault,
+            for_good: true,
+        })?;
+        self.server.send(&message).map(drop).map_err(|error| {
+            let for_good = error.is_permanent() && !is_about_us(&error);
+            Unsent {
+                fault: Fault::caused("sending a letter", error),
+                for_good,
+            }
+        })
     }
+}
+
+/// Whether a refusal is about this program's own name and password, which can be put right, rather
+/// than about the letter (RFC 4954 §6).
+fn is_about_us(error: &lettre::transport::smtp::Error) -> bool {
+    let status = error.status().map(u16::from);
+    matches!(status, Some(530 | 534 | 535 | 538))
 }
 
 #[cfg(test)]
@@ -84,6 +97,7 @@ mod tests {
             to: to.to_owned(),
             subject: "Grüße".to_owned(),
             text: Secret::new("Hello,\n\n.a line with a dot\nhttps://example.org/?token=abc\n"),
+            expires_at: None,
         }
     }
 
@@ -151,10 +165,9 @@ mod tests {
         let (port, talk) = server(true);
         let mailer = smtp(port);
         let problem = mailer.send(&letter("nobody@example.org")).unwrap_err();
-        assert!(
-            problem.to_string().contains("nobody of that name"),
-            "{problem}"
-        );
+        let text = problem.fault.to_string();
+        assert!(text.contains("nobody of that name"), "{text}");
+        assert!(problem.for_good);
         drop(mailer);
         talk.join().unwrap();
         assert!(smtp(1).send(&letter("a@b.org\r\nBcc: c@d.org")).is_err());

@@ -5,7 +5,7 @@ use base::{AppId, Fault, UserId};
 use serde_json::Value;
 use store::{Tx, audit};
 
-pub use store::audit::{Entry, Filter, after, list};
+pub use store::audit::{Entry, Filter, after, list, prune};
 
 /// What was done. Only the kinds that stand here are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,14 +41,22 @@ kinds! {
     PASSWORD_RESET_ASKED = "password.reset_asked";
     /// A new password was set by such a link.
     PASSWORD_RESET = "password.reset";
+    /// An operator set a password.
+    PASSWORD_SET = "password.set";
     /// A user asked to change the address.
     EMAIL_CHANGE = "email.change";
+    /// A user took that back.
+    EMAIL_CANCEL = "email.cancel";
     /// An address was confirmed.
     EMAIL_CONFIRM = "email.confirm";
     /// Someone was invited.
     USER_INVITE = "user.invite";
     /// Someone joined.
     USER_JOIN = "user.join";
+    /// An operator made an account.
+    USER_CREATE = "user.create";
+    /// An operator set a verification mark.
+    USER_VERIFY = "user.verify";
     /// An account was suspended.
     USER_SUSPEND = "user.suspend";
     /// An account was restored.
@@ -63,6 +71,12 @@ kinds! {
     APP_ROTATE = "app.rotate";
     /// An app was deleted.
     APP_DELETE = "app.delete";
+    /// An operator made a token of a user.
+    TOKEN_MINT = "token.mint";
+    /// An operator let a token end.
+    TOKEN_EXPIRE = "token.expire";
+    /// An operator revoked a token.
+    TOKEN_REVOKE = "token.revoke";
     /// The owner of an app got an access token of one's own for it.
     TOKEN_OWN = "token.own";
     /// A refresh token came a second time: its whole family was ended.
@@ -73,6 +87,12 @@ kinds! {
     GRANT_DENY = "grant.deny";
     /// A user ended what an app may do.
     GRANT_REVOKE = "grant.revoke";
+    /// An operator took posts and people in from elsewhere.
+    DATA_IMPORT = "data.import";
+    /// An operator wrote everything out.
+    DATA_EXPORT = "data.export";
+    /// An operator made a copy of the database.
+    DATA_BACKUP = "data.backup";
 }
 
 impl Kind {
@@ -87,6 +107,8 @@ impl Kind {
 pub struct By {
     /// The user; none: an operator, or nobody who is known.
     pub user: Option<UserId>,
+    /// Whether it is an operator, at the command line.
+    pub operator: bool,
     /// The address, or empty.
     pub address: String,
 }
@@ -97,14 +119,23 @@ impl By {
         Self {
             user: Some(user),
             address: address.to_owned(),
+            ..Self::default()
         }
     }
 
     /// Nobody who is known.
     pub fn nobody(address: &str) -> Self {
         Self {
-            user: None,
             address: address.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// Whoever administers the platform.
+    pub fn operator() -> Self {
+        Self {
+            operator: true,
+            ..Self::default()
         }
     }
 }
@@ -125,6 +156,7 @@ pub fn append(
     let new = audit::New {
         kind: kind.name(),
         actor: by.user,
+        operator: by.operator,
         app,
         address: &by.address,
         detail: &detail,

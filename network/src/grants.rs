@@ -125,16 +125,3 @@ pub fn revoke(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Stop> {
     // The word by which other nodes know that credentials have changed.
     Ok(log::append(tx, "token.revoke", user.get(), app.get(), "")?)
 }
-
-/// What ended is remembered for a day, to tell a second use from a guess.
-const REMEMBERED_MS: i64 = 24 * 3600 * 1000;
-const SWEPT_AT_ONCE: i64 = 1000;
-
-/// Forgets some of the request tokens, codes and tokens that ended by themselves over a day ago;
-/// how many. To be called again while it answers more than none.
-pub fn sweep(tx: &mut Tx<'_>) -> Result<u64, Stop> {
-    let before = tx.now().plus_ms(-REMEMBERED_MS);
-    Ok(request_tokens::prune(tx, before, SWEPT_AT_ONCE)?
-        + codes::prune(tx, before, SWEPT_AT_ONCE)?
-        + tokens::prune_oauth2(tx, before, SWEPT_AT_ONCE)?)
-}

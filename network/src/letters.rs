@@ -21,12 +21,32 @@ pub struct Letter {
     pub subject: String,
     /// Its text; links may stand in it.
     pub text: Secret,
+    /// When its link stops working; none: it has none, and is never too late.
+    pub expires_at: Option<Time>,
+}
+
+/// Why a letter was not handed over.
+#[derive(Debug)]
+pub struct Unsent {
+    /// What went wrong.
+    pub fault: Fault,
+    /// Whether it would go wrong each time: nobody has that address.
+    pub for_good: bool,
+}
+
+impl From<Fault> for Unsent {
+    fn from(fault: Fault) -> Self {
+        Self {
+            fault,
+            for_good: false,
+        }
+    }
 }
 
 /// Sends letters. It blocks until the letter is handed over.
 pub trait Mailer: Send + Sync + 'static {
     /// Hands one letter over.
-    fn send(&self, letter: &Letter) -> Result<(), Fault>;
+    fn send(&self, letter: &Letter) -> Result<(), Unsent>;
 }
 
 /// What letters say about this platform. It comes from the configuration and never from a
@@ -81,7 +101,8 @@ fn plain(text: &str) -> String {
 /// Queues a letter.
 pub fn queue(tx: &mut Tx<'_>, letter: &Letter) -> Result<(), Fault> {
     let subject = plain(&letter.subject);
-    letters::queue(tx, &letter.to, &subject, letter.text.reveal(), wall())
+    let (text, ends) = (letter.text.reveal(), letter.expires_at);
+    letters::queue(tx, &letter.to, &subject, text, wall(), ends)
 }
 
 /// What one round of sending came to.
@@ -93,6 +114,8 @@ pub struct Round {
     pub put_off: usize,
     /// Letters that were given up.
     pub given_up: usize,
+    /// Letters that were not sent any more, for their links had ended.
+    pub too_late: usize,
 }
 
 /// Letters of one round.
@@ -127,33 +150,61 @@ pub async fn deliver(store: &Store, mailer: &Arc<dyn Mailer>, now: Time) -> Resu
     for stored in due {
         let claim = {
             let stored = stored.clone();
-            move |tx: &mut Tx<'_>| Ok(letters::claim(tx, &stored, now.plus_ms(LEASE_MS))?)
+            move |tx: &mut Tx<'_>| Ok(claim(tx, &stored, now)?)
         };
-        if !store.write(claim).await? {
-            continue;
+        match store.write(claim).await? {
+            Claim::Taken => continue,
+            Claim::TooLate => {
+                round.too_late += 1;
+                continue;
+            }
+            Claim::Ours => {}
         }
         let (id, tries) = (stored.id, stored.tries);
-        match hand_over(mailer, stored).await {
+        let problem = match hand_over(mailer, stored).await {
             Ok(()) => {
-                store
-                    .write(move |tx| Ok(letters::sent(tx, id, now)?))
-                    .await?;
-                round.sent += 1;
-            }
-            Err(fault) => {
-                let again_at = again(tries, now);
-                tracing::warn!(%fault, letter = id, tries, "a letter was not sent");
-                let problem: String = fault.to_string().chars().take(PROBLEM).collect();
-                let note = move |tx: &mut Tx<'_>| Ok(letters::failed(tx, id, &problem, again_at)?);
+                let note = move |tx: &mut Tx<'_>| Ok(letters::sent(tx, id, now)?);
                 store.write(note).await?;
-                match again_at {
-                    Some(_) => round.put_off += 1,
-                    None => round.given_up += 1,
-                }
+                round.sent += 1;
+                continue;
             }
+            Err(problem) => problem,
+        };
+        let again_at = again(tries, now).filter(|_| !problem.for_good);
+        let (fault, again) = (problem.fault, again_at.is_some());
+        tracing::warn!(%fault, letter = id, tries, again, "a letter was not sent");
+        let text: String = fault.to_string().chars().take(PROBLEM).collect();
+        let note = move |tx: &mut Tx<'_>| match again_at {
+            Some(at) => Ok(letters::failed(tx, id, &text, at)?),
+            None => Ok(letters::give_up(tx, id, &text)?),
+        };
+        store.write(note).await?;
+        if again {
+            round.put_off += 1;
+        } else {
+            round.given_up += 1;
         }
     }
     Ok(round)
+}
+
+/// Whether a letter is to be sent now, by us.
+enum Claim {
+    Ours,
+    Taken,
+    TooLate,
+}
+
+fn claim(tx: &mut Tx<'_>, stored: &Stored, now: Time) -> Result<Claim, Fault> {
+    if !letters::claim(tx, stored, now.plus_ms(LEASE_MS))? {
+        return Ok(Claim::Taken);
+    }
+    // Links follow the platform's clock.
+    if stored.expires_at.is_some_and(|end| end <= tx.now()) {
+        letters::give_up(tx, stored.id, "its link had ended")?;
+        return Ok(Claim::TooLate);
+    }
+    Ok(Claim::Ours)
 }
 
 /// When a letter is tried again that had been tried so often before; none: never.
@@ -164,20 +215,16 @@ fn again(tries: i64, now: Time) -> Option<Time> {
     wait.map(|seconds| now.plus_ms(seconds * 1000))
 }
 
-async fn hand_over(mailer: &Arc<dyn Mailer>, stored: Stored) -> Result<(), Fault> {
+async fn hand_over(mailer: &Arc<dyn Mailer>, stored: Stored) -> Result<(), Unsent> {
     let letter = Letter {
         to: stored.recipient,
         subject: stored.subject,
         text: stored
             .text
             .ok_or_else(|| Fault::new("a letter without text"))?,
+        expires_at: stored.expires_at,
     };
     let mailer = Arc::clone(mailer);
     let sent = tokio::task::spawn_blocking(move || mailer.send(&letter));
     sent.await.map_err(Fault::when("sending a letter"))?
-}
-
-/// Forgets letters and links from before a moment of the platform's clock; how many.
-pub fn prune(tx: &mut Tx<'_>, before: Time) -> Result<u64, Fault> {
-    letters::prune(tx, before)
 }

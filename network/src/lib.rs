@@ -29,6 +29,7 @@ pub mod replies;
 pub mod reposts;
 pub mod sessions;
 pub mod sign_in;
+pub mod sweeping;
 pub mod timelines;
 pub mod tokens;
 pub mod usage;

@@ -89,7 +89,9 @@ pub fn send_confirmation(
     stored::end_links(tx, user.id, CONFIRM)?;
     let owner = users::by_email(tx, email)?;
     let owner = owner.filter(|owner| owner.email_confirmed && owner.id != user.id);
-    let (subject, text) = if let Some(owner) = owner {
+    // Made in any case, so that what the asker sees afterwards is the same.
+    let secret = new_link(tx, CONFIRM, user.id, email, TTL_MS)?;
+    let (subject, text, ttl_ms) = if let Some(owner) = owner {
         let text = format!(
             "Hello,\n\nsomeone, perhaps you, gave this address for the account @{} on {}. It \
              belongs to your account @{} already, and nothing was changed.\n",
@@ -97,9 +99,8 @@ pub fn send_confirmation(
             site.name(),
             owner.username,
         );
-        (format!("Your address on {}", site.name()), text)
+        (format!("Your address on {}", site.name()), text, None)
     } else {
-        let secret = new_link(tx, CONFIRM, user.id, email, TTL_MS)?;
         let text = format!(
             "Hello,\n\nconfirm that this address belongs to your account @{} on {}:\n\n{}\n\n\
              The link works once, for 30 minutes. If you did not ask for it, do nothing.\n",
@@ -107,18 +108,58 @@ pub fn send_confirmation(
             site.name(),
             site.link(CONFIRM_PATH, &secret),
         );
-        (format!("Confirm your address on {}", site.name()), text)
+        let subject = format!("Confirm your address on {}", site.name());
+        (subject, text, Some(TTL_MS))
     };
-    send(tx, email, &subject, &text)
+    send(tx, email, &subject, &text, ttl_ms)
 }
 
-fn send(tx: &mut Tx<'_>, to: &str, subject: &str, text: &str) -> Result<(), Fault> {
+/// Queues a letter; one with a link is too late once that has ended.
+fn send(
+    tx: &mut Tx<'_>,
+    to: &str,
+    subject: &str,
+    text: &str,
+    ttl_ms: Option<i64>,
+) -> Result<(), Fault> {
     let letter = Letter {
         to: to.to_owned(),
         subject: subject.to_owned(),
         text: Secret::new(text),
+        expires_at: ttl_ms.map(|ttl_ms| tx.now().plus_ms(ttl_ms)),
     };
     letters::queue(tx, &letter)
+}
+
+/// The address that waits for a user to confirm it, if one does.
+pub fn pending_email(tx: &mut Tx<'_>, user: UserId) -> Result<Option<String>, Fault> {
+    stored::pending(tx, user, CONFIRM)
+}
+
+/// Sends another letter to the address that waits to be confirmed, if one does.
+pub fn resend_confirmation(tx: &mut Tx<'_>, site: &Site, by: &By) -> Result<Option<String>, Stop> {
+    let user = crate::users::active(tx, by.user.ok_or_else(dead)?)?;
+    let own = (!user.email_confirmed).then(|| user.email.clone());
+    let email = stored::pending(tx, user.id, CONFIRM)?.or(own);
+    let Some(email) = email.filter(|email| !email.is_empty()) else {
+        return Ok(None);
+    };
+    let asked = throttled(tx, "letter.account", &user.id.to_string(), ASKS_PER_ACCOUNT)?;
+    if asked != Verdict::Allowed {
+        return Err(Refusal::TooMany.into());
+    }
+    send_confirmation(tx, site, &user, &email)?;
+    Ok(Some(email))
+}
+
+/// Takes back a change of the address that was not confirmed yet.
+pub fn cancel_change(tx: &mut Tx<'_>, by: &By) -> Result<(), Stop> {
+    let user = by.user.ok_or_else(dead)?;
+    if stored::pending(tx, user, CONFIRM)?.is_some() {
+        stored::end_links(tx, user, CONFIRM)?;
+        audit::append(tx, by, Kind::EMAIL_CANCEL, None, &about(user))?;
+    }
+    Ok(())
 }
 
 /// Confirms the address that a link was sent to: it is the user's address from now on.
@@ -166,6 +207,7 @@ pub fn change_email(tx: &mut Tx<'_>, site: &Site, by: &By, email: &str) -> Resul
             &user.email,
             &format!("Your address on {}", site.name()),
             &text,
+            None,
         )?;
     }
     Ok(audit::append(
@@ -207,6 +249,7 @@ pub fn ask_reset(tx: &mut Tx<'_>, site: &Site, login: &str, address: &str) -> Re
             &user.email,
             &format!("A new password on {}", site.name()),
             &text,
+            Some(TTL_MS),
         )?;
     }
     audit::append(tx, &by, Kind::PASSWORD_RESET_ASKED, None, &detail)?;
@@ -305,8 +348,7 @@ fn new_password(
     stored::end_links(tx, user.id, RESET)?;
     sessions::revoke_all(tx, by, user.id, keep)?;
     if end_tokens {
-        store::sessions::end_tokens(tx, user.id)?;
-        store::log::append(tx, "token.revoke", user.id.get(), 0, "")?;
+        crate::tokens::end_all(tx, user.id)?;
     }
     if user.email.is_empty() {
         return Ok(());
@@ -322,6 +364,7 @@ fn new_password(
         &user.email,
         &format!("Your password on {}", site.name()),
         &text,
+        None,
     )?)
 }
 
@@ -338,7 +381,8 @@ pub fn invite(tx: &mut Tx<'_>, site: &Site, by: &By, email: &str) -> Result<Stri
             "Hello,\n\nyou are invited to join {}:\n\n{link}\n\nThe link works once, for 7 days.\n",
             site.name(),
         );
-        send(tx, email, &format!("Join {}", site.name()), &text)?;
+        let subject = format!("Join {}", site.name());
+        send(tx, email, &subject, &text, Some(INVITE_TTL_MS))?;
     }
     audit::append(
         tx,

@@ -4,11 +4,13 @@
 mod client;
 mod exchange;
 
+use base::clock::wall;
 use base::pkce::{Method, is_well_formed};
 use base::{Scope, Scopes, Stop, UserId};
 use store::Tx;
 use store::apps::{self, App, State};
 use store::codes::{self, Code};
+use store::usage;
 
 use crate::{callback, grants, users};
 
@@ -22,6 +24,9 @@ pub const CODE_TTL_MS: i64 = 30 * 1000;
 
 /// A refresh token lives for half a year (contract §2.5).
 pub const REFRESH_TTL_MS: i64 = 183 * 24 * 3600 * 1000;
+
+/// Under which it is remembered when an app last used the weaker method of PKCE.
+pub const PLAIN: &str = "pkce_plain";
 
 /// The longest state.
 const STATE_LENGTH: usize = 500;
@@ -260,6 +265,9 @@ pub fn approve(
         used_at: None,
     };
     codes::insert(tx, &code, &base::secret::digest(&text))?;
+    if asked.plain {
+        usage::used(tx, asked.app.id, PLAIN, None, wall())?;
+    }
     let pairs = [("state", asked.state.as_str()), ("code", &text)];
     Ok(answer_url(rules, &asked.redirect_uri, &pairs))
 }

@@ -205,11 +205,6 @@ pub fn revoke_all(tx: &mut Tx<'_>, by: &By, user: UserId, keep: Option<i64>) -> 
     Ok(ended)
 }
 
-/// Forgets sessions that are long over.
-pub fn prune(tx: &mut Tx<'_>, longest_ttl_ms: i64) -> Result<u64, Fault> {
-    sessions::prune(tx, wall().plus_ms(-longest_ttl_ms))
-}
-
 /// The token of a form that a session shows: it holds for this form in this session only.
 pub fn form_token(session: &Session, form: &str) -> Result<String, Fault> {
     token(&session.form_key, &[form])

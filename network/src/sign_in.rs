@@ -236,7 +236,7 @@ impl Gate {
         }
         let by = By {
             user: found.map(|(user, _)| user.id),
-            address: facts.address.clone(),
+            ..By::nobody(&facts.address)
         };
         let note = move |tx: &mut Tx<'_>| {
             Ok(audit::append(
@@ -286,11 +286,6 @@ pub(crate) fn throttled(
     pace: Pace,
 ) -> Result<Verdict, Fault> {
     attempts::charge(tx, &digest(&format!("{what}:{who}")), pace, wall())
-}
-
-/// Forgets the counts that nothing is held against any more.
-pub fn prune(tx: &mut Tx<'_>) -> Result<u64, Fault> {
-    attempts::prune(tx, wall())
 }
 
 fn address_key(facts: &Facts) -> [u8; 32] {

@@ -117,6 +117,12 @@ pub fn revoke(tx: &mut Tx<'_>, token: &str) -> Result<(), Stop> {
     Ok(log::append(tx, "token.revoke", 0, 0, "")?)
 }
 
+/// Ends everything by which apps act for a user; what was granted stays remembered.
+pub fn end_all(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
+    store::sessions::end_tokens(tx, user)?;
+    log::append(tx, "token.revoke", user.get(), 0, "")
+}
+
 /// Revokes the live OAuth 1.0a token of an app, a user and a level; answers its text.
 pub fn revoke_own(
     tx: &mut Tx<'_>,

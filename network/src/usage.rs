@@ -102,8 +102,3 @@ fn write(tx: &mut Tx<'_>, calls: &[(CallsKey, i64)], used: &[(UseKey, Time)]) ->
     }
     Ok(())
 }
-
-/// Forgets windows that are too old to be shown.
-pub fn prune(tx: &mut Tx<'_>) -> Result<u64, Fault> {
-    usage::prune(tx, wall().plus_ms(-KEPT_MS))
-}

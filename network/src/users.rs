@@ -177,7 +177,7 @@ fn change(
 /// [`change`] of an account by an operator, with an entry in the record.
 fn by_operator(tx: &mut Tx<'_>, id: UserId, kind: Kind, state: State) -> Result<User, Stop> {
     let user = change(tx, id, kind.name(), |user| user.state = state)?;
-    audit::append(tx, &By::default(), kind, None, &about(id))?;
+    audit::append(tx, &By::operator(), kind, None, &about(id))?;
     Ok(user)
 }
 

@@ -75,7 +75,9 @@ pub fn refund(tx: &mut Tx<'_>, digest: &[u8; 32], pace: Pace) -> Result<(), Faul
         .map(|_| ())
 }
 
-/// Forgets what nothing is held against any more; how many.
-pub fn prune(tx: &mut Tx<'_>, now: Time) -> Result<u64, Fault> {
-    tx.exec("DELETE FROM attempts WHERE clear_at < $1", &[now.into()])
+/// Forgets some of what nothing is held against any more; how many.
+pub fn prune(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<u64, Fault> {
+    let sql = "DELETE FROM attempts WHERE digest IN \
+               (SELECT digest FROM attempts WHERE clear_at < $1 LIMIT $2)";
+    tx.exec(sql, &[now.into(), limit.into()])
 }

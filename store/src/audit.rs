@@ -12,6 +12,8 @@ pub struct New<'a> {
     pub kind: &'a str,
     /// Who did it, or tried to.
     pub actor: Option<UserId>,
+    /// Whether an operator did it, at the command line.
+    pub operator: bool,
     /// The app that it is about.
     pub app: Option<AppId>,
     /// From where, or empty.
@@ -31,6 +33,8 @@ pub struct Entry {
     pub kind: String,
     /// Who did it, or tried to.
     pub actor: Option<UserId>,
+    /// Whether an operator did it, at the command line.
+    pub operator: bool,
     /// The app that it is about.
     pub app: Option<AppId>,
     /// From where, or empty.
@@ -52,8 +56,8 @@ pub struct Filter {
 
 /// Adds an entry, inside the transaction of what was done.
 pub fn append(tx: &mut Tx<'_>, new: &New<'_>) -> Result<(), Fault> {
-    let sql = "INSERT INTO audit (at, kind, actor_id, app_id, address, detail) \
-               VALUES ($1, $2, $3, $4, $5, $6)";
+    let sql = "INSERT INTO audit (at, kind, actor_id, app_id, address, detail, operator) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7)";
     let args = [
         tx.now().into(),
         new.kind.into(),
@@ -61,6 +65,7 @@ pub fn append(tx: &mut Tx<'_>, new: &New<'_>) -> Result<(), Fault> {
         new.app.into(),
         new.address.into(),
         new.detail.into(),
+        new.operator.into(),
     ];
     tx.exec(sql, &args).map(|_| ())
 }
@@ -74,6 +79,7 @@ fn read(row: &Row<'_, '_>) -> Result<Entry, Fault> {
         app: row.opt_id(4)?,
         address: row.text(5)?,
         detail: row.text(6)?,
+        operator: row.switch(7)?,
     })
 }
 
@@ -83,22 +89,22 @@ pub fn list(tx: &mut Tx<'_>, filter: Filter, limit: i64) -> Result<Vec<Entry>, F
     let limit = limit.into();
     match (filter.actor, filter.app) {
         (None, None) => {
-            let sql = "SELECT seq, at, kind, actor_id, app_id, address, detail FROM audit \
+            let sql = "SELECT seq, at, kind, actor_id, app_id, address, detail, operator FROM audit \
                        WHERE seq < $1 ORDER BY seq DESC LIMIT $2";
             tx.rows(sql, &[before, limit], read)
         }
         (Some(actor), None) => {
-            let sql = "SELECT seq, at, kind, actor_id, app_id, address, detail FROM audit \
+            let sql = "SELECT seq, at, kind, actor_id, app_id, address, detail, operator FROM audit \
                        WHERE actor_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3";
             tx.rows(sql, &[actor.into(), before, limit], read)
         }
         (None, Some(app)) => {
-            let sql = "SELECT seq, at, kind, actor_id, app_id, address, detail FROM audit \
+            let sql = "SELECT seq, at, kind, actor_id, app_id, address, detail, operator FROM audit \
                        WHERE app_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3";
             tx.rows(sql, &[app.into(), before, limit], read)
         }
         (Some(actor), Some(app)) => {
-            let sql = "SELECT seq, at, kind, actor_id, app_id, address, detail FROM audit \
+            let sql = "SELECT seq, at, kind, actor_id, app_id, address, detail, operator FROM audit \
                        WHERE actor_id = $1 AND app_id = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4";
             tx.rows(sql, &[actor.into(), app.into(), before, limit], read)
         }
@@ -107,7 +113,14 @@ pub fn list(tx: &mut Tx<'_>, filter: Filter, limit: i64) -> Result<Vec<Entry>, F
 
 /// Entries after a place, oldest first: for an export.
 pub fn after(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<Entry>, Fault> {
-    let sql = "SELECT seq, at, kind, actor_id, app_id, address, detail FROM audit \
+    let sql = "SELECT seq, at, kind, actor_id, app_id, address, detail, operator FROM audit \
                WHERE seq > $1 ORDER BY seq LIMIT $2";
     tx.rows(sql, &[seq.into(), limit.into()], read)
+}
+
+/// Forgets some of the oldest entries from before a moment; how many.
+pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
+    let sql = "DELETE FROM audit WHERE seq IN (SELECT seq FROM \
+               (SELECT seq, at FROM audit ORDER BY seq LIMIT $1) AS oldest WHERE at < $2)";
+    tx.exec(sql, &[limit.into(), before.into()])
 }

@@ -26,6 +26,8 @@ pub struct Letter {
     pub sent_at: Option<Time>,
     /// What went wrong last, or empty.
     pub problem: String,
+    /// When its link stops working, on the platform's clock; none: it is never too late.
+    pub expires_at: Option<Time>,
 }
 
 /// A link as stored.
@@ -57,6 +59,7 @@ fn read(row: &Row<'_, '_>) -> Result<(Letter, Option<Vec<u8>>), Fault> {
         tries: row.int(6)?,
         sent_at: row.opt_time(7)?,
         problem: row.text(8)?,
+        expires_at: row.opt_time(9)?,
     };
     Ok((letter, row.opt_bytes(3)?))
 }
@@ -76,24 +79,26 @@ pub fn queue(
     subject: &str,
     text: &str,
     due: Time,
+    expires_at: Option<Time>,
 ) -> Result<(), Fault> {
     let body = tx.seal(&place(recipient), text)?;
-    let sql = "INSERT INTO letter (recipient, subject, body, created_at, due_at) \
-               VALUES ($1, $2, $3, $4, $5)";
+    let sql = "INSERT INTO letter (recipient, subject, body, created_at, due_at, expires_at) \
+               VALUES ($1, $2, $3, $4, $5, $6)";
     let args = [
         recipient.into(),
         subject.into(),
         (&body).into(),
         tx.now().into(),
         due.into(),
+        expires_at.into(),
     ];
     tx.exec(sql, &args).map(|_| ())
 }
 
 /// The letters before a number, newest first: what a test platform shows as its mailbox.
 pub fn list(tx: &mut Tx<'_>, before: Option<i64>, limit: i64) -> Result<Vec<Letter>, Fault> {
-    let sql = "SELECT id, recipient, subject, body, created_at, due_at, tries, sent_at, problem \
-               FROM letter WHERE id < $1 ORDER BY id DESC LIMIT $2";
+    let sql = "SELECT id, recipient, subject, body, created_at, due_at, tries, sent_at, problem, \
+               expires_at FROM letter WHERE id < $1 ORDER BY id DESC LIMIT $2";
     let before = before.unwrap_or(i64::MAX);
     let found = tx.rows(sql, &[before.into(), limit.into()], read)?;
     found.into_iter().map(|found| opened(tx, found)).collect()
@@ -101,8 +106,8 @@ pub fn list(tx: &mut Tx<'_>, before: Option<i64>, limit: i64) -> Result<Vec<Lett
 
 /// The letters that are due, those that wait longest first.
 pub fn due(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<Vec<Letter>, Fault> {
-    let sql = "SELECT id, recipient, subject, body, created_at, due_at, tries, sent_at, problem \
-               FROM letter WHERE due_at <= $1 ORDER BY due_at, id LIMIT $2";
+    let sql = "SELECT id, recipient, subject, body, created_at, due_at, tries, sent_at, problem, \
+               expires_at FROM letter WHERE due_at <= $1 ORDER BY due_at, id LIMIT $2";
     let found = tx.rows(sql, &[now.into(), limit.into()], read)?;
     found.into_iter().map(|found| opened(tx, found)).collect()
 }
@@ -122,23 +127,27 @@ pub fn sent(tx: &mut Tx<'_>, id: i64, at: Time) -> Result<(), Fault> {
     tx.exec(sql, &[at.into(), id.into()]).map(|_| ())
 }
 
-/// Says that a letter was not sent, and when it is tried again; none: never.
-pub fn failed(
-    tx: &mut Tx<'_>,
-    id: i64,
-    problem: &str,
-    again_at: Option<Time>,
-) -> Result<(), Fault> {
+/// Says that a letter was not sent, and when it is tried again.
+pub fn failed(tx: &mut Tx<'_>, id: i64, problem: &str, again_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE letter SET due_at = $1, problem = $2 WHERE id = $3";
     tx.exec(sql, &[again_at.into(), problem.into(), id.into()])
         .map(|_| ())
 }
 
-/// Forgets letters and links from before a moment; how many.
-pub fn prune(tx: &mut Tx<'_>, before: Time) -> Result<u64, Fault> {
-    let letters = tx.exec("DELETE FROM letter WHERE created_at < $1", &[before.into()])?;
-    let links = tx.exec("DELETE FROM link WHERE expires_at < $1", &[before.into()])?;
-    Ok(letters + links)
+/// Says that a letter is not tried any more, and why, and forgets its text.
+pub fn give_up(tx: &mut Tx<'_>, id: i64, problem: &str) -> Result<(), Fault> {
+    let sql = "UPDATE letter SET due_at = NULL, body = NULL, problem = $1 WHERE id = $2";
+    tx.exec(sql, &[problem.into(), id.into()]).map(|_| ())
+}
+
+/// Forgets some letters from before a moment, and some links that ended before it; how many.
+pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
+    let args = [before.into(), limit.into()];
+    let letters = "DELETE FROM letter WHERE id IN \
+                   (SELECT id FROM letter WHERE created_at < $1 LIMIT $2)";
+    let links = "DELETE FROM link WHERE digest IN \
+                 (SELECT digest FROM link WHERE expires_at < $1 LIMIT $2)";
+    Ok(tx.exec(letters, &args)? + tx.exec(links, &args)?)
 }
 
 /// Stores a link by its digest.
@@ -187,4 +196,12 @@ pub fn end_links(tx: &mut Tx<'_>, user: UserId, purpose: &str) -> Result<(), Fau
                WHERE user_id = $2 AND purpose = $3 AND used_at IS NULL";
     tx.exec(sql, &[tx.now().into(), user.into(), purpose.into()])
         .map(|_| ())
+}
+
+/// The address of a user's link of a purpose that still works, if there is one.
+pub fn pending(tx: &mut Tx<'_>, user: UserId, purpose: &str) -> Result<Option<String>, Fault> {
+    let sql = "SELECT email FROM link WHERE user_id = $1 AND purpose = $2 AND used_at IS NULL \
+               AND expires_at > $3 ORDER BY created_at DESC LIMIT 1";
+    let args = [user.into(), purpose.into(), tx.now().into()];
+    tx.row(sql, &args, |row| row.text(0))
 }

@@ -175,12 +175,11 @@ pub fn revoke_others(
     tx.exec(sql, &[now.into(), user.into(), but.unwrap_or(0).into()])
 }
 
-/// Forgets sessions that nobody has used since; how many.
-pub fn prune(tx: &mut Tx<'_>, before: Time) -> Result<u64, Fault> {
-    tx.exec(
-        "DELETE FROM session WHERE last_seen_at < $1",
-        &[before.into()],
-    )
+/// Forgets some of the sessions that nobody has used since; how many.
+pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
+    let sql = "DELETE FROM session WHERE id IN \
+               (SELECT id FROM session WHERE last_seen_at < $1 LIMIT $2)";
+    tx.exec(sql, &[before.into(), limit.into()])
 }
 
 /// Ends every way in that a user has given to apps: tokens, and what was approved and not yet

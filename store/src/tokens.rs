@@ -234,3 +234,14 @@ pub fn prune_oauth2(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fa
                (SELECT digest FROM oauth2_token WHERE expires_at < $1 LIMIT $2)";
     tx.exec(sql, &[before.into(), limit.into()])
 }
+
+/// Forgets at most `limit` of each kind of token that were revoked before a moment and would never
+/// have ended by themselves; how many.
+pub fn prune_revoked(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
+    let args = [before.into(), limit.into()];
+    let oauth1 = "DELETE FROM oauth1_token WHERE digest IN \
+                  (SELECT digest FROM oauth1_token WHERE revoked_at < $1 LIMIT $2)";
+    let oauth2 = "DELETE FROM oauth2_token WHERE digest IN (SELECT digest FROM oauth2_token \
+                  WHERE revoked_at < $1 AND expires_at IS NULL LIMIT $2)";
+    Ok(tx.exec(oauth1, &args)? + tx.exec(oauth2, &args)?)
+}

@@ -105,6 +105,46 @@ fn an_invitation_lets_one_in() {
 }
 
 #[test]
+fn a_change_of_address_waits_is_sent_again_and_taken_back() {
+    on_each_engine(async |world| {
+        let site = site();
+        let ada = account(&world, "ada", PASSWORD).await;
+        account(&world, "eve", PASSWORD).await;
+        let by = network::audit::By::user(ada, "192.0.2.1");
+        let change = |email: &'static str| {
+            let (site, by) = (site.clone(), by.clone());
+            world.write(move |tx| links::change_email(tx, &site, &by, email))
+        };
+        let pending = async || {
+            let find = move |tx: &mut Tx<'_>| Ok(links::pending_email(tx, ada)?);
+            world.store.read(find).await.unwrap()
+        };
+        assert_eq!(pending().await, None);
+        change("new@example.org").await;
+        assert_eq!(pending().await.as_deref(), Some("new@example.org"));
+        let again = {
+            let (site, by) = (site.clone(), by.clone());
+            move |tx: &mut Tx<'_>| links::resend_confirmation(tx, &site, &by)
+        };
+        let sent = world.write(again).await;
+        assert_eq!(sent.as_deref(), Some("new@example.org"));
+        let secret = newest(&world).await.1.unwrap();
+        let cancel = {
+            let by = by.clone();
+            move |tx: &mut Tx<'_>| links::cancel_change(tx, &by)
+        };
+        world.write(cancel).await;
+        assert_eq!(pending().await, None);
+        let confirm = move |tx: &mut Tx<'_>| links::confirm_email(tx, secret.reveal(), "192.0.2.1");
+        assert!(world.refused(confirm).await.contains("does not work"));
+        // An address of somebody else waits like any other: nobody learns that it is taken.
+        change("eve@example.org").await;
+        assert_eq!(pending().await.as_deref(), Some("eve@example.org"));
+        assert!(newest(&world).await.1.is_none());
+    });
+}
+
+#[test]
 fn a_new_password_is_set_by_a_link_that_works_once_and_not_for_long() {
     on_each_engine(async |world| {
         let (gate, site) = (wide(&world), site());

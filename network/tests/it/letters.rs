@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use base::{Fault, Refusal, Secret, Stop};
-use network::letters::{self, Letter, Mailer, Site};
+use network::letters::{self, Letter, Mailer, Site, Unsent};
 use parking_lot::Mutex;
 use store::Tx;
 
@@ -33,9 +33,15 @@ struct Postman {
 }
 
 impl Mailer for Postman {
-    fn send(&self, letter: &Letter) -> Result<(), Fault> {
+    fn send(&self, letter: &Letter) -> Result<(), Unsent> {
         if self.strikes {
-            return Err(Fault::new("on strike"));
+            return Err(Fault::new("on strike").into());
+        }
+        if letter.to.starts_with("nobody@") {
+            return Err(Unsent {
+                fault: Fault::new("nobody of that name"),
+                for_good: true,
+            });
         }
         self.sent
             .lock()
@@ -58,6 +64,7 @@ fn letter() -> Letter {
         to: "ada@example.org".to_owned(),
         subject: "Hello\r\nBcc: eve@example.org".to_owned(),
         text: Secret::new("the text"),
+        expires_at: None,
     }
 }
 
@@ -118,6 +125,36 @@ fn a_letter_that_can_not_be_sent_is_given_up() {
         assert_eq!(given_up, 1);
         let round = letters::deliver(&world.store, &mailer, now).await.unwrap();
         assert_eq!(round, letters::Round::default());
+    });
+}
+
+#[test]
+fn a_letter_that_nobody_can_get_or_whose_link_has_ended_is_not_tried_again() {
+    on_each_engine(async |world| {
+        let lost = Letter {
+            to: "nobody@example.org".to_owned(),
+            ..letter()
+        };
+        world.write(move |tx| Ok(letters::queue(tx, &lost)?)).await;
+        let until = world.clock.now().plus_ms(60_000);
+        let linked = Letter {
+            expires_at: Some(until),
+            ..letter()
+        };
+        let queue = move |tx: &mut Tx<'_>| -> Result<(), Stop> { Ok(letters::queue(tx, &linked)?) };
+        world.write(queue.clone()).await;
+        let now = base::clock::wall().plus_ms(1000);
+        let (_, mailer) = postman(false);
+        let round = letters::deliver(&world.store, &mailer, now).await.unwrap();
+        assert_eq!((round.sent, round.given_up, round.too_late), (1, 1, 0));
+        world.write(queue).await;
+        world.pass(60_000);
+        let round = letters::deliver(&world.store, &mailer, now.plus_ms(10_000_000)).await;
+        assert_eq!(round.unwrap().too_late, 1);
+        let list = |tx: &mut Tx<'_>| Ok(letters::list(tx, None, 9)?);
+        for stored in world.store.read(list).await.unwrap() {
+            assert!(stored.text.is_none() && stored.due_at.is_none());
+        }
     });
 }
 

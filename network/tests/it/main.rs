@@ -28,4 +28,6 @@ mod sign_in;
 #[cfg(test)]
 mod storing;
 #[cfg(test)]
+mod sweeping;
+#[cfg(test)]
 mod timelines;

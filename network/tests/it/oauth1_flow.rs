@@ -13,11 +13,11 @@ use tokio::task::JoinSet;
 
 use crate::world::{World, on_each_engine};
 
-const CALLBACK: &str = "https://client.example/cb";
+pub(crate) const CALLBACK: &str = "https://client.example/cb";
 const WRONG: &str = "Reverse auth credentials are invalid";
 const OVER: &str = "Unauthenticated(Token)";
 
-async fn app(world: &World, name: &'static str, callbacks: &[&str]) -> App {
+pub(crate) async fn app(world: &World, name: &'static str, callbacks: &[&str]) -> App {
     let new = NewApp {
         name: name.to_owned(),
         owner_id: UserId::new(1),
@@ -33,7 +33,12 @@ async fn app(world: &World, name: &'static str, callbacks: &[&str]) -> App {
     world.write(move |tx| apps::create(tx, &new)).await.0
 }
 
-async fn ask(world: &World, app: &App, callback: &'static str, level: Option<Permission>) -> Pair {
+pub(crate) async fn ask(
+    world: &World,
+    app: &App,
+    callback: &'static str,
+    level: Option<Permission>,
+) -> Pair {
     let app = app.clone();
     world
         .write(move |tx| flow::request(tx, &app, callback, level, Ports::Exact))

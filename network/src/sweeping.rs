@@ -1,0 +1,104 @@
+//! What has had its time is forgotten: here stands every table that would otherwise grow for ever,
+//! and how long its rows are kept.
+
+use base::{Fault, Stop, Time};
+use store::{
+    Store, Tx, attempts, audit, codes, letters, log, nonces, request_tokens, sessions, tokens,
+    usage,
+};
+
+use crate::usage::KEPT_MS;
+
+/// How long what a platform may choose is kept, in milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept {
+    /// Sessions, after they were last seen.
+    pub session_ttl_ms: i64,
+    /// The log of events.
+    pub log_ms: i64,
+    /// The record of what was done to accounts and apps.
+    pub audit_ms: i64,
+}
+
+/// What ended is remembered for a day, to tell a second use from a guess.
+const REMEMBERED_MS: i64 = DAY_MS;
+/// Tokens that were revoked can be looked at for a while.
+const REVOKED_MS: i64 = 30 * DAY_MS;
+/// Letters, sent or not, and links that have ended.
+const LETTERS_MS: i64 = 7 * DAY_MS;
+const DAY_MS: i64 = 24 * 3600 * 1000;
+/// Rows in one transaction, so that a long sweep never holds others up.
+const BATCH: i64 = 2_000;
+
+/// One sweep. Signatures, sessions, throttling and usage follow the machine's time, which comes
+/// along; everything else the platform's.
+type Sweep = fn(&mut Tx<'_>, Kept, Time) -> Result<u64, Fault>;
+
+const SWEEPS: &[(&str, Sweep)] = &[
+    ("nonces", |tx, _, wall| nonces::prune(tx, wall)),
+    ("usage", |tx, _, wall| {
+        usage::prune(tx, wall.plus_ms(-KEPT_MS))
+    }),
+    ("sessions", |tx, kept, wall| {
+        let before = wall.plus_ms(kept.session_ttl_ms.saturating_neg());
+        sessions::prune(tx, before, BATCH)
+    }),
+    ("attempts", |tx, _, wall| attempts::prune(tx, wall, BATCH)),
+    ("letters", |tx, _, _| {
+        let before = tx.now().plus_ms(-LETTERS_MS);
+        letters::prune(tx, before, BATCH)
+    }),
+    ("request tokens", |tx, _, _| {
+        let before = tx.now().plus_ms(-REMEMBERED_MS);
+        request_tokens::prune(tx, before, BATCH)
+    }),
+    ("codes", |tx, _, _| {
+        let before = tx.now().plus_ms(-REMEMBERED_MS);
+        codes::prune(tx, before, BATCH)
+    }),
+    ("tokens", |tx, _, _| {
+        let before = tx.now().plus_ms(-REMEMBERED_MS);
+        tokens::prune_oauth2(tx, before, BATCH)
+    }),
+    ("revoked tokens", |tx, _, _| {
+        let before = tx.now().plus_ms(-REVOKED_MS);
+        tokens::prune_revoked(tx, before, BATCH)
+    }),
+    ("log", |tx, kept, _| {
+        let before = tx.now().plus_ms(kept.log_ms.saturating_neg());
+        log::prune(tx, before, BATCH)
+    }),
+    ("audit", |tx, kept, _| {
+        let before = tx.now().plus_ms(kept.audit_ms.saturating_neg());
+        audit::prune(tx, before, BATCH)
+    }),
+];
+
+/// Forgets everything that has had its time at a moment of the machine's clock; how many rows of
+/// what. One table that fails does not keep the others from being swept.
+pub async fn sweep(
+    store: &Store,
+    kept: Kept,
+    wall: Time,
+) -> Result<Vec<(&'static str, u64)>, Stop> {
+    let mut swept = Vec::new();
+    let mut failed = None;
+    for (name, one) in SWEEPS {
+        match whole(store, *one, kept, wall).await {
+            Ok(rows) => swept.push((*name, rows)),
+            Err(stop) => failed = Some(stop),
+        }
+    }
+    failed.map_or(Ok(swept), Err)
+}
+
+async fn whole(store: &Store, one: Sweep, kept: Kept, wall: Time) -> Result<u64, Stop> {
+    let mut rows = 0;
+    loop {
+        let work = move |tx: &mut Tx<'_>| Ok(one(tx, kept, wall)?);
+        match store.write(work).await? {
+            0 => return Ok(rows),
+            more => rows += more,
+        }
+    }
+}
