@@ -14,7 +14,7 @@ pub(crate) const SECTIONS: [(Path, &str); 3] = [
 
 type Path = fn(&Links) -> &'static str;
 
-/// Change the password. Form: `current`, `password`.
+/// Change the password. Form: `current`, `password`, `end_tokens`.
 pub struct PasswordForm {
     /// Where the form posts to.
     pub action: String,
@@ -24,8 +24,8 @@ pub struct PasswordForm {
     pub password: Field,
 }
 
-/// Change the email address. Form: `email`, `email_password`. A second form, to
-/// [`EmailForm::resend`], has nothing but `csrf`.
+/// Change the email address. Form: `email`, `email_password`. Two more forms, to
+/// [`EmailForm::resend`] and [`EmailForm::cancel`], have nothing but `csrf`.
 pub struct EmailForm {
     /// Where the form posts to.
     pub action: String,
@@ -37,6 +37,8 @@ pub struct EmailForm {
     pub pending: Option<String>,
     /// Where another confirmation can be asked for.
     pub resend: String,
+    /// Where a change that waits is taken back.
+    pub cancel: String,
     /// The new address.
     pub email: Field,
     /// The password, as proof.

@@ -146,11 +146,17 @@ pub struct Consent {
     pub app: AppCard,
     /// What it asks for.
     pub scopes: Scopes,
+    /// Whether it proves itself by the weaker method of PKCE and people are to know.
+    pub plain: bool,
     /// Where the answer goes, as text: the redirect's host, or a scheme.
     pub destination: String,
     /// Where another account can be chosen.
     pub switch: String,
 }
+
+/// What a person is told of an app that proves itself by the weaker method.
+const PLAIN: &str = "It signs you in by an outdated method (PKCE “plain”), which protects less \
+    against somebody who reads along.";
 
 impl Consent {
     fn powers(&self) -> impl Iterator<Item = (Scope, Power)> {
@@ -169,9 +175,9 @@ impl Consent {
 
     /// What deserves a second thought.
     pub fn warnings(&self) -> Vec<&'static str> {
-        self.powers()
-            .filter_map(|(_, power)| power.warning)
-            .collect()
+        let plain = self.plain.then_some(PLAIN);
+        let warned = self.powers().filter_map(|(_, power)| power.warning);
+        warned.chain(plain).collect()
     }
 }
 

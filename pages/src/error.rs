@@ -30,6 +30,12 @@ pub enum Wrong {
     NotFound,
     /// The person may not do this.
     Forbidden,
+    /// The address is there, and not for this kind of request.
+    Method,
+    /// What was asked was not done, for this reason.
+    Refused(String),
+    /// It could not be done just now.
+    Busy,
     /// A failure of ours.
     Broken,
 }
@@ -50,6 +56,9 @@ impl Wrong {
             Self::TooMany(_) => "Too many tries",
             Self::NotFound => "There is nothing here",
             Self::Forbidden => "You can’t do this",
+            Self::Method => "This address can’t be used like that",
+            Self::Refused(_) => "That did not work",
+            Self::Busy => "Not just now",
             Self::Broken => "Something broke on our side",
         }
     }
@@ -69,6 +78,9 @@ impl Wrong {
             Self::TooMany(seconds) => format!("Please wait {} and try again.", crate::when::span((*seconds).max(1))),
             Self::NotFound => "The address may be mistyped, or what it showed is gone.".to_owned(),
             Self::Forbidden => "Your account has no permission for it.".to_owned(),
+            Self::Method => "Go back to the page that you came from and start again there.".to_owned(),
+            Self::Refused(why) => why.clone(),
+            Self::Busy => "The server has too much to do. Please try again in a moment.".to_owned(),
             Self::Broken => "It is not your fault, and we have made a note of it. Please try again in a moment.".to_owned(),
         }
     }

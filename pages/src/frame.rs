@@ -11,6 +11,10 @@ pub struct Frame {
     pub account: Option<Account>,
     /// Whether this is a development world: shows the ribbon and the details of errors.
     pub dev: bool,
+    /// Whether letters leave by mail all the same.
+    pub mails: bool,
+    /// What the platform is called.
+    pub site: String,
     /// The host that the person sees in the address bar, for the footer.
     pub host: String,
     /// What just happened.

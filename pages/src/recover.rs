@@ -55,7 +55,7 @@ pub enum ResetState {
     Dead,
 }
 
-/// Choose a new password. Form: `token`, `password`.
+/// Choose a new password. Form: `token`, `password`, `end_tokens`.
 #[derive(Template)]
 #[template(path = "reset.html")]
 pub struct Reset {

@@ -22,6 +22,7 @@ pub struct Sample {
 /// Every page in every state, rendered.
 pub fn samples() -> Result<Vec<Sample>, Fault> {
     let mut all = Vec::new();
+    add::<crate::Landing>(&mut all)?;
     add::<crate::SignIn>(&mut all)?;
     add::<crate::SignUp>(&mut all)?;
     add::<crate::SignOut>(&mut all)?;
@@ -82,6 +83,7 @@ fn days(ago: i64) -> Time {
 fn stranger() -> Frame {
     Frame {
         csrf: "c5rf-70k3n".to_owned(),
+        site: "Locum".to_owned(),
         host: "social.example".to_owned(),
         now: now(),
         ..Frame::default()

@@ -4,7 +4,7 @@ use crate::field::problems;
 use crate::{Field, Frame, Page, Problem};
 use askama::Template;
 
-/// Sign in. Form: `login`, `password`, `next`.
+/// Sign in. Form: `login`, `password`, `next`. A second form goes to [`Cancel::action`].
 #[derive(Template)]
 #[template(path = "sign_in.html")]
 pub struct SignIn {
@@ -23,8 +23,16 @@ pub struct SignIn {
     pub password: Field,
     /// Where a new account is created; `None`: registration is closed.
     pub sign_up: Option<String>,
-    /// Where to go back to the app without signing in.
-    pub cancel: Option<String>,
+    /// How to go back to the app without signing in.
+    pub cancel: Option<Cancel>,
+}
+
+/// A form that says no for the person. It sends `decision`, which is `deny`.
+pub struct Cancel {
+    /// Where the form posts to.
+    pub action: String,
+    /// Sent back as they are: names and values.
+    pub hidden: Vec<(String, String)>,
 }
 
 impl Page for SignIn {

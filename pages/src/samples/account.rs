@@ -13,6 +13,7 @@ pub(crate) fn settings() -> Vec<(&'static str, AccountSettings)> {
             confirmed: true,
             pending: None,
             resend: "/settings/account/email/again".to_owned(),
+            cancel: "/settings/account/email/cancel".to_owned(),
             email: Field::default(),
             password: Field::default(),
         },

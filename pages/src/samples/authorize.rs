@@ -66,6 +66,7 @@ pub(crate) fn consent() -> Vec<(&'static str, Consent)> {
         hidden: vec![("request".to_owned(), "0p4qu3".to_owned())],
         app: card(),
         scopes,
+        plain: false,
         destination: "harbour-radio.example".to_owned(),
         switch: "/sign-in?next=1".to_owned(),
     };
@@ -81,6 +82,7 @@ pub(crate) fn consent() -> Vec<(&'static str, Consent)> {
             "everything",
             Consent {
                 frame: dev(ada()),
+                plain: true,
                 destination: "com.harbour.radio:// on this device".to_owned(),
                 ..of(Scopes::all())
             },
@@ -126,6 +128,12 @@ pub(crate) fn error() -> Vec<(&'static str, ErrorPage)> {
         ("too-many", Wrong::TooMany(20)),
         ("not-found", Wrong::NotFound),
         ("forbidden", Wrong::Forbidden),
+        ("method", Wrong::Method),
+        (
+            "refused",
+            Wrong::Refused("That was not possible.".to_owned()),
+        ),
+        ("busy", Wrong::Busy),
         ("broken", Wrong::Broken),
     ]
     .into_iter()

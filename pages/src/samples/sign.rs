@@ -1,5 +1,5 @@
 use super::{HOSTILE, ada, dev, hostile, refused, stranger};
-use crate::{Field, SignIn, SignOut, SignUp};
+use crate::{Cancel, Field, Frame, Landing, SignIn, SignOut, SignUp};
 
 pub(crate) fn sign_in() -> Vec<(&'static str, SignIn)> {
     let plain = || SignIn {
@@ -19,7 +19,7 @@ pub(crate) fn sign_in() -> Vec<(&'static str, SignIn)> {
             SignIn {
                 app: Some("Harbour Radio".to_owned()),
                 login: Field::of("ada"),
-                cancel: Some("/oauth/cancel".to_owned()),
+                cancel: Some(cancel("/oauth/authorize", "1")),
                 next: "/oauth/authorize?oauth_token=1".to_owned(),
                 ..plain()
             },
@@ -62,8 +62,38 @@ fn hostile_sign_in() -> SignIn {
         login: Field::refused(HOSTILE, HOSTILE),
         password: Field::refused(HOSTILE, HOSTILE),
         sign_up: Some(HOSTILE.to_owned()),
-        cancel: Some(HOSTILE.to_owned()),
+        cancel: Some(cancel(HOSTILE, HOSTILE)),
     }
+}
+
+fn cancel(action: &str, token: &str) -> Cancel {
+    Cancel {
+        action: action.to_owned(),
+        hidden: vec![("oauth_token".to_owned(), token.to_owned())],
+    }
+}
+
+pub(crate) fn landing() -> Vec<(&'static str, Landing)> {
+    let of = |frame: Frame, sign_up: Option<&str>, invited_only| Landing {
+        frame,
+        sign_up: sign_up.map(str::to_owned),
+        invited_only,
+        api: "https://social.example".to_owned(),
+        description: "/2/openapi.json".to_owned(),
+    };
+    vec![
+        ("open", of(stranger(), Some("/sign-up"), false)),
+        ("invited-only", of(stranger(), None, true)),
+        ("signed-in", of(ada(), Some("/sign-up"), false)),
+        ("dev", of(dev(stranger()), Some("/sign-up"), false)),
+        (
+            "hostile",
+            Landing {
+                api: HOSTILE.to_owned(),
+                ..of(hostile(), Some(HOSTILE), false)
+            },
+        ),
+    ]
 }
 
 pub(crate) fn sign_up() -> Vec<(&'static str, SignUp)> {

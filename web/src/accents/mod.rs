@@ -13,6 +13,7 @@ use http::header::{ALLOW, CONNECTION, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE
 use serde_json::Value;
 
 pub use codes::of as legacy_code;
+pub(crate) use page::detail;
 
 use crate::endpoint::Accent;
 use crate::reply::Reply;

@@ -6,7 +6,12 @@ use crate::reply::Reply;
 
 pub(super) fn speak(refusal: &Refusal) -> Reply {
     let status = super::status(refusal);
-    let detail = match refusal {
+    page(status, super::name(status), detail(refusal))
+}
+
+/// What a person is told.
+pub(crate) fn detail(refusal: &Refusal) -> &str {
+    match refusal {
         Refusal::Invalid(wrong) => wrong.first().map_or("", |wrong| wrong.message.as_str()),
         Refusal::Forbidden { detail, .. } => detail,
         Refusal::Legacy { message, .. } => message,
@@ -15,8 +20,7 @@ pub(super) fn speak(refusal: &Refusal) -> Reply {
         Refusal::Unavailable => "Try again in a moment.",
         Refusal::NoSuchPath | Refusal::NotFound(_) => "There is nothing here.",
         _ => "That did not work.",
-    };
-    page(status, super::name(status), detail)
+    }
 }
 
 /// Nothing on it is loaded from elsewhere, so that the strictest policy fits it.

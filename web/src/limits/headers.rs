@@ -1,5 +1,6 @@
 //! How an answer tells its caller about the limits.
 
+use base::clock::wall;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::{Figures, Standing};
@@ -15,6 +16,14 @@ const APP_REMAINING: HeaderName = HeaderName::from_static("x-app-limit-24hour-re
 const APP_RESET: HeaderName = HeaderName::from_static("x-app-limit-24hour-reset");
 
 impl Standing {
+    /// Seconds until it may be tried again, at least one.
+    pub fn wait(&self) -> i64 {
+        let spent = [self.shown, self.day].into_iter().flatten();
+        let resets = spent.filter(|figures| figures.remaining == 0);
+        let last = resets.map(|figures| figures.reset).max().unwrap_or(0);
+        (last - wall().ms().div_euclid(1000)).max(1)
+    }
+
     /// Writes the figures into an answer's headers.
     pub fn write(&self, headers: &mut HeaderMap) {
         let mut put = |[limit, remaining, reset]: [HeaderName; 3], figures: Figures| {

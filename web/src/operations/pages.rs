@@ -5,10 +5,11 @@
 use super::shared::ANY_LENGTH;
 use crate::call::Call;
 use crate::endpoint::{Accent, Body, Endpoint, Member, Pending, Shape, Window, quarter};
-use crate::pages::{access, join, oauth1, oauth2, recover, settings, sign_in, style};
+use crate::pages::{access, join, landing, oauth1, oauth2, recover, settings, sign_in, style};
 
 /// All of them but the portal's.
 pub static PAGES: &[Endpoint] = &[
+    shown("showStart", "/", landing::show).about("What this server is, and where to go."),
     shown("showSignIn", "/login", sign_in::show).about("Where people sign in."),
     sent("signIn", "/login", sign_in::submit, SIGN_IN).about("Signs a browser in."),
     shown("showSignOut", "/logout", sign_in::ask_out).about("Asks whether to sign out."),
@@ -25,8 +26,13 @@ pub static PAGES: &[Endpoint] = &[
     sent("resetPassword", "/account/reset", recover::reset, RESET).about("Sets a new password."),
     shown("showConfirm", "/account/confirm", recover::look_at_address)
         .about("Where an email address is confirmed."),
-    sent("confirmEmail", "/account/confirm", recover::confirm, RESET)
-        .about("Confirms an email address."),
+    sent(
+        "confirmEmail",
+        "/account/confirm",
+        recover::confirm,
+        CONFIRM,
+    )
+    .about("Confirms an email address."),
     shown("showSettings", "/settings/account", settings::show)
         .about("A person's own password and address."),
     sent(
@@ -50,6 +56,8 @@ pub static PAGES: &[Endpoint] = &[
         &[],
     )
     .about("Sends another letter to confirm the address."),
+    sent("cancelEmail", settings::CANCEL, settings::cancel, &[])
+        .about("Takes back a change of the address that was not confirmed."),
     shown("showSessions", "/settings/sessions", access::show).about("Where a person is signed in."),
     sent("endSession", access::END, access::end, ID).about("Ends a session."),
     sent(
@@ -126,8 +134,19 @@ const JOIN: &[Member] = &[
     text("password"),
 ];
 const EMAIL: &[Member] = &[text("csrf"), text("email")];
-const RESET: &[Member] = &[text("csrf"), text("token"), text("password")];
-const PASSWORD: &[Member] = &[text("csrf"), text("current"), text("password")];
+const CONFIRM: &[Member] = &[text("csrf"), text("token")];
+const RESET: &[Member] = &[
+    text("csrf"),
+    text("token"),
+    text("password"),
+    text("end_tokens"),
+];
+const PASSWORD: &[Member] = &[
+    text("csrf"),
+    text("current"),
+    text("password"),
+    text("end_tokens"),
+];
 const CHANGE_EMAIL: &[Member] = &[text("csrf"), text("email"), text("email_password")];
 const ID: &[Member] = &[text("csrf"), text("id")];
 const OAUTH1: &[Member] = &[text("csrf"), text("oauth_token"), text("decision")];

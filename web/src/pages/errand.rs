@@ -5,7 +5,7 @@ use network::oauth1_flow;
 use network::oauth2_flow;
 
 use super::forms::Query;
-use super::oauth2;
+use super::{oauth1, oauth2};
 use crate::call::Call;
 
 /// An app that waits behind the sign-in page.
@@ -15,6 +15,8 @@ pub(crate) struct Errand {
     pub(crate) app: Option<String>,
     /// Where the browser goes in the end.
     pub(crate) target: Option<String>,
+    /// The form that says no to the app: what it posts to and sends.
+    pub(crate) no: Option<(&'static str, Vec<(String, String)>)>,
 }
 
 impl Errand {
@@ -36,6 +38,7 @@ impl Errand {
                 |found| Self {
                     app: Some(found.app.name),
                     target: Some(found.redirect_uri),
+                    no: Some((oauth2::ACTION, oauth2::sent_back(&query))),
                 },
             ));
         }
@@ -45,6 +48,7 @@ impl Errand {
         let Some(token) = token.map(str::to_owned) else {
             return Ok(Self::default());
         };
+        let sent_back = vec![("oauth_token".to_owned(), token.clone())];
         let waiting = call
             .read(move |tx| oauth1_flow::pending(tx, &token))
             .await?;
@@ -53,6 +57,7 @@ impl Errand {
             |waiting| Self {
                 app: Some(waiting.app.name),
                 target: waiting.callback,
+                no: Some((oauth1::ACTION, sent_back)),
             },
         ))
     }

@@ -1,10 +1,14 @@
 //! What cannot go on. None of these pages leads to where the request wanted to go.
 
-use base::Fault;
-use pages::{Compared, ErrorPage, Wrong};
+use base::clock::wall;
+use base::{Fault, Refusal};
+use edge::Body;
+use http::header::{HeaderValue, RETRY_AFTER};
+use pages::{Compared, ErrorPage, Page, Wrong};
 
-use super::Visit;
+use super::{Front, Visit};
 use crate::call::Call;
+use crate::log::RequestId;
 use crate::reply::Reply;
 
 /// The page that says so.
@@ -31,9 +35,56 @@ pub(super) fn compared(
         wrong,
         app,
         compared,
-        reference: None,
+        reference: Some(call.head().id.as_str().to_owned()),
     };
     Ok(visit.page(call, &page)?.status(status))
+}
+
+/// The page for a refusal that no handler has put into words, with the status and the headers that
+/// it was spoken with.
+pub(crate) fn spoken(
+    front: &Front,
+    reply: Reply,
+    refusal: &Refusal,
+    wait: i64,
+    id: &RequestId,
+) -> Reply {
+    let wrong = match refusal {
+        Refusal::NoSuchPath | Refusal::NotFound(_) => Wrong::NotFound,
+        Refusal::MethodNotAllowed { .. } => Wrong::Method,
+        Refusal::TooMany => Wrong::TooMany(wait),
+        Refusal::Unavailable => Wrong::Busy,
+        other => Wrong::Refused(crate::accents::detail(other).to_owned()),
+    };
+    let reply = if *refusal == Refusal::TooMany {
+        reply.header(RETRY_AFTER, HeaderValue::from(wait))
+    } else {
+        reply
+    };
+    alone(front, reply, wrong, id)
+}
+
+/// The page for a failure of ours.
+pub(crate) fn broken(front: &Front, reply: Reply, id: &RequestId) -> Reply {
+    alone(front, reply, Wrong::Broken, id)
+}
+
+/// A page in the place of a plain one. Who is signed in is not asked: asking may be what failed.
+fn alone(front: &Front, plain: Reply, wrong: Wrong, id: &RequestId) -> Reply {
+    let page = ErrorPage {
+        frame: front.frame(wall()),
+        wrong,
+        app: None,
+        compared: Vec::new(),
+        reference: Some(id.as_str().to_owned()),
+    };
+    match page.html() {
+        Ok(html) => Reply {
+            body: Body::full(html),
+            ..plain
+        },
+        Err(_) => plain,
+    }
 }
 
 const fn status(wrong: &Wrong) -> u16 {
@@ -41,6 +92,8 @@ const fn status(wrong: &Wrong) -> u16 {
         Wrong::FormExpired | Wrong::Forbidden => 403,
         Wrong::TooMany(_) => 429,
         Wrong::NotFound => 404,
+        Wrong::Method => 405,
+        Wrong::Busy => 503,
         Wrong::Broken => 500,
         _ => 400,
     }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use base::{Fault, Stop};
+use base::{Fault, Stop, Time};
 use network::letters::Site;
 use network::passwords::PasswordPool;
 use network::sessions::VisitorForms;
 use network::sign_in::Gate;
-use pages::Links;
+use pages::{Frame, Links};
 use store::Store;
 use tokio::sync::OnceCell;
 
@@ -18,7 +18,7 @@ pub(crate) const HOME: &str = "/settings/account";
 
 /// Where the links of all pages lead.
 pub(crate) const LINKS: Links = Links {
-    home: HOME,
+    home: "/",
     sign_in: "/login",
     sign_up: "/join",
     sign_out: "/logout",
@@ -45,9 +45,13 @@ pub(crate) struct Front {
 
 impl Front {
     pub(crate) fn new(store: &Arc<Store>, config: &Config) -> Result<Self, Fault> {
+        let gate = Gate::new(Arc::clone(store), PasswordPool::of_this_machine());
         Ok(Self {
             config: config.clone(),
-            gate: Gate::new(Arc::clone(store), PasswordPool::of_this_machine()),
+            gate: Gate {
+                ttl_ms: config.session_ttl_ms,
+                ..gate
+            },
             site: Site::new(&config.site_name, &config.base_url)?,
             visitors: OnceCell::new(),
         })
@@ -56,6 +60,19 @@ impl Front {
     /// Whether browsers come over TLS.
     pub(crate) fn is_tls(&self) -> bool {
         self.config.base_url.starts_with("https://")
+    }
+
+    /// The surroundings of a page that nobody is signed in on.
+    pub(crate) fn frame(&self, now: Time) -> Frame {
+        Frame {
+            dev: self.config.dev,
+            mails: self.config.sends_mail,
+            site: self.site.name().to_owned(),
+            host: self.host().to_owned(),
+            now,
+            links: LINKS,
+            ..Frame::default()
+        }
     }
 
     /// The host that people see in the address bar.

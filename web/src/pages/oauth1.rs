@@ -10,7 +10,7 @@ use crate::call::Call;
 use crate::endpoint::Pending;
 use crate::reply::Reply;
 
-const ACTION: &str = "/oauth/authorize";
+pub(crate) const ACTION: &str = "/oauth/authorize";
 
 /// `GET /oauth/authorize`: always asks.
 pub(crate) fn authorize(call: Call) -> Pending {
@@ -88,11 +88,12 @@ pub(crate) fn decide(call: Call) -> Pending {
     run(async move {
         let visit = Visit::of(&call).await?;
         let sent = forms::taken(&call, &visit).await?;
-        let token = sent.text("oauth_token");
-        let Some(person) = &visit.person else {
+        let (token, decision) = (sent.text("oauth_token"), sent.text("decision"));
+        // Whoever does not want to sign in may still say no.
+        if visit.person.is_none() && decision != "deny" {
             let token = base::percent::encode(&token);
             return Ok(see(&format!("{ACTION}?oauth_token={token}")));
-        };
+        }
         if token.is_empty() {
             return Ok(errors::page(
                 &call,
@@ -102,9 +103,9 @@ pub(crate) fn decide(call: Call) -> Pending {
             )?);
         }
         let waiting = waiting(&call, &visit, &token).await?;
-        match sent.text("decision").as_str() {
-            "allow" => approve(&call, &visit, person, &waiting, &token).await,
-            "deny" => deny(&call, &visit, &waiting, &token).await,
+        match (decision.as_str(), &visit.person) {
+            ("allow", Some(person)) => approve(&call, &visit, person, &waiting, &token).await,
+            ("deny", _) => deny(&call, &visit, &waiting, &token).await,
             _ => {
                 let text = "The form came without a decision.".to_owned();
                 Ok(errors::page(&call, &visit, Wrong::Request(text), None)?)

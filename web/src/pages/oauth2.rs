@@ -12,7 +12,7 @@ use crate::call::Call;
 use crate::endpoint::Pending;
 use crate::reply::Reply;
 
-const ACTION: &str = "/i/oauth2/authorize";
+pub(crate) const ACTION: &str = "/i/oauth2/authorize";
 
 /// The parameters that make up a request, all of them sent back by the form and judged again.
 const NAMES: [&str; 7] = [
@@ -28,6 +28,13 @@ const NAMES: [&str; 7] = [
 /// What a query asks.
 pub(crate) fn asked(query: &Query) -> AuthorizeRequest {
     request(|name| query.get(name).map(str::to_owned))
+}
+
+/// What a form sends back of a query.
+pub(crate) fn sent_back(query: &Query) -> Vec<(String, String)> {
+    let pairs = NAMES.into_iter();
+    let pairs = pairs.filter_map(|name| Some((name.to_owned(), query.get(name)?.to_owned())));
+    pairs.collect()
 }
 
 fn request(get: impl Fn(&'static str) -> Option<String>) -> AuthorizeRequest {
@@ -51,10 +58,7 @@ pub(crate) fn show(call: Call) -> Pending {
             Err(text) => return Ok(errors::page(&call, &visit, Wrong::Request(text), None)?),
         };
         let found = judged(&call, &visit, asked(&query)).await?;
-        let hidden: Vec<_> = NAMES
-            .into_iter()
-            .filter_map(|name| Some((name.to_owned(), query.get(name)?.to_owned())))
-            .collect();
+        let hidden = sent_back(&query);
         let next = here(&hidden);
         if visit.person.is_none() {
             return sign_in::first(&call, &visit, &next, "").await;
@@ -65,6 +69,7 @@ pub(crate) fn show(call: Call) -> Pending {
             hidden,
             app: card(&call, &found.app).await?,
             scopes: found.scopes,
+            plain: found.plain && call.home.front.config.warns_of_plain,
             destination: destination(&found.redirect_uri),
             switch: sign_in::switch(&next),
         };
@@ -78,21 +83,23 @@ pub(crate) fn decide(call: Call) -> Pending {
     run(async move {
         let visit = Visit::of(&call).await?;
         let sent = forms::taken(&call, &visit).await?;
-        let Some(person) = &visit.person else {
+        let decision = sent.text("decision");
+        // Whoever does not want to sign in may still say no.
+        if visit.person.is_none() && decision != "deny" {
             let pairs = NAMES.into_iter();
             let pairs = pairs.filter_map(|name| Some((name.to_owned(), sent.given(name)?)));
             return Ok(see(&here(&pairs.collect::<Vec<_>>())));
-        };
+        }
         let found = judged(&call, &visit, request(|name| sent.given(name))).await?;
         let rules = call.home.rules.clone();
-        match sent.text("decision").as_str() {
-            "allow" => {
+        match (decision.as_str(), &visit.person) {
+            ("allow", Some(person)) => {
                 let user = person.user.id;
                 let approve =
                     move |tx: &mut store::Tx<'_>| oauth2_flow::approve(tx, &rules, &found, user);
                 Ok(Reply::redirect(&call.write(approve).await?))
             }
-            "deny" => Ok(Reply::redirect(&oauth2_flow::deny(&rules, &found))),
+            ("deny", _) => Ok(Reply::redirect(&oauth2_flow::deny(&rules, &found))),
             _ => {
                 let text = "The form came without a decision.".to_owned();
                 Ok(errors::page(&call, &visit, Wrong::Request(text), None)?)

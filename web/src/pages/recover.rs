@@ -72,7 +72,9 @@ pub(crate) fn reset(call: Call) -> Pending {
         let (token, password) = (sent.text("token"), Secret::new(sent.text("password")));
         let (front, address) = (&call.home.front, &visit.facts.address);
         let secret = Secret::new(token.clone());
-        let done = links::reset(&front.gate, &front.site, &secret, &password, false, address);
+        let end_tokens = sent.given("end_tokens").is_some();
+        let (gate, site) = (&front.gate, &front.site);
+        let done = links::reset(gate, site, &secret, &password, end_tokens, address);
         match done.await {
             Ok(_) => Ok(session::forget(&call, see(LINKS.sign_in))),
             Err(Stop::Refused(Refusal::Invalid(wrong))) => {

@@ -1,5 +1,6 @@
 //! Who sits in front of the browser.
 
+use base::clock::wall;
 use base::{Fault, Secret, Stop};
 use http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE, USER_AGENT};
 use network::audit::By;
@@ -26,6 +27,8 @@ pub(crate) struct Visit {
     visitor: Secret,
     /// Whether the browser must be told that.
     is_new: bool,
+    /// The session's text, when the browser is to keep it for another while.
+    slides: Option<Secret>,
     csrf: String,
 }
 
@@ -45,10 +48,14 @@ impl Visit {
         let facts = facts(call);
         let names = Names::of(front);
         let text = cookie(headers, names.session);
+        let now = wall();
         let session = match &text {
-            Some(text) => sessions::open(call.store(), text, &facts).await?,
+            Some(text) => sessions::open_at(call.store(), text, &facts, now).await?,
             None => None,
         };
+        // The cookie lasts as long as the session, which was just said to be in use.
+        let slides = session.as_ref().filter(|it| it.last_seen_at == now);
+        let slides = slides.and(text.clone()).map(Secret::new);
         let person = match session {
             Some(session) => {
                 let id = session.user_id;
@@ -70,6 +77,7 @@ impl Visit {
         };
         Ok(Self {
             is_new: is_new && person.is_none(),
+            slides: slides.filter(|_| person.is_some()),
             presented: text.map(|text| base::secret::digest(&text)),
             person,
             facts,
@@ -101,24 +109,22 @@ impl Visit {
 
     /// The surroundings of a page.
     pub(crate) fn frame(&self, call: &Call) -> Frame {
-        let front = &call.home.front;
         Frame {
             csrf: self.csrf.clone(),
             account: self.person.as_ref().map(|person| Account {
                 username: person.user.username.clone(),
                 name: person.user.name.clone(),
             }),
-            dev: front.config.dev,
-            host: front.host().to_owned(),
-            now: call.now(),
-            links: front::LINKS,
-            ..Frame::default()
+            ..call.home.front.frame(call.now())
         }
     }
 
     /// The answer that shows a page.
     pub(crate) fn page(&self, call: &Call, page: &impl Page) -> Result<Reply, Fault> {
         let reply = Reply::html(200, page.html()?);
+        if let Some(text) = &self.slides {
+            return Ok(remember(call, reply, text));
+        }
         if !self.is_new {
             return Ok(reply);
         }

@@ -18,6 +18,8 @@ pub(crate) const PASSWORD: &str = "/settings/account/password";
 pub(crate) const EMAIL: &str = "/settings/account/email";
 /// Where another letter is asked for.
 pub(crate) const RESEND: &str = "/settings/account/email/resend";
+/// Where a change of the address is taken back.
+pub(crate) const CANCEL: &str = "/settings/account/email/cancel";
 
 const TOO_OFTEN: &str = "That was tried too often. Try again in a while.";
 
@@ -40,13 +42,17 @@ pub(crate) fn show(call: Call) -> Pending {
         let done = query.as_ref().and_then(|query| query.get("done"));
         let notice = match done {
             Some("password") => Some("Your password was changed. Other browsers were signed out."),
+            Some("tokens") => Some(
+                "Your password was changed. Other browsers were signed out, and apps disconnected.",
+            ),
+            Some("cancelled") => Some("Your address stays as it is."),
             _ => None,
         };
-        page(&call, &visit, person, notice, Refused::default())
+        page(&call, &visit, person, notice, Refused::default()).await
     })
 }
 
-fn page(
+async fn page(
     call: &Call,
     visit: &Visit,
     person: &Person,
@@ -56,15 +62,21 @@ fn page(
     let mut frame = visit.frame(call);
     frame.notices = notice.map(Notice::good).into_iter().collect();
     frame.failure = refused.failure;
-    let address = Some(person.user.email.clone()).filter(|email| !email.is_empty());
+    let user = person.user.id;
+    let pending = call
+        .read(move |tx| Ok(links::pending_email(tx, user)?))
+        .await?;
+    let own = person.user.email.clone();
+    let address = Some(own.clone()).filter(|email| !email.is_empty());
     let page = AccountSettings {
         frame,
         email: EmailForm {
             action: EMAIL.to_owned(),
             address,
             confirmed: person.user.email_confirmed,
-            pending: None,
+            pending: pending.filter(|email| !email.eq_ignore_ascii_case(&own)),
             resend: RESEND.to_owned(),
+            cancel: CANCEL.to_owned(),
             email: refused.email,
             password: refused.proof,
         },
@@ -95,13 +107,17 @@ pub(crate) fn password(call: Call) -> Pending {
                 password,
                 ..Refused::default()
             };
-            return Ok(page(&call, &visit, person, None, refused)?.status(400));
+            return Ok(page(&call, &visit, person, None, refused)
+                .await?
+                .status(400));
         }
-        let ended = (&front.gate, &front.site, &person.session);
-        let changed = links::change_password(ended.0, ended.1, ended.2, &old, &new, false);
+        let end_tokens = sent.given("end_tokens").is_some();
+        let (gate, site, session) = (&front.gate, &front.site, &person.session);
+        let changed = links::change_password(gate, site, session, &old, &new, end_tokens);
         match changed.await {
             Ok(text) => {
-                let reply = see(&format!("{}?done=password", front::LINKS.account));
+                let done = if end_tokens { "tokens" } else { "password" };
+                let reply = see(&format!("{}?done={done}", front::LINKS.account));
                 Ok(session::remember(&call, reply, &text))
             }
             Err(Stop::Refused(refusal)) => {
@@ -111,7 +127,9 @@ pub(crate) fn password(call: Call) -> Pending {
                     failure,
                     ..Refused::default()
                 };
-                Ok(page(&call, &visit, person, None, refused)?.status(status))
+                Ok(page(&call, &visit, person, None, refused)
+                    .await?
+                    .status(status))
             }
             Err(failed) => Err(failed.into()),
         }
@@ -131,7 +149,9 @@ pub(crate) fn email(call: Call) -> Pending {
                 email: Field::refused(email, first_message(&wrong)),
                 ..Refused::default()
             };
-            return Ok(page(&call, &visit, person, None, refused)?.status(400));
+            return Ok(page(&call, &visit, person, None, refused)
+                .await?
+                .status(400));
         }
         let gate = &call.home.front.gate;
         let proved = gate.prove(person.user.id, &proof, &visit.facts).await;
@@ -149,7 +169,9 @@ pub(crate) fn email(call: Call) -> Pending {
                     failure,
                     ..Refused::default()
                 };
-                Ok(page(&call, &visit, person, None, refused)?.status(status))
+                Ok(page(&call, &visit, person, None, refused)
+                    .await?
+                    .status(status))
             }
             Err(failed) => Err(failed.into()),
         }
@@ -162,21 +184,33 @@ pub(crate) fn resend(call: Call) -> Pending {
         let visit = Visit::of(&call).await?;
         let person = visit.signed_in(&call)?;
         forms::taken(&call, &visit).await?;
-        let email = person.user.email.clone();
-        if email.is_empty() || person.user.email_confirmed {
-            return Ok(see(front::LINKS.account));
-        }
-        match letter(&call, &visit, person, &email).await {
-            Ok(()) => confirm_page(&call, &visit, Confirmation::Sent { email }),
+        let (site, by) = (call.home.front.site.clone(), person.by(&visit));
+        let sent = call.write(move |tx| links::resend_confirmation(tx, &site, &by));
+        match sent.await {
+            Ok(None) => Ok(see(front::LINKS.account)),
+            Ok(Some(email)) => confirm_page(&call, &visit, Confirmation::Sent { email }),
             Err(Stop::Refused(_)) => {
                 let refused = Refused {
                     failure: Some(TOO_OFTEN.to_owned()),
                     ..Refused::default()
                 };
-                Ok(page(&call, &visit, person, None, refused)?.status(429))
+                let reply = page(&call, &visit, person, None, refused).await?;
+                Ok(reply.status(429))
             }
             Err(failed) => Err(failed.into()),
         }
+    })
+}
+
+/// `POST /settings/account/email/cancel`.
+pub(crate) fn cancel(call: Call) -> Pending {
+    run(async move {
+        let visit = Visit::of(&call).await?;
+        let person = visit.signed_in(&call)?;
+        forms::taken(&call, &visit).await?;
+        let by = person.by(&visit);
+        call.write(move |tx| links::cancel_change(tx, &by)).await?;
+        Ok(see(&format!("{}?done=cancelled", front::LINKS.account)))
     })
 }
 

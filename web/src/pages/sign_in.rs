@@ -5,7 +5,7 @@ use http::header::{HeaderValue, RETRY_AFTER};
 use network::joining::Registration;
 use network::sessions as rules;
 use network::sign_in::{Answer, Attempt};
-use pages::{Field, SignIn, SignOut};
+use pages::{Cancel, Field, SignIn, SignOut};
 
 use super::errand::Errand;
 use super::forms::{self, Query};
@@ -104,7 +104,10 @@ pub(crate) fn form(
         login,
         password: Field::default(),
         sign_up: is_open.then(|| format!("{}?next={}", LINKS.sign_up, base::percent::encode(next))),
-        cancel: None,
+        cancel: errand.no.clone().map(|(action, hidden)| Cancel {
+            action: action.to_owned(),
+            hidden,
+        }),
     };
     let reply = visit.page(call, &page)?;
     Ok(headers::leading_to(reply, errand.target.as_deref()))

@@ -26,6 +26,7 @@ use crate::limits::{Limiter, Mode, Standing};
 use crate::log::{self, Line, RequestIds};
 use crate::metrics::Metrics;
 use crate::page::Sealer;
+use crate::pages::errors;
 use crate::reply::Reply;
 use crate::router::Router;
 
@@ -60,12 +61,18 @@ pub struct Config {
     pub base_url: String,
     /// Further origins under which the same pages are met.
     pub origins: Vec<String>,
-    /// What the platform is called in letters.
+    /// What the platform is called on pages and in letters.
     pub site_name: String,
     /// Whether this is a development world.
     pub dev: bool,
     /// Who may create an account.
     pub registration: network::joining::Registration,
+    /// How long a browser stays signed in after it was last seen, in milliseconds.
+    pub session_ttl_ms: i64,
+    /// Whether people and developers are told when an app uses the weaker method of PKCE.
+    pub warns_of_plain: bool,
+    /// Whether letters leave by mail, beside any mailbox of a development world.
+    pub sends_mail: bool,
 }
 
 impl Default for Config {
@@ -88,6 +95,9 @@ impl Default for Config {
             site_name: "Locum".to_owned(),
             dev: false,
             registration: network::joining::Registration::Closed,
+            session_ttl_ms: network::sessions::TTL_MS,
+            warns_of_plain: false,
+            sends_mail: false,
         }
     }
 }
@@ -241,7 +251,12 @@ impl Shared {
         let fault = match answered {
             Ok(Ok(reply)) => return reply,
             Ok(Err(Stop::Refused(refusal))) => {
-                return accents::speak(trace.accent, &refusal, voice);
+                let reply = accents::speak(trace.accent, &refusal, voice);
+                if trace.accent != Accent::Page {
+                    return reply;
+                }
+                let wait = trace.standing.as_ref().map_or(1, Standing::wait);
+                return errors::spoken(&self.home.front, reply, &refusal, wait, &head.id);
             }
             Ok(Err(Stop::Failed(fault))) => fault,
             Err(panic) => {
@@ -252,7 +267,11 @@ impl Shared {
         trace.fault = true;
         self.metrics.faults.inc();
         log::fault(&fault, &head.id, trace.route);
-        accents::excuse(trace.accent, voice)
+        let reply = accents::excuse(trace.accent, voice);
+        if trace.accent == Accent::Page {
+            return errors::broken(&self.home.front, reply, &head.id);
+        }
+        reply
     }
 
     /// Dresses the answer, counts it and logs it.

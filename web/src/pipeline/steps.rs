@@ -7,7 +7,7 @@ use base::refusal::Unproven;
 use base::{Credential, Refusal, Scope, Scopes, Speech, Stop};
 use bytes::Bytes;
 use edge::BodyError;
-use http::header::CONTENT_ENCODING;
+use http::header::{ACCEPT, CONTENT_ENCODING, HeaderValue};
 use network::apps::{AuthRequest, Caller, Permission};
 
 use super::{Asked, Shared, Trace};
@@ -97,7 +97,11 @@ impl Shared {
 
     /// A path or method that no operation has.
     async fn lost(&self, lost: Lost, head: &Head, trace: &mut Trace) -> Result<Reply, Stop> {
-        trace.accent = lost.accent;
+        trace.accent = if lost.accent == Accent::V2 && is_for_a_person(head) {
+            Accent::Page
+        } else {
+            lost.accent
+        };
         if let Some(reply) = self
             .health
             .answer(head.method.as_str(), head.uri.path())
@@ -207,6 +211,16 @@ impl Shared {
         };
         self.limiter.quote(windows, wall())
     }
+}
+
+/// Whether a browser looks for a page, somewhere else than where programs ask.
+fn is_for_a_person(head: &Head) -> bool {
+    let accept = head.headers.get(ACCEPT).map(HeaderValue::as_bytes);
+    let accept = accept.unwrap_or_default();
+    let wants_page = accept
+        .windows(9)
+        .any(|part| part.eq_ignore_ascii_case(b"text/html"));
+    wants_page && head.uri.path().split('/').nth(1) != Some("2")
 }
 
 /// Whether a caller's credential is of a kind and level that the operation takes.

@@ -2,6 +2,7 @@
 
 use base::Stop;
 use network::apps::AccessLevel;
+use network::oauth2_flow::PLAIN;
 use network::portal;
 use pages::{AppForm, AppRow, AppSettings, Apps, Delete, Field, NewApp, Notice, Pager, Tab};
 use store::apps::{App, State};
@@ -28,7 +29,8 @@ pub(crate) fn list(call: Call) -> Pending {
             let mut rows = Vec::new();
             for app in portal::list(tx, owner)? {
                 let uses = store::usage::last_used(tx, app.id, Some(owner))?;
-                let last = uses.into_iter().map(|used| used.at).max();
+                let uses = uses.into_iter().filter(|used| used.kind != PLAIN);
+                let last = uses.map(|used| used.at).max();
                 rows.push((app, last));
             }
             Ok(rows)

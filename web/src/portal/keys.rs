@@ -3,6 +3,7 @@
 use base::{AppId, Fault, Time};
 use network::apps::{Keys as Made, Which};
 use network::audit;
+use network::oauth2_flow::PLAIN;
 use network::portal::{self, Fresh, OwnToken};
 use pages::{Key, KeyKind, Keys, Regenerate, Shown, Tab, Value};
 use store::usage::LastUsed;
@@ -183,13 +184,13 @@ async fn page(call: &Call, own: &Own, shown: Option<Shown>) -> Result<Reply, Tur
     let page = Keys {
         frame: own.visit.frame(call),
         app: own.shown(),
-        keys: keys(own, &held)?,
+        keys: keys(own, &held, call.home.front.config.warns_of_plain)?,
         shown,
     };
     Ok(own.visit.page(call, &page)?)
 }
 
-fn keys(own: &Own, held: &Held) -> Result<Vec<Key>, Turn> {
+fn keys(own: &Own, held: &Held, warns: bool) -> Result<Vec<Key>, Turn> {
     let (app, token) = (&own.app, held.token.as_ref());
     let used = |kind: &str| -> Option<Time> {
         let of_kind = held.used.iter().filter(|used| used.kind == kind);
@@ -233,6 +234,10 @@ fn keys(own: &Own, held: &Held) -> Result<Vec<Key>, Turn> {
             exists: is_native || client.is_some(),
             public: Some(app.client_id.clone()),
             last_used: used("oauth2"),
+            note: used(PLAIN).filter(|_| warns).map(|at| {
+                let day: String = at.to_string().chars().take(10).collect();
+                format!("People were last signed in with the PKCE method “plain” on {day}. Use S256: it also protects against whoever reads along.")
+            }),
             ..key(KeyKind::Client, client)
         },
     ])

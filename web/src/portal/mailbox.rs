@@ -64,13 +64,17 @@ pub(crate) fn letter(call: Call) -> Pending {
         let mut frame = visit.frame(&call);
         frame.now = base::clock::wall();
         let body = found.text.as_ref().map(base::Secret::reveal);
+        let gone = match found.sent_at {
+            Some(_) => "It was handed to the mail server; its text is not kept.".to_owned(),
+            None => format!("It was not sent: {}.", found.problem),
+        };
         let page = LetterPage {
             frame,
             from: front.site.name().to_owned(),
             to: found.recipient,
             subject: found.subject,
             sent: found.created_at,
-            body: body.unwrap_or_default().to_owned(),
+            body: body.unwrap_or(&gone).to_owned(),
         };
         Ok(visit.page(&call, &page)?)
     })

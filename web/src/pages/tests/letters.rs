@@ -218,6 +218,37 @@ fn a_forgotten_password_is_set_anew() {
 }
 
 #[test]
+fn a_cookie_lasts_as_long_as_its_session() {
+    runs(async {
+        let mut world = World::open(Registration::Open).await;
+        world.join("/join").await;
+        let text = "s".repeat(44);
+        let digest = base::secret::digest(&text);
+        let begun = world.store.write(move |tx| {
+            let user = store::users::by_username(tx, "grace")?.unwrap().id;
+            let new = store::sessions::New {
+                digest: &digest,
+                user_id: user,
+                form_key: &base::Secret::new("k"),
+                ttl_ms: 60_000_000,
+                address: "",
+                user_agent: "",
+            };
+            let before = base::clock::wall().plus_ms(-600_000);
+            Ok::<_, base::Stop>(store::sessions::insert(tx, &new, before)?)
+        });
+        begun.await.unwrap();
+        world.cookies.insert("locum".to_owned(), text.clone());
+        let page = world.get("/settings/account").await;
+        let cookie = page.headers.get("set-cookie").unwrap().to_str().unwrap();
+        assert!(cookie.starts_with(&format!("locum={text}; ")), "{cookie}");
+        assert!(cookie.contains("Max-Age=2592000"), "{cookie}");
+        let page = world.get("/settings/account").await;
+        assert!(page.headers.get("set-cookie").is_none());
+    });
+}
+
+#[test]
 fn an_address_is_changed_by_whoever_knows_the_password() {
     runs(async {
         let mut world = World::open(Registration::Open).await;

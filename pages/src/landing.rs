@@ -1,0 +1,36 @@
+//! The first page: what this server is, and where to go from here.
+
+use crate::{Frame, Page};
+use askama::Template;
+
+/// The first page.
+#[derive(Template)]
+#[template(path = "landing.html")]
+pub struct Landing {
+    /// The surroundings.
+    pub frame: Frame,
+    /// Where a new account is created; `None`: nobody can without an invitation, or at all.
+    pub sign_up: Option<String>,
+    /// Whether an invitation is needed.
+    pub invited_only: bool,
+    /// The address that clients of the interface use.
+    pub api: String,
+    /// Where the interface is described.
+    pub description: String,
+}
+
+impl Page for Landing {
+    const NAME: &'static str = "landing";
+
+    fn title(&self) -> String {
+        "Welcome".to_owned()
+    }
+
+    fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    fn samples() -> Vec<(&'static str, Self)> {
+        crate::samples::sign::landing()
+    }
+}
