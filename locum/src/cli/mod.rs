@@ -55,6 +55,8 @@ fn act(common: &Common, verb: Verb) -> Result<ExitCode, Exit> {
         Verb::User(verb) => command::ask(common, command::Command::User(verb))?,
         Verb::App(verb) => command::ask(common, command::Command::App(verb))?,
         Verb::Token(verb) => command::ask(common, command::Command::Token(verb))?,
+        Verb::Invite(args) => command::ask(common, command::Command::Invite(args))?,
+        Verb::Audit(verb) => command::ask(common, command::Command::Audit(verb))?,
         Verb::Sign(verb) => tools::explain(common, verb, output)?,
         Verb::Import(verb) => command::ask(common, command::Command::Import(verb))?,
         Verb::Export(args) => command::ask(common, command::Command::Export(args))?,

@@ -6,7 +6,8 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::common::Flag;
 use crate::command::{
-    AppCommand, Backup, Export, ImportCommand, SignCommand, TokenCommand, UserCommand,
+    AppCommand, AuditCommand, Backup, Export, ImportCommand, Invite, SignCommand, TokenCommand,
+    UserCommand,
 };
 
 /// What may be asked.
@@ -29,6 +30,11 @@ pub(crate) enum Verb {
     /// Users' tokens
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Makes a link by which one person can join; it works for 7 days
+    Invite(Invite),
+    /// What was done to accounts and apps, by whom and from where
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// Signatures of OAuth 1.0a requests
     #[command(subcommand)]
     Sign(SignCommand),

@@ -2,13 +2,14 @@
 
 use std::str::FromStr;
 
-use base::{Fault, Refusal, Stop};
+use base::{AppId, Fault, Refusal, Stop};
 use clap::{Args, Subcommand};
 use network::apps::{self, App, Keys, Which};
+use network::audit::Kind as Act;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::find;
+use super::{audit, find};
 use crate::world::World;
 
 /// What may be done about applications.
@@ -105,6 +106,12 @@ pub(super) async fn execute(world: &World, command: AppCommand) -> Result<Value,
         AppCommand::Callbacks { app, urls } => {
             let changed = store.write(move |tx| {
                 let id = find::app(tx, &app)?.id;
+                note(
+                    tx,
+                    Act::APP_UPDATE,
+                    id,
+                    &json!({"changed": ["callback_urls"]}),
+                )?;
                 apps::set_callbacks(tx, id, &urls)
             });
             changed.await.map(|app| speak(&app))
@@ -112,6 +119,7 @@ pub(super) async fn execute(world: &World, command: AppCommand) -> Result<Value,
         AppCommand::Type { app, kind } => {
             let changed = store.write(move |tx| {
                 let id = find::app(tx, &app)?.id;
+                note(tx, Act::APP_UPDATE, id, &json!({"changed": ["kind"]}))?;
                 apps::set_kind(tx, id, word("kind", &kind)?)
             });
             changed.await.map(|app| speak(&app))
@@ -120,12 +128,18 @@ pub(super) async fn execute(world: &World, command: AppCommand) -> Result<Value,
             let deleted = store.write(move |tx| {
                 let found = find::app(tx, &app)?;
                 apps::delete(tx, found.id)?;
+                note(tx, Act::APP_DELETE, found.id, &json!({"name": found.name}))?;
                 Ok(found)
             });
             let app = deleted.await?;
             Ok(json!({"id": app.id.to_string(), "name": app.name, "deleted": true}))
         }
     }
+}
+
+/// Notes what was done to an app.
+fn note(tx: &mut store::Tx<'_>, kind: Act, app: AppId, detail: &Value) -> Result<(), Stop> {
+    Ok(audit::note(tx, kind, Some(app), detail)?)
 }
 
 fn create(tx: &mut store::Tx<'_>, new: &NewApp) -> Result<Value, Stop> {
@@ -142,6 +156,7 @@ fn create(tx: &mut store::Tx<'_>, new: &NewApp) -> Result<Value, Stop> {
         sign_in: new.sign_in,
     };
     let (app, keys) = apps::create(tx, &new)?;
+    note(tx, Act::APP_CREATE, app.id, &json!({"name": app.name}))?;
     let mut value = speak(&app);
     if let Some(map) = value.as_object_mut() {
         map.extend(secrets(&keys, None));
@@ -168,8 +183,8 @@ fn list(tx: &mut store::Tx<'_>, owner: Option<&str>) -> Result<Value, Stop> {
     Ok(rows.iter().map(row).collect())
 }
 
-fn rotate(tx: &mut store::Tx<'_>, app: &str, which: &str) -> Result<Value, Stop> {
-    let which = match which {
+fn rotate(tx: &mut store::Tx<'_>, app: &str, word: &str) -> Result<Value, Stop> {
+    let which = match word {
         "api" => Which::Api,
         "bearer" => Which::Bearer,
         "client" => Which::Client,
@@ -180,6 +195,7 @@ fn rotate(tx: &mut store::Tx<'_>, app: &str, which: &str) -> Result<Value, Stop>
     };
     let app = find::app(tx, app)?;
     let keys = apps::rotate(tx, app.id, which)?;
+    note(tx, Act::APP_ROTATE, app.id, &json!({"credential": word}))?;
     let mut value = json!({"id": app.id.to_string(), "name": app.name});
     if let Some(map) = value.as_object_mut() {
         map.extend(secrets(&keys, Some(which)));

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use base::{Refusal, Stop};
+use network::audit::Kind;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::recount;
 
-use super::{Command, apps, backup, export, import, sign, tokens, users};
+use super::{Command, apps, audit, backup, export, import, invite, sign, tokens, users};
 use crate::exit::{Exit, words};
 use crate::world::{Silent, World};
 
@@ -27,12 +28,34 @@ pub(crate) async fn execute(world: &World, command: Command) -> Result<Value, St
         Command::User(command) => users::execute(world, command).await,
         Command::App(command) => apps::execute(world, command).await,
         Command::Token(command) => tokens::execute(world, command).await,
+        Command::Invite(invite) => invite::execute(world, invite).await,
+        Command::Audit(command) => audit::execute(world, command).await,
         Command::Sign(command) => sign::execute(world, command).await,
-        Command::Import(command) => import::execute(world, command).await,
-        Command::Export(command) => export::execute(world, &command).await,
-        Command::Backup(command) => backup::execute(world, &command).await,
+        Command::Import(command) => {
+            let report = import::execute(world, command).await;
+            transferred(world, Kind::DATA_IMPORT, report).await
+        }
+        Command::Export(command) => {
+            let report = export::execute(world, &command).await;
+            transferred(world, Kind::DATA_EXPORT, report).await
+        }
+        Command::Backup(command) => {
+            let report = backup::execute(world, &command).await;
+            transferred(world, Kind::DATA_BACKUP, report).await
+        }
         Command::Fsck => check(world).await,
     }
+}
+
+/// What a transfer came to, noted if it was done.
+async fn transferred(
+    world: &World,
+    kind: Kind,
+    report: Result<Value, Stop>,
+) -> Result<Value, Stop> {
+    let report = report?;
+    audit::noted(world, kind, Value::Null).await?;
+    Ok(report)
 }
 
 /// Does what the bytes of a request to the control interface say.

@@ -3,24 +3,28 @@
 
 mod apps;
 mod ask;
+mod audit;
 mod backup;
 mod client;
 mod execute;
 mod export;
 mod find;
 mod import;
+mod invite;
 mod sign;
 mod tokens;
 mod users;
 
 pub(crate) use apps::AppCommand;
 pub(crate) use ask::{ask, done};
+pub(crate) use audit::AuditCommand;
 pub(crate) use backup::Backup;
 pub(crate) use client::{Where, get};
 use execute::{Answer, execute};
 pub(crate) use execute::{answer, check};
 pub(crate) use export::Export;
 pub(crate) use import::ImportCommand;
+pub(crate) use invite::Invite;
 pub(crate) use sign::SignCommand;
 pub(crate) use tokens::TokenCommand;
 pub(crate) use users::UserCommand;
@@ -41,6 +45,10 @@ pub(crate) enum Command {
     App(AppCommand),
     /// Users' tokens.
     Token(TokenCommand),
+    /// An invitation.
+    Invite(Invite),
+    /// The record of acts.
+    Audit(AuditCommand),
     /// Signatures of requests.
     Sign(SignCommand),
     /// Posts and people from elsewhere.
@@ -60,6 +68,8 @@ impl Command {
             Self::User(_) => "user",
             Self::App(_) => "app",
             Self::Token(_) => "token",
+            Self::Invite(_) => "invite",
+            Self::Audit(_) => "audit",
             Self::Sign(_) => "sign",
             Self::Import(_) => "importing",
             Self::Export(_) => "exporting",
@@ -74,7 +84,8 @@ impl Command {
     fn prepare(&mut self) -> Result<(), Exit> {
         match self {
             Self::User(command) => command.prepare(),
-            Self::App(_) | Self::Fsck => Ok(()),
+            Self::Audit(AuditCommand::Export { file }) => absolute(file),
+            Self::App(_) | Self::Invite(_) | Self::Audit(_) | Self::Fsck => Ok(()),
             Self::Token(command) => command.prepare(),
             Self::Sign(command) => command.prepare(),
             Self::Import(command) => absolute(command.path_mut()),

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use base::{Refusal, Scopes, Stop};
 use clap::{Args, Subcommand};
+use network::audit::Kind;
 use network::tokens::{self, Known};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 
-use super::{apps::word, find};
+use super::{apps::word, audit, find};
 use crate::exit::Exit;
 use crate::world::World;
 
@@ -88,14 +89,32 @@ pub(super) async fn execute(world: &World, command: TokenCommand) -> Result<Valu
         }
         TokenCommand::Inspect { token } => store.read(move |tx| inspect(tx, &token)).await,
         TokenCommand::Expire { token } => {
-            let expired = store.write(move |tx| tokens::expire(tx, &token));
+            let expired = store.write(move |tx| {
+                note(tx, Kind::TOKEN_EXPIRE, &token)?;
+                tokens::expire(tx, &token)
+            });
             expired.await.map(|()| json!({"expired": true}))
         }
         TokenCommand::Revoke { token } => {
-            let revoked = store.write(move |tx| tokens::revoke(tx, &token));
+            let revoked = store.write(move |tx| {
+                note(tx, Kind::TOKEN_REVOKE, &token)?;
+                tokens::revoke(tx, &token)
+            });
             revoked.await.map(|()| json!({"revoked": true}))
         }
     }
+}
+
+/// Notes what becomes of a token, by whose it is and never by its text.
+fn note(tx: &mut Tx<'_>, kind: Kind, token: &str) -> Result<(), Stop> {
+    let (app, user) = match tokens::inspect(tx, token)? {
+        Some(Known::Bearer(app)) => (Some(app), None),
+        Some(Known::OAuth1(token)) => (Some(token.app_id), Some(token.user_id)),
+        Some(Known::OAuth2(token)) => (Some(token.app_id), Some(token.user_id)),
+        None => (None, None),
+    };
+    let detail = json!({"user": user.map(|user| user.to_string())});
+    Ok(audit::note(tx, kind, app, &detail)?)
 }
 
 fn lifetime(mint: &Mint, usual: Duration) -> Result<Option<i64>, Stop> {
@@ -137,6 +156,9 @@ fn make(tx: &mut Tx<'_>, mint: &Mint, ttl: Option<i64>) -> Result<Value, Stop> {
             ("token", token.reveal().to_owned()),
         ]
     };
+    let kind = if mint.oauth1 { "oauth1" } else { "oauth2" };
+    let detail = json!({"user": user.id.to_string(), "kind": kind});
+    audit::note(tx, Kind::TOKEN_MINT, Some(app.id), &detail)?;
     if let Some(map) = value.as_object_mut() {
         let shown = shown
             .into_iter()

@@ -2,12 +2,13 @@
 
 use base::{Fault, Refusal, Stop, UserId};
 use clap::{Args, Subcommand};
-use network::{passwords, users};
+use network::audit::{By, Kind};
+use network::{passwords, sessions, users};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::users::{State, User};
 
-use super::find;
+use super::{audit, find};
 use crate::exit::Exit;
 use crate::world::World;
 
@@ -31,10 +32,14 @@ pub(crate) enum UserCommand {
         /// @username or id
         user: String,
     },
-    /// Sets a password; one that is not given is made up and shown once
+    /// Sets a password and ends all sessions; one that is not given is made up and shown once
     Password {
         /// @username or id
         user: String,
+        /// Ends what apps may do for the user as well
+        #[arg(long)]
+        #[serde(default)]
+        end_tokens: bool,
         #[command(flatten)]
         password: Password,
     },
@@ -164,7 +169,11 @@ pub(super) async fn execute(world: &World, command: UserCommand) -> Result<Value
         UserCommand::Create(new) => create(world, new).await,
         UserCommand::List { after, limit } => list(world, after, limit).await,
         UserCommand::Show { user } => change(world, user, |_, _| Ok(())).await,
-        UserCommand::Password { user, password } => set_password(world, user, &password).await,
+        UserCommand::Password {
+            user,
+            end_tokens,
+            password,
+        } => set_password(world, user, &password, end_tokens).await,
         UserCommand::Suspend { user } => {
             change(world, user, |tx, id| users::suspend(tx, id).map(drop)).await
         }
@@ -173,7 +182,8 @@ pub(super) async fn execute(world: &World, command: UserCommand) -> Result<Value
         }
         UserCommand::Verify { user, kind } => {
             change(world, user, move |tx, id| {
-                users::verify(tx, id, &kind).map(drop)
+                users::verify(tx, id, &kind)?;
+                note(tx, Kind::USER_VERIFY, id)
             })
             .await
         }
@@ -197,8 +207,12 @@ async fn create(world: &World, new: NewUser) -> Result<Value, Stop> {
         email: new.email,
         ..users::NewUser::default()
     };
-    let user = world.store.write(move |tx| users::create(tx, &new)).await?;
-    Ok(with_password(speak(&user), shown))
+    let made = world.store.write(move |tx| {
+        let user = users::create(tx, &new)?;
+        note(tx, Kind::USER_CREATE, user.id)?;
+        Ok::<_, Stop>(user)
+    });
+    Ok(with_password(speak(&made.await?), shown))
 }
 
 async fn list(world: &World, after: Option<String>, limit: i64) -> Result<Value, Stop> {
@@ -212,11 +226,28 @@ async fn list(world: &World, after: Option<String>, limit: i64) -> Result<Value,
     Ok(read.await?.iter().map(summary).collect())
 }
 
-async fn set_password(world: &World, user: String, password: &Password) -> Result<Value, Stop> {
+/// Notes what was done to a user.
+fn note(tx: &mut store::Tx<'_>, kind: Kind, user: UserId) -> Result<(), Stop> {
+    let detail = json!({"user": user.to_string()});
+    Ok(audit::note(tx, kind, None, &detail)?)
+}
+
+async fn set_password(
+    world: &World,
+    user: String,
+    password: &Password,
+    end_tokens: bool,
+) -> Result<Value, Stop> {
     let settled = settle(world, password).await?;
     let (hash, shown) = (settled.hash, settled.shown);
     let done = change(world, user, move |tx, id| {
-        users::set_password(tx, id, &hash)
+        users::set_password(tx, id, &hash)?;
+        sessions::revoke_all(tx, &By::operator(), id, None)?;
+        if end_tokens {
+            network::tokens::end_all(tx, id)?;
+        }
+        let detail = json!({"user": id.to_string(), "tokens": end_tokens});
+        Ok(audit::note(tx, Kind::PASSWORD_SET, None, &detail)?)
     });
     Ok(with_password(done.await?, shown))
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use base::{Secret, Speech};
+use network::joining::Registration;
 use store::Location;
 
 use super::key::Mode;
@@ -23,6 +24,8 @@ pub(crate) struct Settings {
     pub(crate) base_url: Option<String>,
     /// Further addresses that requests may be signed for.
     pub(crate) public_origins: Vec<String>,
+    /// What the platform is called.
+    pub(crate) site_name: String,
     /// The vocabulary where nothing else decides.
     pub(crate) vocabulary: Speech,
     /// This node's number.
@@ -55,6 +58,16 @@ pub(crate) struct Settings {
     pub(crate) log_retention: Duration,
     /// The keys that secrets are encrypted with.
     pub(crate) keys: Keys,
+    /// Who may create an account.
+    pub(crate) registration: Registration,
+    /// How long a browser stays signed in after it was last seen.
+    pub(crate) session_ttl: Duration,
+    /// Whether the weaker method of PKCE is warned of.
+    pub(crate) warns_of_plain: bool,
+    /// The mail server, if there is one.
+    pub(crate) mail: Option<Mail>,
+    /// How long the record of acts is kept.
+    pub(crate) audit_retention: Duration,
     /// How far a signature's timestamp may be off.
     pub(crate) timestamp_skew: Duration,
     /// How long a user's OAuth 2.0 token lives.
@@ -69,6 +82,15 @@ pub(crate) struct Settings {
     pub(crate) log_level: String,
     /// The `danger_*` keys that are on.
     pub(crate) dangers: Vec<&'static str>,
+}
+
+/// How letters leave.
+#[derive(Clone, Debug)]
+pub(crate) struct Mail {
+    /// The server's address, with its password.
+    pub(crate) url: Secret,
+    /// What letters say that they come from.
+    pub(crate) from: String,
 }
 
 /// Where the master key and its predecessors are.
@@ -93,6 +115,7 @@ impl Settings {
             mode: values.mode,
             base_url: reader.text("core.base_url").map(str::to_owned),
             public_origins: reader.list("core.public_origins"),
+            site_name: reader.text("core.site_name").unwrap_or("Locum").to_owned(),
             vocabulary: match reader.text("core.vocabulary") {
                 Some("tweets") => Speech::Tweet,
                 _ => Speech::Post,
@@ -121,6 +144,15 @@ impl Settings {
             migrate_on_start: reader.switch("db.migrate_on_start"),
             log_retention: reader.span("db.log_retention"),
             keys: reader.keys(),
+            registration: match reader.text("auth.registration") {
+                Some("open") => Registration::Open,
+                Some("invite") => Registration::Invite,
+                _ => Registration::Closed,
+            },
+            session_ttl: reader.span("auth.session_ttl"),
+            warns_of_plain: reader.text("auth.pkce_plain") == Some("warn"),
+            mail: reader.mail()?,
+            audit_retention: reader.span("observe.audit_retention"),
             timestamp_skew: reader.span("auth.oauth1_timestamp_skew"),
             access_ttl: reader.span("auth.oauth2_access_ttl"),
             rate_limits: reader
@@ -263,6 +295,24 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// The mail server. What is wrong with its address is told without the password in it.
+    fn mail(&self) -> Result<Option<Mail>, Exit> {
+        let (url, from) = (self.text("mail.smtp_url"), self.text("mail.from"));
+        let (Some(url), Some(from)) = (url, from) else {
+            return match url {
+                None => Ok(None),
+                Some(_) => Err(Exit::Usage(
+                    "mail.from is not set; letters need an address that they come from".to_owned(),
+                )),
+            };
+        };
+        let url = Secret::new(url);
+        mail::Smtp::new(&url, from)
+            .map_err(|fault| Exit::Usage(format!("mail.smtp_url, mail.from: {fault}")))?;
+        let from = from.to_owned();
+        Ok(Some(Mail { url, from }))
+    }
+
     fn keys(&self) -> Keys {
         let held = self.0.get("secrets.master_key");
         let file = held.and_then(|value| match &value.origin {
@@ -336,5 +386,39 @@ mod tests {
             .is_ok()
         );
         assert!(serve(&[tls]).unwrap().dangers.is_empty());
+    }
+
+    #[test]
+    fn a_mail_server_is_a_whole_address_and_its_password_is_not_told() {
+        let (url, from) = (
+            "mail.smtp_url=smtps://me:hush@mail.example",
+            "mail.from=Locum <no-reply@example.org>",
+        );
+        assert!(settings(Mode::Dev, &[]).unwrap().mail.is_none());
+        let whole = settings(Mode::Dev, &[url, from]).unwrap();
+        assert!(!format!("{whole:?}").contains("hush"));
+        for sets in [
+            &[url][..],
+            &[url, "mail.from=nobody"],
+            &["mail.smtp_url=https://me:hush@mail.example", from],
+        ] {
+            let told = settings(Mode::Dev, sets).unwrap_err();
+            assert!(matches!(&told, Exit::Usage(text) if text.contains("mail.from")));
+            assert!(!told.message().contains("hush"), "{told:?}");
+        }
+    }
+
+    #[test]
+    fn who_may_join_is_nobody_unless_a_real_network_says_so() {
+        use network::joining::Registration;
+        let base = "core.base_url=https://s.example";
+        let serve = |sets: &[&str]| settings(Mode::Serve, sets).unwrap().registration;
+        assert_eq!(serve(&[base]), Registration::Closed);
+        let invite = serve(&[base, "auth.registration=invite"]);
+        assert_eq!(invite, Registration::Invite);
+        let dev = settings(Mode::Dev, &[]).unwrap().registration;
+        assert_eq!(dev, Registration::Open);
+        let wrong = settings(Mode::Dev, &["auth.registration=some"]);
+        assert!(matches!(wrong, Err(Exit::Usage(_))));
     }
 }

@@ -57,6 +57,12 @@ pub(crate) static KEYS: &[Key] = &[
         "The vocabulary where nothing in a request decides it.",
     ),
     both(
+        "core.site_name",
+        Kind::Text,
+        Is("Locum"),
+        "What the platform is called on its pages and in its letters.",
+    ),
+    both(
         "core.problem_base",
         Kind::Origin,
         Is("https://api.x.com"),
@@ -200,6 +206,26 @@ pub(crate) static KEYS: &[Key] = &[
         Is("false"),
         "Accepts a master key that lies beside the data it protects.",
     ),
+    key(
+        "auth.registration",
+        Kind::OneOf(&["open", "invite", "closed"]),
+        Is("open"),
+        Is("closed"),
+        "Who may create an account: anyone, whoever has an invitation (`locum invite`), or nobody.",
+    ),
+    both(
+        "auth.session_ttl",
+        Kind::Span,
+        Is("30d"),
+        "How long a browser stays signed in after it was last seen.",
+    ),
+    key(
+        "auth.pkce_plain",
+        Kind::OneOf(&["allow", "warn"]),
+        Is("allow"),
+        Is("warn"),
+        "Whether people and developers are told when an app uses the weaker method of PKCE.",
+    ),
     both(
         "auth.oauth1_timestamp_skew",
         Kind::Span,
@@ -230,6 +256,25 @@ pub(crate) static KEYS: &[Key] = &[
         Kind::Size,
         Is("1MiB"),
         "The largest request body, where an operation has no limit of its own.",
+    ),
+    both(
+        "mail.smtp_url",
+        Kind::Secret,
+        Unset,
+        "The mail server: `smtps://name:password@host`, `smtp://host:587?tls=required`; without one, \
+         letters wait, and a test platform shows them in its mailbox.",
+    ),
+    both(
+        "mail.from",
+        Kind::Text,
+        Unset,
+        "What letters say that they come from: an address, or `Name <address>`.",
+    ),
+    both(
+        "observe.audit_retention",
+        Kind::Span,
+        Is("400d"),
+        "How long the record of what was done to accounts and apps is kept.",
     ),
     key(
         "observe.log_format",

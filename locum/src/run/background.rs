@@ -1,49 +1,63 @@
-//! Work that nobody waits for: every minute, what has had its time is forgotten.
+//! Work that nobody waits for: every minute, what has had its time is forgotten; where there is a
+//! mail server, letters are handed to it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Stop, clock};
+use base::{Fault, clock};
 use edge::Shutdown;
-use store::{log, nonces};
+use network::letters::{self, Mailer};
+use network::sweeping::{Kept, sweep};
 
+use crate::config::Settings;
 use crate::world::World;
 
 const EACH: Duration = Duration::from_mins(1);
-/// Rows in one transaction, so that a long sweep never holds others up.
-const BATCH: i64 = 5_000;
 
 /// Sweeps each minute until the signal to stop.
 pub(super) async fn keep(world: World, shutdown: Shutdown) {
+    let kept = kept(&world.settings);
     while !shutdown.is_triggered() {
         let _early = tokio::time::timeout(EACH, shutdown.triggered()).await;
         if shutdown.is_triggered() {
             return;
         }
-        if let Err(stop) = sweep(&world).await {
-            tracing::warn!(?stop, "sweeping failed; the next minute tries again");
+        match sweep(&world.store, kept, clock::wall()).await {
+            Ok(swept) => {
+                for (what, rows) in swept.into_iter().filter(|(_, rows)| *rows > 0) {
+                    tracing::debug!(what, rows, "swept");
+                }
+            }
+            Err(stop) => tracing::warn!(?stop, "sweeping failed; the next minute tries again"),
         }
     }
 }
 
-async fn sweep(world: &World) -> Result<(), Stop> {
-    // Signatures follow the machine's time, the log the platform's.
-    let wall = clock::wall();
-    world
-        .store
-        .write(move |tx| Ok(nonces::prune(tx, wall)?))
-        .await?;
-    world
-        .store
-        .write(|tx| Ok(network::usage::prune(tx)?))
-        .await?;
-    let kept = i64::try_from(world.settings.log_retention.as_millis()).unwrap_or(i64::MAX);
-    loop {
-        let pruned = world.store.write(move |tx| {
-            let before = tx.now().plus_ms(kept.saturating_neg());
-            Ok(log::prune(tx, before, BATCH)?)
-        });
-        if pruned.await? < u64::try_from(BATCH).unwrap_or(u64::MAX) {
-            return Ok(());
-        }
+fn kept(settings: &Settings) -> Kept {
+    let ms = |span: Duration| i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+    Kept {
+        session_ttl_ms: ms(settings.session_ttl),
+        log_ms: ms(settings.log_retention),
+        audit_ms: ms(settings.audit_retention),
+    }
+}
+
+/// The mail server, if the configuration names one.
+pub(super) fn mailer(settings: &Settings) -> Result<Option<Arc<dyn Mailer>>, Fault> {
+    let Some(mail) = &settings.mail else {
+        return Ok(None);
+    };
+    Ok(Some(Arc::new(mail::Smtp::new(&mail.url, &mail.from)?)))
+}
+
+/// Sends letters until the signal to stop. One that is just being handed over is claimed for some
+/// minutes and is tried again after that.
+pub(super) async fn send(world: World, mailer: Option<Arc<dyn Mailer>>, shutdown: Shutdown) {
+    let Some(mailer) = mailer else {
+        return;
+    };
+    tokio::select! {
+        () = letters::run(world.store, mailer) => {}
+        () = shutdown.triggered() => {}
     }
 }

@@ -8,7 +8,6 @@ use base::Secret;
 use bytes::Bytes;
 use edge::{Listener, Shutdown, Stats};
 use network::apps::{AuthConfig, Authenticator};
-use network::joining::Registration;
 use network::oauth1_flow::Ports;
 use network::oauth2_flow::Rules;
 use web::control::{Command, Control};
@@ -129,7 +128,7 @@ fn auth_config(settings: &Settings, listening: &Listening) -> AuthConfig {
     AuthConfig {
         data_dir: settings.data_dir.clone(),
         public_origins,
-        timestamp_skew_ms: i64::try_from(settings.timestamp_skew.as_millis()).unwrap_or(i64::MAX),
+        timestamp_skew_ms: ms(settings.timestamp_skew),
     }
 }
 
@@ -151,18 +150,17 @@ fn config(settings: &Settings, listening: &Listening, page_key: [u8; 32]) -> Con
         base_url: listening.base_url.trim_end_matches('/').to_owned(),
         origins: settings.public_origins.clone(),
         dev: settings.mode == Mode::Dev,
-        registration: registration(settings),
+        site_name: settings.site_name.clone(),
+        registration: settings.registration,
+        session_ttl_ms: ms(settings.session_ttl),
+        warns_of_plain: settings.warns_of_plain,
+        sends_mail: settings.mail.is_some(),
         ..Config::default()
     }
 }
 
-/// Anyone may join a world that is there to be tried.
-fn registration(settings: &Settings) -> Registration {
-    if settings.mode == Mode::Dev {
-        Registration::Open
-    } else {
-        Registration::Closed
-    }
+fn ms(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// How the OAuth flows are set up: clients in development listen where there is a free port.

@@ -71,6 +71,7 @@ async fn live(
     };
     let shutdown = Shutdown::new();
     let doors = Doors::open(world, &listening, token, page_key, &shutdown)?;
+    let mailer = background::mailer(settings)?;
     doors.watch("public", public.stats());
     let serving = async {
         let control = control.map(|listener| doors.administer(listener, &shutdown));
@@ -79,6 +80,7 @@ async fn live(
             OptionFuture::from(control),
             doors.administer(local, &shutdown),
             background::keep(world.clone(), shutdown.clone()),
+            background::send(world.clone(), mailer, shutdown.clone()),
             doors.keep_up(&shutdown),
             doors.note_usage(&shutdown),
         )

@@ -32,7 +32,7 @@ type Look = fn(&Settings) -> Finding;
 /// Looks at everything; a red line is a failure.
 pub(crate) fn doctor(common: &Common, output: Output) -> Result<ExitCode, Exit> {
     let settings = common.settings()?;
-    let looks: [(&str, Look); 8] = [
+    let looks: [(&str, Look); 9] = [
         ("data folder", folder),
         ("disk", disk),
         ("master key", key),
@@ -40,6 +40,7 @@ pub(crate) fn doctor(common: &Common, output: Output) -> Result<ExitCode, Exit> 
         ("migrations", migrations),
         ("port", port),
         ("clock", time),
+        ("mail", letters),
         ("dangers", dangers),
     ];
     let found = looks.map(|(name, look)| (name, look(&settings)));
@@ -170,6 +171,24 @@ fn time(_settings: &Settings) -> Finding {
         ))
     } else {
         Finding::Good(now.to_string())
+    }
+}
+
+fn letters(settings: &Settings) -> Finding {
+    let Some(mail) = &settings.mail else {
+        return match settings.mode {
+            Mode::Dev => Finding::Good("letters stay in the mailbox of this world".to_owned()),
+            Mode::Serve => Finding::Doubtful(
+                "no mail server (mail.smtp_url): nobody can confirm an address or set a new \
+                 password"
+                    .to_owned(),
+            ),
+        };
+    };
+    let checked = mail::Smtp::new(&mail.url, &mail.from).and_then(|server| server.check());
+    match checked {
+        Ok(()) => Finding::Good("the mail server lets this program in".to_owned()),
+        Err(fault) => Finding::Bad(fault.to_string()),
     }
 }
 

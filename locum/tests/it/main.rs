@@ -8,6 +8,7 @@
     reason = "helpers of tests fail the test"
 )]
 
+mod audit;
 mod authorization;
 mod bad_input;
 mod bearer;
@@ -19,6 +20,7 @@ mod engines;
 mod first_run;
 mod harness;
 mod likes;
+mod letters;
 mod limits;
 mod oauth1;
 mod oauth1_tokens;

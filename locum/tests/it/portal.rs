@@ -3,26 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::harness::{Answer, Ask, Key, Server, encode, fresh, shared, until};
-
-/// A browser that is signed in.
-struct Browser<'s> {
-    server: &'s Server,
-    cookie: String,
-}
+use crate::pages::browser::Browser;
 
 fn between<'t>(text: &'t str, before: &str, after: &str) -> &'t str {
     let (_, rest) = text
         .split_once(before)
         .unwrap_or_else(|| panic!("no {before:?}: {text}"));
     rest.split_once(after).unwrap().0
-}
-
-fn cookie(answer: &Answer) -> String {
-    let lines = answer.headers.get_all("set-cookie").iter();
-    let pairs: Vec<&str> = lines
-        .filter_map(|line| line.to_str().unwrap().split(';').next())
-        .collect();
-    pairs.join("; ")
 }
 
 fn fields(pairs: &[(&str, &str)]) -> String {
@@ -32,56 +19,37 @@ fn fields(pairs: &[(&str, &str)]) -> String {
     pairs.collect::<Vec<_>>().join("&")
 }
 
-impl<'s> Browser<'s> {
-    fn sign_in(server: &'s Server, name: &str) -> Self {
-        server
-            .cli(&["user", "create", name, "--password", "a long secret"])
-            .well();
-        let page = server.send(Ask::get("/login"));
-        let csrf = between(&page.text(), "name=\"csrf\" value=\"", "\"").to_owned();
-        let form = fields(&[
-            ("csrf", &csrf),
-            ("login", name),
-            ("password", "a long secret"),
-        ]);
-        let ask = Ask::post("/login").form(form);
-        let answer = server.send(ask.header("cookie", cookie(&page)));
-        assert_eq!(answer.status, 303, "{}", answer.text());
-        let cookie = cookie(&answer);
-        Self { server, cookie }
-    }
+/// A browser in which a new developer is signed in.
+fn developer<'s>(server: &'s Server, name: &str) -> Browser<'s> {
+    let made = ["user", "create", name, "--password", "a long secret"];
+    server.cli(&made).well();
+    let mut browser = Browser::new(server);
+    let answer = browser.sign_in(name, "a long secret", "/");
+    assert_eq!(answer.status, 303, "{}", answer.text());
+    browser
+}
 
-    fn get(&self, path: &str) -> Answer {
-        self.server
-            .send(Ask::get(path).header("cookie", &self.cookie))
-    }
+/// The token of the forms that a browser is shown.
+fn csrf(browser: &mut Browser<'_>) -> String {
+    let page = browser.get("/developer/apps/new");
+    between(&page.text(), "name=\"csrf\" value=\"", "\"").to_owned()
+}
 
-    fn csrf(&self) -> String {
-        let page = self.get("/developer/apps/new");
-        between(&page.text(), "name=\"csrf\" value=\"", "\"").to_owned()
-    }
+fn post(browser: &mut Browser<'_>, path: &str, pairs: &[(&str, &str)]) -> Answer {
+    let csrf = csrf(browser);
+    let mut all = vec![("csrf", csrf.as_str())];
+    all.extend(pairs);
+    browser.send(Ask::post(path).form(fields(&all)))
+}
 
-    fn post(&self, path: &str, pairs: &[(&str, &str)]) -> Answer {
-        let csrf = self.csrf();
-        let mut all = vec![("csrf", csrf.as_str())];
-        all.extend(pairs);
-        self.raw(path, &all)
-    }
-
-    fn raw(&self, path: &str, pairs: &[(&str, &str)]) -> Answer {
-        let ask = Ask::post(path).form(fields(pairs));
-        self.server.send(ask.header("cookie", &self.cookie))
-    }
-
-    /// Makes an app; the path of its settings, and what was shown once.
-    fn make(&self, name: &str) -> (String, BTreeMap<String, String>) {
-        let form = form(name, "web", "https://a.example/cb");
-        let answer = self.post("/developer/apps", &pairs(&form));
-        assert_eq!(answer.status, 200, "{}", answer.text());
-        let text = answer.text();
-        let id = between(&text, "App ID <code>", "<");
-        (format!("/developer/apps/{id}"), once(&answer))
-    }
+/// Makes an app; the path of its settings, and what was shown once.
+fn make(browser: &mut Browser<'_>, name: &str) -> (String, BTreeMap<String, String>) {
+    let form = form(name, "web", "https://a.example/cb");
+    let answer = post(browser, "/developer/apps", &pairs(&form));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let text = answer.text();
+    let id = between(&text, "App ID <code>", "<");
+    (format!("/developer/apps/{id}"), once(&answer))
 }
 
 /// What is shown once, by name.
@@ -124,9 +92,9 @@ fn bearer(server: &Server, key: &str, secret: &str) -> Answer {
 #[test]
 fn an_app_is_made_and_its_keys_work_until_they_are_made_anew() {
     let server = Server::start(&["--world", "empty"]);
-    let browser = Browser::sign_in(&server, "grace");
+    let mut browser = developer(&server, "grace");
     assert!(browser.get("/developer/apps").text().contains("No app yet"));
-    let (app, keys) = browser.make("First");
+    let (app, keys) = make(&mut browser, "First");
     let listed = browser.get("/developer/apps").text();
     assert!(listed.contains("First") && !listed.contains(&keys["API secret"]));
 
@@ -144,32 +112,36 @@ fn an_app_is_made_and_its_keys_work_until_they_are_made_anew() {
     let asked = browser.get(&path).text();
     assert!(asked.contains("Regenerate"), "{asked}");
     bearer(&server, key, secret).is(200);
-    let made = once(&browser.post(&path, &[]));
+    let made = once(&post(&mut browser, &path, &[]));
     assert_eq!(&made["API key"], key);
     assert_ne!(&made["API secret"], secret);
     bearer(&server, key, secret).is_code(403, 99);
     bearer(&server, key, &made["API secret"]).is(200);
 
-    let made = once(&browser.post(&format!("{app}/keys/bearer/regenerate"), &[]));
+    let made = once(&post(
+        &mut browser,
+        &format!("{app}/keys/bearer/regenerate"),
+        &[],
+    ));
     server.send(look).is(401);
     let look = Ask::get("/2/users/by/username/grace").bearer(&made["Bearer token"]);
     server.send(look).is(200);
-    own_token(&browser, &app);
-    public_client(&browser);
+    own_token(&mut browser, &app);
+    public_client(&mut browser);
 
     let used = browser.get(&format!("{app}/usage"));
     assert_eq!(used.status, 200, "{}", used.text());
-    the_end(&browser, &app, &made["Bearer token"]);
+    the_end(&mut browser, &app, &made["Bearer token"]);
 }
 
-fn own_token(browser: &Browser<'_>, app: &str) {
+fn own_token(browser: &mut Browser<'_>, app: &str) {
     let path = format!("{app}/keys/access/regenerate");
     assert!(browser.get(&path).text().contains("Create"));
-    let first = once(&browser.post(&path, &[]));
-    let second = once(&browser.post(&path, &[]));
+    let first = once(&post(browser, &path, &[]));
+    let second = once(&post(browser, &path, &[]));
     assert_ne!(first["Access token"], second["Access token"]);
     assert!(browser.get(&path).text().contains("Regenerate"));
-    let api = once(&browser.post(&format!("{app}/keys/api/regenerate"), &[]));
+    let api = once(&post(browser, &format!("{app}/keys/api/regenerate"), &[]));
     for (made, status) in [(&first, 401), (&second, 200)] {
         let ask = Ask::get("/2/users/by/username/grace");
         let key = Key {
@@ -182,22 +154,22 @@ fn own_token(browser: &Browser<'_>, app: &str) {
     }
 }
 
-fn public_client(browser: &Browser<'_>) {
+fn public_client(browser: &mut Browser<'_>) {
     let form = form("Phone", "native", "");
-    let answer = browser.post("/developer/apps", &pairs(&form));
+    let answer = post(browser, "/developer/apps", &pairs(&form));
     let (keys, text) = (once(&answer), answer.text());
     assert!(!keys.contains_key("Client secret"));
     let id = between(&text, "App ID <code>", "<");
     let path = format!("/developer/apps/{id}/keys/client/regenerate");
     assert_eq!(browser.get(&path).status, 404);
-    assert_eq!(browser.post(&path, &[]).status, 404);
+    assert_eq!(post(browser, &path, &[]).status, 404);
 }
 
-fn the_end(browser: &Browser<'_>, app: &str, token: &str) {
+fn the_end(browser: &mut Browser<'_>, app: &str, token: &str) {
     let path = format!("{app}/delete");
     assert_eq!(browser.get(&path).status, 200);
-    assert_eq!(browser.post(&path, &[("name", "Second")]).status, 400);
-    let answer = browser.post(&path, &[("name", "First")]);
+    assert_eq!(post(browser, &path, &[("name", "Second")]).status, 400);
+    let answer = post(browser, &path, &[("name", "First")]);
     assert_eq!(
         (answer.status, answer.header("location")),
         (303, "/developer/apps")
@@ -210,21 +182,21 @@ fn the_end(browser: &Browser<'_>, app: &str, token: &str) {
 #[test]
 fn settings_are_kept_within_their_limits() {
     let server = Server::start(&["--world", "empty"]);
-    let browser = Browser::sign_in(&server, "alan");
-    let (app, _) = browser.make("Limits");
-    let save = |callbacks: &str| {
+    let mut browser = developer(&server, "alan");
+    let (app, _) = make(&mut browser, "Limits");
+    let save = |browser: &mut Browser<'_>, callbacks: &str| {
         let form = form("Renamed <b>", "web", callbacks);
-        browser.post(&app, &pairs(&form))
+        post(browser, &app, &pairs(&form))
     };
     let urls = |count: usize| {
         let urls = (0..count).map(|at| format!("https://a.example/{at}\r\n"));
         urls.collect::<String>()
     };
-    let answer = save(&urls(11));
+    let answer = save(&mut browser, &urls(11));
     assert_eq!(answer.status, 400);
     assert!(!browser.get(&app).text().contains("Renamed"));
-    assert_eq!(save("javascript:alert(1)").status, 400);
-    let answer = save(&urls(10));
+    assert_eq!(save(&mut browser, "javascript:alert(1)").status, 400);
+    let answer = save(&mut browser, &urls(10));
     assert_eq!(answer.status, 303, "{}", answer.text());
     let text = browser.get(answer.header("location")).text();
     assert!(text.contains("https://a.example/9") && text.contains("are saved"));
@@ -235,15 +207,18 @@ fn settings_are_kept_within_their_limits() {
     for (name, kind) in [("", "web"), (&"x".repeat(33), "web"), ("Fine", "toaster")] {
         let form = form(name, kind, "");
         assert_eq!(
-            browser.post(&app, &pairs(&form)).status,
+            post(&mut browser, &app, &pairs(&form)).status,
             400,
             "{name} {kind}"
         );
-        assert_eq!(browser.post("/developer/apps", &pairs(&form)).status, 400);
+        assert_eq!(
+            post(&mut browser, "/developer/apps", &pairs(&form)).status,
+            400
+        );
     }
 
-    let tried = |url: &str| {
-        let answer = browser.post(&format!("{app}/callbacks"), &[("url", url)]);
+    let mut tried = |url: &str| {
+        let answer = post(&mut browser, &format!("{app}/callbacks"), &[("url", url)]);
         assert_eq!(answer.status, 200);
         answer.text()
     };
@@ -259,9 +234,9 @@ fn settings_are_kept_within_their_limits() {
 #[test]
 fn apps_are_their_developers_own_and_forms_come_from_our_pages() {
     let server = Server::start(&["--world", "empty"]);
-    let browser = Browser::sign_in(&server, "mine");
-    let other = Browser::sign_in(&server, "theirs");
-    let (app, _) = browser.make("Mine");
+    let mut browser = developer(&server, "mine");
+    let mut other = developer(&server, "theirs");
+    let (app, _) = make(&mut browser, "Mine");
     let tails = [
         "",
         "/keys",
@@ -277,8 +252,13 @@ fn apps_are_their_developers_own_and_forms_come_from_our_pages() {
         assert_eq!(answer.status, 404, "{path}");
         assert!(!answer.text().contains("Mine"));
         if !matches!(tail, "/keys" | "/usage") {
-            assert_eq!(other.post(&path, &[("name", "Mine")]).status, 404, "{path}");
-            let forged = browser.raw(&path, &[("name", "Mine"), ("csrf", &other.csrf())]);
+            assert_eq!(
+                post(&mut other, &path, &[("name", "Mine")]).status,
+                404,
+                "{path}"
+            );
+            let forged = [("name", "Mine"), ("csrf", &csrf(&mut other))];
+            let forged = browser.send(Ask::post(&path).form(fields(&forged)));
             assert_eq!(forged.status, 403, "{path}");
         }
         let answer = server.send(Ask::get(&path));
@@ -287,10 +267,9 @@ fn apps_are_their_developers_own_and_forms_come_from_our_pages() {
     }
     assert_eq!(browser.get("/developer/apps/x").status, 404);
     assert_eq!(browser.get(&format!("{app}/keys/x/regenerate")).status, 404);
-    let csrf = browser.csrf();
+    let csrf = csrf(&mut browser);
     let ask = Ask::post(format!("{app}/delete")).form(fields(&[("csrf", &csrf), ("name", "Mine")]));
-    let ask = ask.header("cookie", &browser.cookie);
-    let answer = server.send(ask.header("origin", "https://evil.example"));
+    let answer = browser.send(ask.header("origin", "https://evil.example"));
     assert_eq!(answer.status, 403);
     assert_eq!(browser.get(&app).status, 200);
     for name in [
@@ -311,11 +290,12 @@ fn apps_are_their_developers_own_and_forms_come_from_our_pages() {
 fn a_test_platform_explains_signatures_and_shows_its_letters() {
     let server = shared();
     let person = server.person("exp");
-    let page = server.send(Ask::get("/developer/explain"));
+    let mut browser = Browser::new(server);
+    let page = browser.get("/developer/explain");
     let csrf = between(&page.text(), "name=\"csrf\" value=\"", "\"").to_owned();
     let header = Ask::get("/2/users/me").signature(&person.key(), &server.url);
     let url = format!("{}/2/users/me", server.url);
-    let send = |csrf: &str, method: &str, header: &str| {
+    let mut send = |csrf: &str, method: &str, header: &str| {
         let form = fields(&[
             ("csrf", csrf),
             ("method", method),
@@ -324,7 +304,7 @@ fn a_test_platform_explains_signatures_and_shows_its_letters() {
             ("base_string", "GET&x"),
         ]);
         let ask = Ask::post("/developer/explain").form(form);
-        server.send(ask.header("cookie", cookie(&page)))
+        browser.send(ask)
     };
     let text = send(&csrf, "GET", &header).text();
     assert!(text.contains("The signature holds"), "{text}");
@@ -357,11 +337,9 @@ fn letters_stand_in_the_mailbox_of_a_test_platform() {
         &address,
     ];
     server.cli(&made).well();
-    let page = server.send(Ask::get("/forgotten-password"));
-    let csrf = between(&page.text(), "name=\"csrf\" value=\"", "\"").to_owned();
-    let form = fields(&[("csrf", &csrf), ("email", &address)]);
-    let ask = Ask::post("/forgotten-password").form(form);
-    let answer = server.send(ask.header("cookie", cookie(&page)));
+    let mut browser = Browser::new(server);
+    let page = browser.get("/forgotten-password");
+    let answer = browser.submit(&page, "/forgotten-password", &[("email", &address)]);
     assert!(answer.status < 400, "{}", answer.text());
     let text = server.send(Ask::get("/mailbox")).text();
     let (before, _) = text
@@ -380,8 +358,8 @@ fn letters_stand_in_the_mailbox_of_a_test_platform() {
 #[test]
 fn usage_stands_beside_its_limits() {
     let server = Server::start(&["--world", "empty", "--rate-limits", "table"]);
-    let browser = Browser::sign_in(&server, "busy");
-    let (app, keys) = browser.make("Busy");
+    let mut browser = developer(&server, "busy");
+    let (app, keys) = make(&mut browser, "Busy");
     assert!(
         browser
             .get(&format!("{app}/usage"))

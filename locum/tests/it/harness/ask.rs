@@ -199,6 +199,14 @@ impl Answer {
 
     /// It has this status and this legacy code.
     #[track_caller]
+    /// It is a page with this status.
+    pub(crate) fn is_page(&self, status: u16) -> String {
+        assert_eq!(self.status, status, "{}", self.text());
+        let kind = self.header("content-type");
+        assert!(kind.starts_with("text/html"), "{kind}: {}", self.text());
+        self.text()
+    }
+
     pub(crate) fn is_code(&self, status: u16, code: u64) {
         let errors = &self.is(status)["errors"];
         assert_eq!(errors[0]["code"], code, "{}: {errors}", self.shown);

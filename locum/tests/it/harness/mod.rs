@@ -3,12 +3,14 @@
 mod ask;
 mod database;
 mod person;
+mod post_office;
 mod process;
 mod server;
 
 pub(crate) use ask::{Answer, Ask, Key, encode};
 pub(crate) use database::{Engine, engine};
 pub(crate) use person::{App, Person};
+pub(crate) use post_office::PostOffice;
 pub(crate) use process::{Ran, run};
 pub(crate) use server::{Server, shared};
 

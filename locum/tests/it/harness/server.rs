@@ -19,6 +19,8 @@ pub(crate) struct Server {
     folder: TempDir,
     database: Option<Database>,
     args: Vec<String>,
+    /// Where a real network is met, if this is one; its keys go with each command.
+    network: Option<Vec<String>>,
     process: Option<Process>,
     pub(crate) url: String,
     /// The lines of `dev.env`, without their prefix.
@@ -43,6 +45,28 @@ impl Server {
     /// Starts a server on a new folder, without rate limits unless the arguments say otherwise.
     pub(crate) fn start(args: &[&str]) -> Self {
         let mut server = Self::prepare(args);
+        server.start_again();
+        server
+    }
+
+    /// Starts a real network, `locum serve`, as far as one can be on this machine.
+    pub(crate) fn serve(args: &[&str]) -> Self {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = free.local_addr().unwrap();
+        drop(free);
+        let keys = [
+            format!("listen.addr={address}"),
+            format!("core.base_url=http://{address}"),
+            "core.danger_plain_http=true".to_owned(),
+            "secrets.danger_key_in_data_dir=true".to_owned(),
+            "limits.danger_rate_limits=true".to_owned(),
+            "limits.rate_limits=off".to_owned(),
+        ];
+        let sets = keys.into_iter().flat_map(|key| ["--set".to_owned(), key]);
+        let own = args.iter().map(ToString::to_string);
+        let mut server = Self::prepare(&["--rate-limits", "off"]);
+        server.args = Vec::new();
+        server.network = Some(sets.chain(own).collect());
         server.start_again();
         server
     }
@@ -72,6 +96,7 @@ impl Server {
             folder: TempDir::new().unwrap(),
             database: Database::make(engine),
             args,
+            network: None,
             process: None,
             url: String::new(),
             env: BTreeMap::new(),
@@ -96,6 +121,7 @@ impl Server {
         if let Some(database) = &self.database {
             args.extend(["--db".to_owned(), database.url.clone()]);
         }
+        args.extend(self.network.iter().flatten().cloned());
         args
     }
 
@@ -124,7 +150,10 @@ impl Server {
     pub(crate) fn launch(&mut self) {
         let file = |name| File::create(self.beside(name)).unwrap();
         let child = locum(self.folder.path())
-            .args(["dev", "--port", "0", "--control-port", "0"])
+            .args(match self.network {
+                Some(_) => &["serve"][..],
+                None => &["dev", "--port", "0", "--control-port", "0"],
+            })
             .args(self.place())
             .args(&self.args)
             .stdout(file("out.log"))
@@ -155,7 +184,8 @@ impl Server {
     }
 
     fn read_env(&self) -> BTreeMap<String, String> {
-        let text = std::fs::read_to_string(self.data().join("dev.env")).unwrap();
+        let text = std::fs::read_to_string(self.data().join("dev.env"));
+        let text = text.unwrap_or_default();
         let lines = text
             .lines()
             .filter_map(|line| line.strip_prefix("LOCUM_")?.split_once('='));

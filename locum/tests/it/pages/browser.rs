@@ -7,13 +7,13 @@ use serde_json::Value;
 use crate::harness::{Answer, Ask, Server, encode, fresh};
 
 /// A browser with its cookies.
-pub(super) struct Browser<'s> {
-    pub(super) server: &'s Server,
-    pub(super) cookies: BTreeMap<String, String>,
+pub(crate) struct Browser<'s> {
+    pub(crate) server: &'s Server,
+    pub(crate) cookies: BTreeMap<String, String>,
 }
 
 impl<'s> Browser<'s> {
-    pub(super) const fn new(server: &'s Server) -> Self {
+    pub(crate) const fn new(server: &'s Server) -> Self {
         Self {
             server,
             cookies: BTreeMap::new(),
@@ -21,7 +21,7 @@ impl<'s> Browser<'s> {
     }
 
     /// A browser in which somebody new is signed in.
-    pub(super) fn of_someone(server: &'s Server) -> (Self, String) {
+    pub(crate) fn of_someone(server: &'s Server) -> (Self, String) {
         let name = someone(server);
         let mut browser = Self::new(server);
         let answer = browser.sign_in(&name, "secret", "/settings/account");
@@ -30,7 +30,7 @@ impl<'s> Browser<'s> {
     }
 
     /// Sends a request with its cookies, and keeps those that come.
-    pub(super) fn send(&mut self, ask: Ask) -> Answer {
+    pub(crate) fn send(&mut self, ask: Ask) -> Answer {
         let pairs = self.cookies.iter();
         let cookies: Vec<_> = pairs
             .map(|(name, value)| format!("{name}={value}"))
@@ -48,12 +48,12 @@ impl<'s> Browser<'s> {
         answer
     }
 
-    pub(super) fn get(&mut self, target: impl Into<String>) -> Answer {
+    pub(crate) fn get(&mut self, target: impl Into<String>) -> Answer {
         self.send(Ask::get(target))
     }
 
     /// Sends the form that a page shows, with fields of its own.
-    pub(super) fn submit(
+    pub(crate) fn submit(
         &mut self,
         page: &Answer,
         action: &str,
@@ -67,7 +67,7 @@ impl<'s> Browser<'s> {
         self.send(posted(action, &all).header("origin", origin))
     }
 
-    pub(super) fn sign_in(&mut self, login: &str, password: &str, next: &str) -> Answer {
+    pub(crate) fn sign_in(&mut self, login: &str, password: &str, next: &str) -> Answer {
         let page = self.get(format!("/login?next={}", encode(next)));
         assert_eq!(page.status, 200, "{}", page.text());
         let fields = [("login", login), ("password", password)];
@@ -76,7 +76,7 @@ impl<'s> Browser<'s> {
 }
 
 /// A form as it goes over the wire.
-pub(super) fn posted(action: &str, fields: &BTreeMap<String, String>) -> Ask {
+pub(crate) fn posted(action: &str, fields: &BTreeMap<String, String>) -> Ask {
     let pairs: Vec<_> = fields
         .iter()
         .map(|(name, value)| format!("{}={}", encode(name), encode(value)))
@@ -85,7 +85,7 @@ pub(super) fn posted(action: &str, fields: &BTreeMap<String, String>) -> Ask {
 }
 
 /// The hidden fields of the form with this action.
-pub(super) fn hidden(html: &str, action: &str) -> BTreeMap<String, String> {
+pub(crate) fn hidden(html: &str, action: &str) -> BTreeMap<String, String> {
     let start = format!("action=\"{}\"", action.replace('&', "&#38;"));
     let form = html.split(&start).nth(1);
     let form = form.unwrap_or_else(|| panic!("no form to {action} on {html}"));
@@ -115,7 +115,7 @@ fn plain(html: &str) -> String {
 }
 
 /// Somebody new, whose password is `secret`.
-pub(super) fn someone(server: &Server) -> String {
+pub(crate) fn someone(server: &Server) -> String {
     let name = format!("visitor{}", fresh());
     let made = ["user", "create", &name, "--password", "secret"];
     server.cli(&made).well();
@@ -123,7 +123,7 @@ pub(super) fn someone(server: &Server) -> String {
 }
 
 /// A new app, made with further arguments.
-pub(super) fn app(server: &Server, more: &[&str]) -> Value {
+pub(crate) fn app(server: &Server, more: &[&str]) -> Value {
     let name = format!("App {}", fresh());
     let owner = server.app().owner.clone();
     let made = ["app", "create", &name, "--owner", &owner];
@@ -131,14 +131,14 @@ pub(super) fn app(server: &Server, more: &[&str]) -> Value {
 }
 
 /// A text member of what a command answered.
-pub(super) fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+pub(crate) fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value[name]
         .as_str()
         .unwrap_or_else(|| panic!("no {name}: {value}"))
 }
 
 /// A parameter of an address.
-pub(super) fn param(url: &str, name: &str) -> Option<String> {
+pub(crate) fn param(url: &str, name: &str) -> Option<String> {
     let query = url.split_once('?')?.1;
     let pairs = base::percent::parse_form(query).unwrap();
     let mut pairs = pairs.into_iter();

@@ -1,0 +1,133 @@
+//! `locum audit`: what was done to accounts and apps, by whom and from where.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use base::{AppId, Fault, Stop, UserId};
+use clap::Subcommand;
+use network::audit::{self, By, Entry, Filter, Kind};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::Tx;
+
+use super::execute::new_file;
+use super::find;
+use crate::world::World;
+
+/// What may be asked of the record.
+#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum AuditCommand {
+    /// Lists entries, newest first
+    List {
+        /// What this user did: @username or id
+        #[arg(long)]
+        user: Option<String>,
+        /// What was done to this app: id, API key, client id or name
+        #[arg(long)]
+        app: Option<String>,
+        /// Begins before this entry
+        #[arg(long, value_name = "SEQ")]
+        before: Option<i64>,
+        /// At most so many
+        #[arg(long, default_value_t = 100)]
+        limit: i64,
+    },
+    /// Writes all entries as JSON Lines, oldest first
+    Export {
+        /// The file to write
+        file: PathBuf,
+    },
+}
+
+/// Entries that are read at once.
+const PAGE: i64 = 1000;
+
+/// Does it.
+pub(super) async fn execute(world: &World, command: AuditCommand) -> Result<Value, Stop> {
+    match command {
+        AuditCommand::List {
+            user,
+            app,
+            before,
+            limit,
+        } => {
+            let read = world.store.read(move |tx| {
+                let filter = Filter {
+                    actor: who(tx, user.as_deref())?,
+                    app: which(tx, app.as_deref())?,
+                    before,
+                };
+                Ok::<_, Stop>(audit::list(tx, filter, limit.clamp(1, PAGE))?)
+            });
+            Ok(read.await?.iter().map(speak).collect())
+        }
+        AuditCommand::Export { file } => export(world, &file).await,
+    }
+}
+
+fn who(tx: &mut Tx<'_>, user: Option<&str>) -> Result<Option<UserId>, Stop> {
+    user.map(|text| Ok(find::user(tx, text)?.id)).transpose()
+}
+
+fn which(tx: &mut Tx<'_>, app: Option<&str>) -> Result<Option<AppId>, Stop> {
+    app.map(|text| Ok(find::app(tx, text)?.id)).transpose()
+}
+
+async fn export(world: &World, path: &Path) -> Result<Value, Stop> {
+    new_file(path)?;
+    let file = File::create_new(path).map_err(Fault::when("making the file"))?;
+    let mut out = BufWriter::new(file);
+    let (mut last, mut lines) = (0, 0_u64);
+    loop {
+        let read = world
+            .store
+            .read(move |tx| Ok::<_, Stop>(audit::after(tx, last, PAGE)?));
+        let page = read.await?;
+        let Some(end) = page.last() else { break };
+        last = end.seq;
+        for entry in &page {
+            writeln!(out, "{}", speak(entry)).map_err(Fault::when("writing the file"))?;
+            lines += 1;
+        }
+    }
+    let file = out.into_inner();
+    let file = file.map_err(|error| Fault::caused("writing the file", error.into_error()))?;
+    file.sync_all().map_err(Fault::when("writing the file"))?;
+    Ok(json!({"file": path, "lines": lines}))
+}
+
+fn speak(entry: &Entry) -> Value {
+    let actor = match entry.actor {
+        Some(user) => Value::from(user.to_string()),
+        None if entry.operator => Value::from("operator"),
+        None => Value::Null,
+    };
+    let detail: Value = serde_json::from_str(&entry.detail).unwrap_or(Value::Null);
+    json!({
+        "seq": entry.seq,
+        "at": entry.at.to_string(),
+        "kind": entry.kind,
+        "actor": actor,
+        "app_id": entry.app.map(|app| app.to_string()),
+        "address": entry.address,
+        "detail": detail,
+    })
+}
+
+/// Notes what an operator does, in the transaction that does it.
+pub(super) fn note(
+    tx: &mut Tx<'_>,
+    kind: Kind,
+    app: Option<AppId>,
+    detail: &Value,
+) -> Result<(), Fault> {
+    audit::append(tx, &By::operator(), kind, app, detail)
+}
+
+/// The same of what is no transaction.
+pub(super) async fn noted(world: &World, kind: Kind, detail: Value) -> Result<(), Stop> {
+    let note = move |tx: &mut Tx<'_>| Ok(note(tx, kind, None, &detail)?);
+    world.store.write(note).await
+}

@@ -1,0 +1,105 @@
+//! What operators do stands in the record, whoever carries it out (security K14).
+
+use serde_json::Value;
+
+use crate::harness::Server;
+
+const KINDS: [&str; 14] = [
+    "user.create",
+    "user.verify",
+    "password.set",
+    "app.create",
+    "app.rotate",
+    "app.update",
+    "token.mint",
+    "token.expire",
+    "token.revoke",
+    "user.suspend",
+    "user.restore",
+    "app.delete",
+    "data.export",
+    "user.delete",
+];
+
+fn act(server: &Server, name: &str) -> Vec<String> {
+    let cli = |args: &[&str]| server.cli(args).json();
+    let mut secrets = Vec::new();
+    let mut kept = |value: &Value, names: &[&str]| {
+        for name in names {
+            secrets.push(value[*name].as_str().unwrap().to_owned());
+        }
+    };
+    kept(&cli(&["user", "create", name]), &["password"]);
+    cli(&["user", "verify", name]);
+    kept(
+        &cli(&["user", "password", name, "--end-tokens"]),
+        &["password"],
+    );
+    let made = cli(&["app", "create", name, "--owner", name]);
+    kept(&made, &["api_secret", "bearer_token", "client_secret"]);
+    kept(&cli(&["app", "rotate", name, "api"]), &["api_secret"]);
+    cli(&["app", "type", name, "automated"]);
+    for end in ["expire", "revoke"] {
+        let minted = cli(&["token", "mint", "--app", name, "--user", name]);
+        kept(&minted, &["token"]);
+        cli(&["token", end, minted["token"].as_str().unwrap()]);
+    }
+    cli(&["user", "suspend", name]);
+    cli(&["user", "restore", name]);
+    cli(&["app", "delete", made["id"].as_str().unwrap()]);
+    let file = server.beside(&format!("{name}.jsonl"));
+    cli(&["export", file.to_str().unwrap()]);
+    cli(&["user", "delete", name]);
+    secrets
+}
+
+fn kinds(rows: &[Value]) -> Vec<&str> {
+    let mut kinds: Vec<_> = rows
+        .iter()
+        .map(|row| row["kind"].as_str().unwrap())
+        .collect();
+    kinds.dedup();
+    kinds
+}
+
+#[test]
+fn what_an_operator_does_is_recorded_and_can_be_written_out() {
+    let mut server = Server::serve(&[]);
+    let mut secrets = act(&server, "through");
+    server.stop();
+    secrets.extend(act(&server, "beside"));
+    server.start_again();
+
+    let listed = server.cli(&["audit", "list", "--limit", "1000"]).json();
+    let mut rows = listed.as_array().unwrap().clone();
+    assert!(
+        rows.iter().all(|row| row["actor"] == "operator"),
+        "{listed}"
+    );
+    rows.reverse();
+    let twice = [KINDS, KINDS].concat();
+    let told: Vec<_> = kinds(&rows);
+    // Tokens are minted twice, and sessions are ended where there are some.
+    for kind in KINDS {
+        let count = |all: &[&str]| all.iter().filter(|one| **one == kind).count();
+        assert!(count(&told) >= count(&twice), "{kind}: {told:?}");
+    }
+    let file = server.beside("audit.jsonl");
+    let written = server
+        .cli(&["audit", "export", file.to_str().unwrap()])
+        .json();
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(written["lines"], text.lines().count());
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines, rows);
+    for secret in &secrets {
+        assert!(!text.contains(secret), "{secret} is in the record");
+    }
+    server
+        .cli(&["audit", "export", file.to_str().unwrap()])
+        .ends(1);
+    server.cli(&["audit", "list", "--user", "nobody"]).ends(1);
+}

@@ -1,0 +1,176 @@
+//! A real network and its mail server: invitations, addresses, new passwords.
+
+use crate::harness::{Ask, PostOffice, Server, fresh, until};
+use crate::pages::browser::Browser;
+
+const NEW: &str = "tr4ms stop here";
+
+fn network(office: &PostOffice, password: &str, more: &[&str]) -> Server {
+    let mail = [
+        format!("mail.smtp_url={}", office.url(password)),
+        "mail.from=Harbour <no-reply@harbour.example>".to_owned(),
+        "core.site_name=Harbour".to_owned(),
+        "auth.registration=invite".to_owned(),
+    ];
+    let sets = mail.iter().flat_map(|set| ["--set", set.as_str()]);
+    let all: Vec<&str> = sets.chain(more.iter().copied()).collect();
+    Server::serve(&all)
+}
+
+/// The path and the secret of the link in a letter.
+fn link(server: &Server, text: &str) -> (String, String) {
+    let path = text.split(server.url.as_str()).nth(1).unwrap();
+    let path = path.split_whitespace().next().unwrap();
+    let (_, token) = path.split_once("?token=").unwrap();
+    (path.to_owned(), token.to_owned())
+}
+
+#[test]
+fn whoever_is_invited_joins_confirms_and_gets_back_in() {
+    let office = PostOffice::open("hush-hush");
+    let server = network(&office, "hush-hush", &[]);
+    let mut browser = Browser::new(&server);
+    let page = browser.get("/join").text();
+    assert!(page.contains("· Harbour</title>") && !page.contains("name=\"password\""));
+
+    let (name, address) = ("grace", "grace@mail.example");
+    let invited = server.cli(&["invite", "--email", address]).json();
+    let letter = office.wait_for(address, "you are invited to join Harbour");
+    assert_eq!(letter.from, "no-reply@harbour.example");
+    let (path, token) = link(&server, &letter.text);
+    assert!(invited["link"].as_str().unwrap().ends_with(&path));
+    let action = format!("/join?token={token}");
+    let fields = [
+        ("username", name),
+        ("name", "Grace"),
+        ("email", address),
+        ("password", NEW),
+    ];
+    let page = browser.get(path.clone());
+    let made = browser.submit(&page, &action, &fields);
+    assert_eq!(made.status, 303, "{}", made.text());
+    // It works once.
+    assert!(
+        !Browser::new(&server)
+            .get(path)
+            .text()
+            .contains("name=\"password\"")
+    );
+    let again = [
+        ("username", "second"),
+        ("email", "b@mail.example"),
+        ("password", NEW),
+    ];
+    let again = Browser::new(&server).submit(&page, &action, &again);
+    assert!(matches!(again.status, 400 | 403), "{}", again.status);
+
+    confirms(&server, &office, &mut browser, name, address);
+    gets_back_in(&server, &office, name, address);
+    let logged = server.logged();
+    assert!(logged.contains("a letter was not sent"), "{logged}");
+    assert!(
+        !logged.contains("hush-hush") && !logged.contains(&token),
+        "{logged}"
+    );
+}
+
+/// Programs see the address once it is confirmed.
+fn confirms(
+    server: &Server,
+    office: &PostOffice,
+    browser: &mut Browser<'_>,
+    name: &str,
+    address: &str,
+) {
+    let app = [
+        "app",
+        "create",
+        "Reader",
+        "--owner",
+        name,
+        "--request-email",
+    ];
+    server.cli(&app).well();
+    let mint = ["token", "mint", "--app", "Reader", "--user", name];
+    let token = server.cli(&mint).json()["token"].clone();
+    let seen = || {
+        let ask = Ask::get("/2/users/me?user.fields=confirmed_email");
+        server.send(ask.bearer(token.as_str().unwrap())).is(200)["data"]["confirmed_email"].clone()
+    };
+    assert!(seen().is_null());
+    let letter = office.wait_for(address, "confirm that this address");
+    let (path, token) = link(server, &letter.text);
+    let page = browser.get(path);
+    let done = browser.submit(&page, "/account/confirm", &[("token", &token)]);
+    assert!(
+        done.text().contains("Email address confirmed"),
+        "{}",
+        done.text()
+    );
+    assert_eq!(seen(), address);
+}
+
+/// A mail server that has no time is asked again.
+fn gets_back_in(server: &Server, office: &PostOffice, name: &str, address: &str) {
+    office.be_busy_for(1);
+    let mut browser = Browser::new(server);
+    let page = browser.get("/forgotten-password");
+    browser.submit(&page, "/forgotten-password", &[("email", address)]);
+    let letter = office.wait_for(address, "set a new password");
+    let (path, token) = link(server, &letter.text);
+    let page = browser.get(path);
+    let fields = [("token", token.as_str()), ("password", "tr4ms go there")];
+    let done = browser.submit(&page, "/account/reset", &fields);
+    assert_eq!(done.header("location"), "/login", "{}", done.text());
+    assert_eq!(browser.sign_in(name, "tr4ms go there", "/").status, 303);
+}
+
+#[test]
+fn a_password_that_the_mail_server_refuses_is_told_and_not_shown() {
+    let office = PostOffice::open("hush-hush");
+    let server = network(&office, "wrong-secret", &["--set", "auth.pkce_plain=warn"]);
+    let address = format!("a{}@mail.example", fresh());
+    let made = [
+        "user",
+        "create",
+        "ada",
+        "--email",
+        &address,
+        "--password",
+        NEW,
+    ];
+    server.cli(&made).well();
+    let mut browser = Browser::new(&server);
+    let page = browser.get("/forgotten-password");
+    browser.submit(&page, "/forgotten-password", &[("email", &address)]);
+    until("the log says so", || server.logged().contains("535"));
+    assert!(!server.logged().contains("wrong-secret"));
+    assert_eq!(office.count(), 0);
+    let doctor = server.cli(&["doctor"]);
+    let rows: serde_json::Value = serde_json::from_str(&doctor.out).unwrap();
+    let rows = rows.as_array().unwrap();
+    let mail = rows.iter().find(|row| row["name"] == "mail").unwrap();
+    assert_eq!(mail["state"], "bad", "{mail}");
+    assert!(!(doctor.out + &doctor.err).contains("wrong-secret"));
+    // Nothing else of the test platform is here.
+    assert_eq!(browser.get("/mailbox").status, 404);
+}
+
+#[test]
+fn nobody_joins_a_network_that_is_closed() {
+    let server = Server::serve(&[]);
+    let mut browser = Browser::new(&server);
+    let page = browser.get("/").text();
+    assert!(
+        page.contains("Sign in") && !page.contains("Create an account"),
+        "{page}"
+    );
+    let page = browser.get("/join");
+    assert!(page.text().contains("Registration is closed"));
+    let refused = server.cli(&["invite"]);
+    refused.ends(1);
+    assert!(refused.err.contains("closed"), "{}", refused.err);
+    let wrong = server.cli(&["conf", "check", "--set", "mail.smtp_url=smtp://a:hush@b"]);
+    wrong.ends(2);
+    assert!(!wrong.err.contains("hush"));
+}

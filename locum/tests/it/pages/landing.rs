@@ -1,0 +1,159 @@
+//! The first page, what cannot go on, and saying no before signing in.
+
+use super::browser::{Browser, app, param, someone, text};
+use crate::harness::{Ask, Server, encode, shared};
+
+const CALLBACK: &str = "https://client.example/cb";
+
+#[test]
+fn the_first_page_says_where_to_go() {
+    let server = shared();
+    let page = Browser::new(server).get("/").is_page(200);
+    for words in [
+        "Sign in",
+        "Create an account",
+        "/mailbox",
+        "dev.env",
+        &server.url,
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    let (mut browser, _) = Browser::of_someone(server);
+    let page = browser.get("/").is_page(200);
+    assert!(page.contains("Your account") && !page.contains("Create an account"));
+}
+
+#[test]
+fn what_a_person_looks_for_in_vain_is_told_on_a_page() {
+    let server = shared();
+    let look = |ask: Ask| server.send(ask.header("accept", "text/html,*/*;q=0.8"));
+    let answer = look(Ask::get("/nothing/here").header("x-request-id", "my-request-7"));
+    let page = answer.is_page(404);
+    assert!(page.contains("There is nothing here"), "{page}");
+    assert!(page.contains("my-request-7") && page.contains("/assets/"));
+    assert!(!answer.header("content-security-policy").is_empty());
+    let answer = look(Ask::post("/settings/account").form("a=b"));
+    assert!(answer.is_page(405).contains("can’t be used like that"));
+    assert!(answer.header("allow").contains("GET"));
+    // Programs are told as before.
+    for path in ["/2/nothing", "/1.1/nothing.json", "/12/nothing"] {
+        let answer = look(Ask::get(path));
+        assert_eq!(answer.status, 404);
+        assert!(!answer.header("content-type").contains("html"), "{path}");
+    }
+    let answer = server.send(Ask::get("/nothing/here"));
+    assert!(answer.header("content-type").contains("json"));
+
+    let server = Server::start(&["--world", "empty", "--rate-limits", "table"]);
+    let mut answers = (0..1000).map(|_| server.send(Ask::get("/login")));
+    let answer = answers.find(|answer| answer.status != 200).unwrap();
+    assert!(answer.is_page(429).contains("Too many tries"));
+    assert!(answer.number("retry-after") > 0);
+}
+
+#[test]
+fn whoever_does_not_want_to_sign_in_says_no() {
+    let server = shared();
+    let app = app(server, &["--callback", CALLBACK]);
+    let mut browser = Browser::new(server);
+    let challenge = "a".repeat(43);
+    let asked = format!(
+        "/i/oauth2/authorize?response_type=code&client_id={}&redirect_uri={}&scope=tweet.read\
+         &state=mine&code_challenge={challenge}&code_challenge_method=plain",
+        text(&app, "client_id"),
+        encode(CALLBACK),
+    );
+    let page = browser.get(asked.clone());
+    let no = browser.submit(&page, "/i/oauth2/authorize", &[("decision", "deny")]);
+    let to = no.header("location");
+    assert!(to.starts_with(CALLBACK), "{}", no.text());
+    assert_eq!(param(to, "error").as_deref(), Some("access_denied"));
+    assert_eq!(param(to, "state").as_deref(), Some("mine"));
+    // Allowing still needs somebody.
+    let yes = browser.submit(&page, "/i/oauth2/authorize", &[("decision", "allow")]);
+    assert!(yes.header("location").starts_with("/i/oauth2/authorize?"));
+
+    // Here nobody is warned of the weaker method, elsewhere everybody is.
+    let name = someone(server);
+    browser.sign_in(&name, "secret", "/");
+    assert!(!browser.get(asked).text().contains("outdated method"));
+}
+
+#[test]
+fn the_weaker_method_of_pkce_is_warned_of() {
+    let server = Server::start(&["--set", "auth.pkce_plain=warn"]);
+    let owner = someone(&server);
+    let made = [
+        "app",
+        "create",
+        "Plain",
+        "--owner",
+        &owner,
+        "--callback",
+        CALLBACK,
+    ];
+    let app = server.cli(&made).json();
+    let mut browser = Browser::new(&server);
+    browser.sign_in(&owner, "secret", "/");
+    let asked = format!(
+        "/i/oauth2/authorize?response_type=code&client_id={}&redirect_uri={}&scope=tweet.read\
+         &state=mine&code_challenge={}&code_challenge_method=plain",
+        text(&app, "client_id"),
+        encode(CALLBACK),
+        "a".repeat(43),
+    );
+    let keys = format!("/developer/apps/{}/keys", text(&app, "id"));
+    assert!(!browser.get(keys.clone()).text().contains("Use S256"));
+    let page = browser.get(asked);
+    assert!(page.text().contains("outdated method"), "{}", page.text());
+    browser.submit(&page, "/i/oauth2/authorize", &[("decision", "allow")]);
+    assert!(browser.get(keys).text().contains("Use S256"));
+}
+
+#[test]
+fn a_new_password_disconnects_apps_where_that_is_asked_for() {
+    let server = shared();
+    let person = server.person("leak");
+    let mut browser = Browser::new(server);
+    browser.sign_in(&person.username, "secret", "/");
+    let me = || {
+        server
+            .send(Ask::get("/2/users/me").bearer(&person.token))
+            .status
+    };
+    let mut change = |old: &str, new: &str, more: &[(&str, &str)]| {
+        let page = browser.get("/settings/account");
+        let fields = [&[("current", old), ("password", new)], more].concat();
+        let answer = browser.submit(&page, "/settings/account/password", &fields);
+        assert_eq!(answer.status, 303, "{}", answer.text());
+    };
+    change("secret", "tr4ms stop here", &[]);
+    assert_eq!(me(), 200);
+    change("tr4ms stop here", "tr4ms go there", &[("end_tokens", "on")]);
+    assert_eq!(me(), 401);
+}
+
+#[test]
+fn a_new_address_waits_and_is_taken_back() {
+    let server = shared();
+    let (mut browser, name) = Browser::of_someone(server);
+    let page = browser.get("/settings/account");
+    let set = |browser: &mut Browser<'_>, email: &str| {
+        let fields = [("email", email), ("email_password", "secret")];
+        browser.submit(&page, "/settings/account/email", &fields)
+    };
+    // The first address is the account's at once, confirmed or not; the next one waits.
+    let (first, next) = (format!("{name}@a.example"), format!("{name}@b.example"));
+    assert_eq!(set(&mut browser, &first).status, 200);
+    assert_eq!(set(&mut browser, &next).status, 200);
+    let page = browser.get("/settings/account");
+    assert!(page.text().contains(&next), "{}", page.text());
+    let sent = browser.submit(&page, "/settings/account/email/resend", &[]);
+    assert!(sent.text().contains(&next), "{}", sent.text());
+    let done = browser.submit(&page, "/settings/account/email/cancel", &[]);
+    let page = browser.get(done.header("location")).text();
+    assert!(
+        page.contains("stays as it is") && !page.contains(&next),
+        "{page}"
+    );
+}
