@@ -26,6 +26,8 @@ const SCRIPTS: &[(&str, &str)] = &[
     (
         "bookmarks",
         include_str!("../../migrations/0007_bookmarks.sql"),
+    ),
+    (
         "letters_end",
         include_str!("../../migrations/0012_letters_end.sql"),
     ),
