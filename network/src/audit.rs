@@ -57,6 +57,8 @@ kinds! {
     USER_CREATE = "user.create";
     /// An operator set a verification mark.
     USER_VERIFY = "user.verify";
+    /// A profile was edited or marked.
+    USER_UPDATE = "user.update";
     /// An account was suspended.
     USER_SUSPEND = "user.suspend";
     /// An account was restored.

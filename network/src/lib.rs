@@ -25,6 +25,7 @@ pub mod passwords;
 pub mod people;
 pub mod portal;
 pub mod posts;
+pub mod profiles;
 pub mod replies;
 pub mod reposts;
 pub mod sessions;

@@ -4,10 +4,11 @@ use base::refusal::Subject;
 use base::text::{NAME_LENGTH, name_problem, username_ok};
 use base::{Fault, Refusal, Stop, Time, UserId};
 use store::users::{self, State, User};
-use store::{Tx, log};
+use store::{Tx, log, sessions};
 
 use crate::audit::{self, By, Kind};
 use crate::compose;
+use crate::profiles::BIOGRAPHY_LENGTH;
 use crate::sessions::about;
 use crate::visibility::{Sight, of_user};
 
@@ -42,10 +43,14 @@ pub struct NewUser {
     pub email: String,
 }
 
-const VERIFIED_TYPES: &[&str] = &["none", "blue", "business", "government"];
-const SUBSCRIPTION_TYPES: &[&str] = &["None", "Basic", "Premium", "PremiumPlus"];
+pub(crate) const VERIFIED_TYPES: &[&str] = &["none", "blue", "business", "government"];
+pub(crate) const SUBSCRIPTION_TYPES: &[&str] = &["None", "Basic", "Premium", "PremiumPlus"];
 
-fn one_of(parameter: &'static str, value: &str, words: &[&'static str]) -> Result<String, Refusal> {
+pub(crate) fn one_of(
+    parameter: &'static str,
+    value: &str,
+    words: &[&'static str],
+) -> Result<String, Refusal> {
     if value.is_empty() {
         return Ok(words.first().copied().unwrap_or_default().to_owned());
     }
@@ -84,7 +89,7 @@ fn checked(tx: &Tx<'_>, new: &NewUser) -> Result<User, Refusal> {
     } else {
         &new.name
     };
-    if new.description.chars().count() > 160 {
+    if new.description.chars().count() > BIOGRAPHY_LENGTH {
         let message = "The `description` must have at most 160 characters";
         return Err(Refusal::invalid("description", &new.description, message));
     }
@@ -115,7 +120,7 @@ fn checked(tx: &Tx<'_>, new: &NewUser) -> Result<User, Refusal> {
     })
 }
 
-fn checked_name(name: &str) -> Result<String, Refusal> {
+pub(crate) fn checked_name(name: &str) -> Result<String, Refusal> {
     if name_problem(name).is_some() {
         let message = format!(
             "The `name` must have 1 to {NAME_LENGTH} characters, none of them invisible or a control"
@@ -161,56 +166,35 @@ pub fn set_password(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<(), Stop>
     Ok(log::append(tx, "user.password", id.get(), id.get(), "")?)
 }
 
-fn change(
-    tx: &mut Tx<'_>,
-    id: UserId,
-    kind: &str,
-    change: impl FnOnce(&mut User),
-) -> Result<User, Stop> {
-    let mut user = find(tx, id)?;
-    change(&mut user);
+/// Moves an account by an operator into another state, with an entry in the record.
+fn move_to(tx: &mut Tx<'_>, mut user: User, kind: Kind, state: State) -> Result<User, Stop> {
+    user.state = state;
     users::update(tx, &user)?;
-    log::append(tx, kind, id.get(), id.get(), "")?;
-    Ok(user)
-}
-
-/// [`change`] of an account by an operator, with an entry in the record.
-fn by_operator(tx: &mut Tx<'_>, id: UserId, kind: Kind, state: State) -> Result<User, Stop> {
-    let user = change(tx, id, kind.name(), |user| user.state = state)?;
-    audit::append(tx, &By::operator(), kind, None, &about(id))?;
+    log::append(tx, kind.name(), user.id.get(), user.id.get(), "")?;
+    audit::append(tx, &By::operator(), kind, None, &about(user.id))?;
     Ok(user)
 }
 
 /// Suspends an account: it and its posts are out of sight until it is restored.
 pub fn suspend(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
-    by_operator(tx, id, Kind::USER_SUSPEND, State::Suspended)
+    users::lock(tx, id)?;
+    let user = find(tx, id)?;
+    move_to(tx, user, Kind::USER_SUSPEND, State::Suspended)
 }
 
-/// Restores a suspended account.
+/// Restores a suspended or deleted account with its posts and its ties to others. The tokens of a
+/// deleted one stay dead.
 pub fn restore(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
-    by_operator(tx, id, Kind::USER_RESTORE, State::Active)
+    users::lock(tx, id)?;
+    let user = users::by_id(tx, id)?.filter(|user| user.state != State::Placeholder);
+    let user = user.ok_or_else(|| Refusal::not_valid("user", id))?;
+    move_to(tx, user, Kind::USER_RESTORE, State::Active)
 }
 
 /// Deletes an account: its tokens are dead with the commit, its posts out of sight.
 pub fn delete(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
-    by_operator(tx, id, Kind::USER_DELETE, State::Deleted)
-}
-
-/// Sets the verification mark: `blue`, `business`, `government` or `none`.
-pub fn verify(tx: &mut Tx<'_>, id: UserId, kind: &str) -> Result<User, Stop> {
-    let kind = one_of("verified_type", kind, VERIFIED_TYPES)?;
-    change(tx, id, "profile.update.verified", |user| {
-        user.verified = kind != "none";
-        user.verified_type = kind;
-    })
-}
-
-/// Marks a user as a parody, or no longer.
-pub fn mark_parody(tx: &mut Tx<'_>, id: UserId, parody: bool) -> Result<User, Stop> {
-    change(tx, id, "user.parody", |user| user.parody = parody)
-}
-
-/// Marks a user as protected, or no longer.
-pub fn protect(tx: &mut Tx<'_>, id: UserId, protected: bool) -> Result<User, Stop> {
-    change(tx, id, "user.protect", |user| user.protected = protected)
+    users::lock(tx, id)?;
+    let user = find(tx, id)?;
+    sessions::end_tokens(tx, id)?;
+    move_to(tx, user, Kind::USER_DELETE, State::Deleted)
 }

@@ -52,6 +52,7 @@ fn act(common: &Common, verb: Verb) -> Result<ExitCode, Exit> {
         Verb::Serve(args) => run::serve(common, &args)?,
         Verb::Init(args) => tools::init(&args, common.db.as_deref())?,
         Verb::Env(args) => tools::env(common, &args)?,
+        Verb::Follow(verb) => command::ask(common, command::Command::Follow(verb))?,
         Verb::User(verb) => command::ask(common, command::Command::User(verb))?,
         Verb::App(verb) => command::ask(common, command::Command::App(verb))?,
         Verb::Token(verb) => command::ask(common, command::Command::Token(verb))?,

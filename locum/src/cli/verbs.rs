@@ -6,8 +6,8 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::common::Flag;
 use crate::command::{
-    AppCommand, AuditCommand, Backup, Export, ImportCommand, Invite, SignCommand, TokenCommand,
-    UserCommand,
+    AppCommand, AuditCommand, Backup, Export, FollowCommand, ImportCommand, Invite, SignCommand,
+    TokenCommand, UserCommand,
 };
 
 /// What may be asked.
@@ -24,6 +24,9 @@ pub(crate) enum Verb {
     /// People
     #[command(subcommand)]
     User(UserCommand),
+    /// Requests to follow
+    #[command(subcommand)]
+    Follow(FollowCommand),
     /// Applications and their keys
     #[command(subcommand)]
     App(AppCommand),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::recount;
 
-use super::{Command, apps, audit, backup, export, import, invite, sign, tokens, users};
+use super::{Command, apps, audit, backup, export, follows, import, invite, sign, tokens, users};
 use crate::exit::{Exit, words};
 use crate::world::{Silent, World};
 
@@ -26,6 +26,7 @@ pub(crate) enum Answer {
 pub(crate) async fn execute(world: &World, command: Command) -> Result<Value, Stop> {
     match command {
         Command::User(command) => users::execute(world, command).await,
+        Command::Follow(command) => follows::execute(world, command).await,
         Command::App(command) => apps::execute(world, command).await,
         Command::Token(command) => tokens::execute(world, command).await,
         Command::Invite(invite) => invite::execute(world, invite).await,

@@ -7,6 +7,13 @@ use store::users::{self, User};
 
 /// A user by `@username`, `username` or id.
 pub(crate) fn user(tx: &mut Tx<'_>, text: &str) -> Result<User, Stop> {
+    let found = anyone(tx, text)?;
+    let found = Some(found).filter(|user| user.state != users::State::Deleted);
+    found.ok_or_else(|| unknown("user", text))
+}
+
+/// The same, a deleted one too.
+pub(crate) fn anyone(tx: &mut Tx<'_>, text: &str) -> Result<User, Stop> {
     let name = text.strip_prefix('@').unwrap_or(text);
     let named = users::by_username(tx, name)?;
     let found = match (named, UserId::parse(text)) {
@@ -14,7 +21,6 @@ pub(crate) fn user(tx: &mut Tx<'_>, text: &str) -> Result<User, Stop> {
         (None, Some(id)) => users::by_id(tx, id)?,
         (None, None) => None,
     };
-    let found = found.filter(|user| user.state != users::State::Deleted);
     found.ok_or_else(|| unknown("user", text))
 }
 

@@ -9,8 +9,10 @@ mod client;
 mod execute;
 mod export;
 mod find;
+mod follows;
 mod import;
 mod invite;
+mod profiles;
 mod sign;
 mod tokens;
 mod users;
@@ -23,6 +25,7 @@ pub(crate) use client::{Where, get};
 use execute::{Answer, execute};
 pub(crate) use execute::{answer, check};
 pub(crate) use export::Export;
+pub(crate) use follows::FollowCommand;
 pub(crate) use import::ImportCommand;
 pub(crate) use invite::Invite;
 pub(crate) use sign::SignCommand;
@@ -41,6 +44,8 @@ use crate::exit::Exit;
 pub(crate) enum Command {
     /// People.
     User(UserCommand),
+    /// Who follows whom.
+    Follow(FollowCommand),
     /// Applications.
     App(AppCommand),
     /// Users' tokens.
@@ -66,6 +71,7 @@ impl Command {
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::User(_) => "user",
+            Self::Follow(_) => "follow",
             Self::App(_) => "app",
             Self::Token(_) => "token",
             Self::Invite(_) => "invite",
@@ -85,7 +91,9 @@ impl Command {
         match self {
             Self::User(command) => command.prepare(),
             Self::Audit(AuditCommand::Export { file }) => absolute(file),
-            Self::App(_) | Self::Invite(_) | Self::Audit(_) | Self::Fsck => Ok(()),
+            Self::App(_) | Self::Follow(_) | Self::Invite(_) | Self::Audit(_) | Self::Fsck => {
+                Ok(())
+            }
             Self::Token(command) => command.prepare(),
             Self::Sign(command) => command.prepare(),
             Self::Import(command) => absolute(command.path_mut()),

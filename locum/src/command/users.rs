@@ -3,11 +3,12 @@
 use base::{Fault, Refusal, Stop, UserId};
 use clap::{Args, Subcommand};
 use network::audit::{By, Kind};
-use network::{passwords, sessions, users};
+use network::{passwords, profiles, sessions, users};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::users::{State, User};
 
+use super::profiles::{Affiliation, Edit};
 use super::{audit, find};
 use crate::exit::Exit;
 use crate::world::World;
@@ -48,8 +49,25 @@ pub(crate) enum UserCommand {
         /// @username or id
         user: String,
     },
-    /// Ends a suspension
+    /// Brings a suspended or deleted account back
     Restore {
+        /// @username or id
+        user: String,
+    },
+    /// Changes what stands in a profile
+    Edit {
+        /// @username or id
+        user: String,
+        #[command(flatten)]
+        edit: Edit,
+    },
+    /// Shows posts to approved followers only
+    Protect {
+        /// @username or id
+        user: String,
+    },
+    /// Shows posts to everyone; requests to follow that still wait are dropped
+    Unprotect {
         /// @username or id
         user: String,
     },
@@ -60,6 +78,26 @@ pub(crate) enum UserCommand {
         /// blue, business, government or none
         #[arg(default_value = "blue")]
         kind: String,
+    },
+    /// Sets the subscription
+    Premium {
+        /// @username or id
+        user: String,
+        /// Basic, Premium, `PremiumPlus` or None
+        #[arg(default_value = "Premium")]
+        kind: String,
+    },
+    /// Gives an organization's badge
+    Affiliate {
+        /// @username or id
+        user: String,
+        #[command(flatten)]
+        affiliation: Affiliation,
+    },
+    /// Takes an organization's badge away
+    Unaffiliate {
+        /// @username or id
+        user: String,
     },
     /// Deletes an account
     Delete {
@@ -178,12 +216,45 @@ pub(super) async fn execute(world: &World, command: UserCommand) -> Result<Value
             change(world, user, |tx, id| users::suspend(tx, id).map(drop)).await
         }
         UserCommand::Restore { user } => {
-            change(world, user, |tx, id| users::restore(tx, id).map(drop)).await
+            let restored = world.store.write(move |tx| {
+                let found = find::anyone(tx, &user)?;
+                users::restore(tx, found.id)
+            });
+            restored.await.map(|user| speak(&user))
+        }
+        UserCommand::Edit { user, edit } => {
+            change(world, user, move |tx, id| edit.apply(tx, id)).await
+        }
+        UserCommand::Protect { user } => {
+            change(world, user, |tx, id| {
+                profiles::protect(tx, &By::operator(), id, true).map(drop)
+            })
+            .await
+        }
+        UserCommand::Unprotect { user } => {
+            change(world, user, |tx, id| {
+                profiles::protect(tx, &By::operator(), id, false).map(drop)
+            })
+            .await
         }
         UserCommand::Verify { user, kind } => {
             change(world, user, move |tx, id| {
-                users::verify(tx, id, &kind)?;
-                note(tx, Kind::USER_VERIFY, id)
+                profiles::verify(tx, &By::operator(), id, &kind).map(drop)
+            })
+            .await
+        }
+        UserCommand::Premium { user, kind } => {
+            change(world, user, move |tx, id| {
+                profiles::subscribe(tx, &By::operator(), id, &kind).map(drop)
+            })
+            .await
+        }
+        UserCommand::Affiliate { user, affiliation } => {
+            change(world, user, move |tx, id| affiliation.apply(tx, id)).await
+        }
+        UserCommand::Unaffiliate { user } => {
+            change(world, user, |tx, id| {
+                profiles::affiliate(tx, &By::operator(), id, None).map(drop)
             })
             .await
         }
@@ -314,6 +385,7 @@ fn speak(user: &User) -> Value {
         "protected": user.protected,
         "verified_type": user.verified_type,
         "subscription_type": user.subscription_type,
+        "affiliation": serde_json::from_str::<Value>(&user.affiliation).ok(),
         "posts": user.post_count,
         "followers": user.followers_count,
         "following": user.following_count,

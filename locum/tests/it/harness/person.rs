@@ -136,7 +136,7 @@ impl<'s> Person<'s> {
         made["data"]["id"].as_str().unwrap().to_owned()
     }
 
-    /// Follows someone, by way of an import: the interface cannot do it yet.
+    /// Follows others by way of an import, which asks no protected user for an approval.
     pub(crate) fn follows(&self, others: &[&Person<'_>]) {
         let line =
             |other: &&Person<'_>| json!({ "kind": "follow", "from": self.id, "to": other.id });

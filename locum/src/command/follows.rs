@@ -1,0 +1,84 @@
+//! `locum follow`: what protected users do about those who ask to follow them.
+
+use base::Stop;
+use clap::Subcommand;
+use network::follows;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::posts::Span;
+use store::users;
+
+use super::find;
+use crate::world::World;
+
+/// What may be done about following.
+#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FollowCommand {
+    /// Lists who has asked to follow a protected user, the latest first
+    Requests {
+        /// The protected user: @username or id
+        user: String,
+        /// At most so many
+        #[arg(long, default_value_t = 100)]
+        limit: i64,
+    },
+    /// Lets a user follow who has asked to
+    Approve {
+        /// The protected user: @username or id
+        user: String,
+        /// Who asked: @username or id
+        follower: String,
+    },
+    /// Turns a request to follow down
+    Deny {
+        /// The protected user: @username or id
+        user: String,
+        /// Who asked: @username or id
+        follower: String,
+    },
+}
+
+/// Does it.
+pub(super) async fn execute(world: &World, command: FollowCommand) -> Result<Value, Stop> {
+    let store = &world.store;
+    match command {
+        FollowCommand::Requests { user, limit } => {
+            store.read(move |tx| requests(tx, &user, limit)).await
+        }
+        FollowCommand::Approve { user, follower } => {
+            let done = store.write(move |tx| {
+                let (user, follower) = (find::user(tx, &user)?, find::user(tx, &follower)?);
+                follows::approve(tx, user.id, follower.id)?;
+                Ok(json!({ "user": user.username, "follower": follower.username, "approved": true }))
+            });
+            done.await
+        }
+        FollowCommand::Deny { user, follower } => {
+            let done = store.write(move |tx| {
+                let (user, follower) = (find::user(tx, &user)?, find::user(tx, &follower)?);
+                follows::deny(tx, user.id, follower.id)?;
+                Ok(json!({ "user": user.username, "follower": follower.username, "approved": false }))
+            });
+            done.await
+        }
+    }
+}
+
+fn requests(tx: &mut store::Tx<'_>, user: &str, limit: i64) -> Result<Value, Stop> {
+    let user = find::user(tx, user)?;
+    let edges = follows::requests(tx, user.id, &Span::newest(limit))?;
+    let mut listed = Vec::with_capacity(edges.len());
+    for (id, number) in edges {
+        let asked_at = base::Id::<()>::new(number).created_at();
+        if let Some(asker) = users::by_id(tx, id)? {
+            listed.push(json!({
+                "id": asker.id.to_string(),
+                "username": asker.username,
+                "name": asker.name,
+                "asked_at": asked_at.to_string(),
+            }));
+        }
+    }
+    Ok(listed.into())
+}

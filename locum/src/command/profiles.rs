@@ -1,0 +1,83 @@
+//! The commands of `locum user` that change what stands in a profile.
+
+use base::{Stop, UserId};
+use clap::Args;
+use network::audit::By;
+use network::profiles;
+use serde::{Deserialize, Serialize};
+use store::Tx;
+
+use super::find;
+
+/// What shall stand in a profile from now on.
+#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[group(id = "profile-texts")]
+pub(crate) struct Edit {
+    /// The handle: 1–15 of A–Z a–z 0–9 _
+    #[arg(long)]
+    username: Option<String>,
+    /// The display name
+    #[arg(long)]
+    name: Option<String>,
+    /// The biography
+    #[arg(long)]
+    description: Option<String>,
+    /// The place
+    #[arg(long)]
+    location: Option<String>,
+    /// The address of a page
+    #[arg(long, value_name = "URL")]
+    website: Option<String>,
+    /// The address of the picture
+    #[arg(long, value_name = "URL")]
+    picture: Option<String>,
+    /// The address of the banner
+    #[arg(long, value_name = "URL")]
+    banner: Option<String>,
+}
+
+impl Edit {
+    pub(super) fn apply(&self, tx: &mut Tx<'_>, id: UserId) -> Result<(), Stop> {
+        let edit = profiles::Edit {
+            username: self.username.clone(),
+            name: self.name.clone(),
+            description: self.description.clone(),
+            location: self.location.clone(),
+            url: self.website.clone(),
+            profile_image_url: self.picture.clone(),
+            profile_banner_url: self.banner.clone(),
+        };
+        profiles::edit(tx, &By::operator(), id, &edit).map(drop)
+    }
+}
+
+/// An affiliation.
+#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Affiliation {
+    /// The organization: @username or id
+    organization: String,
+    /// The address of the badge's picture
+    #[arg(long, value_name = "URL", default_value = "")]
+    badge_url: String,
+    /// What the badge says
+    #[arg(long, default_value = "")]
+    description: String,
+    /// Where the badge leads
+    #[arg(long, value_name = "URL", default_value = "")]
+    website: String,
+}
+
+impl Affiliation {
+    pub(super) fn apply(&self, tx: &mut Tx<'_>, id: UserId) -> Result<(), Stop> {
+        let organization = find::user(tx, &self.organization)?;
+        let badge = profiles::Badge {
+            badge_url: self.badge_url.clone(),
+            description: self.description.clone(),
+            url: self.website.clone(),
+        };
+        let affiliation = Some((organization.id, &badge));
+        profiles::affiliate(tx, &By::operator(), id, affiliation).map(drop)
+    }
+}

@@ -1,0 +1,573 @@
+//! Follows, requests, blocks, mutes: what they do, what is seen of them, and where.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Ask, Person, shared};
+
+fn person(name: &str) -> Person<'static> {
+    shared().person(name)
+}
+
+fn shy(name: &str) -> Person<'static> {
+    shared().person_with(name, &["--protected"])
+}
+
+fn follow(source: &Person<'_>, target: &Person<'_>) -> Value {
+    let path = format!("/2/users/{}/following", source.id);
+    let answer = source.post(path, &json!({ "target_user_id": target.id }));
+    answer.is(200)["data"].clone()
+}
+
+/// Sets or lifts a tie of the authenticated user.
+fn tie(source: &Person<'_>, tie: &str, target: &Person<'_>) {
+    let path = format!("/2/users/{}/{tie}", source.id);
+    let answer = source.post(path, &json!({ "target_user_id": target.id }));
+    assert_eq!(answer.is(200)["data"], json!({ tie: true }));
+}
+
+fn untie(source: &Person<'_>, tie: &str, target: &Person<'_>) {
+    let path = format!("/2/users/{}/{tie}/{}", source.id, target.id);
+    assert_eq!(source.delete(path).is(200)["data"], json!({ tie: false }));
+}
+
+/// The ids of a list, as `reader` sees it.
+fn ids(reader: &Person<'_>, path: &str) -> Vec<String> {
+    let body = reader.get(path).is(200);
+    let users = body["data"].as_array().cloned().unwrap_or_default();
+    users
+        .iter()
+        .map(|user| user["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// What one person is to another, by the words of the interface.
+fn status(viewer: &Person<'_>, other: &Person<'_>) -> Vec<String> {
+    let path = format!("/2/users/{}?user.fields=connection_status", other.id);
+    let body = viewer.get(path).is(200);
+    let words = body["data"]["connection_status"].as_array().cloned();
+    words
+        .unwrap_or_default()
+        .iter()
+        .map(|word| word.as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// Followers and following, by the counters.
+fn counts(of: &Person<'_>) -> (i64, i64) {
+    let path = format!("/2/users/{}?user.fields=public_metrics", of.id);
+    let metrics = of.get(path).is(200)["data"]["public_metrics"].clone();
+    let count = |name: &str| metrics[name].as_i64().unwrap();
+    (count("followers_count"), count("following_count"))
+}
+
+fn requests(of: &Person<'_>) -> Vec<String> {
+    let listed = shared().cli(&["follow", "requests", &of.id]).json();
+    let listed = listed.as_array().unwrap();
+    listed
+        .iter()
+        .map(|one| one["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_follow_changes_counts_lists_and_what_both_are_to_each_other() {
+    let (fan, star) = (person("fan"), person("star"));
+    let yes = json!({ "following": true, "pending_follow": false });
+    assert_eq!(follow(&fan, &star), yes);
+    assert_eq!(follow(&fan, &star), yes, "to repeat it changes nothing");
+    assert_eq!((counts(&fan), counts(&star)), ((0, 1), (1, 0)));
+    let followers = format!("/2/users/{}/followers", star.id);
+    let following = format!("/2/users/{}/following", fan.id);
+    assert_eq!(ids(&fan, &followers), [fan.id.as_str()]);
+    assert_eq!(ids(&fan, &following), [star.id.as_str()]);
+    assert_eq!(status(&fan, &star), ["following"]);
+    assert_eq!(status(&star, &fan), ["followed_by"]);
+    for _ in 0..2 {
+        untie(&fan, "following", &star);
+    }
+    assert_eq!((counts(&fan), counts(&star)), ((0, 0), (0, 0)));
+    assert!(ids(&fan, &followers).is_empty());
+    assert!(status(&fan, &star).is_empty());
+}
+
+#[test]
+fn a_protected_user_is_asked_and_answers_by_the_platform() {
+    let (author, one, two) = (shy("shy"), person("one"), person("two"));
+    let post = author.says("Only for some");
+    let pending = json!({ "following": false, "pending_follow": true });
+    for _ in 0..2 {
+        assert_eq!(follow(&one, &author), pending);
+    }
+    assert_eq!(follow(&two, &author), pending);
+    assert_eq!(status(&one, &author), ["follow_request_sent"]);
+    assert_eq!(status(&author, &one), ["follow_request_received"]);
+    assert_eq!(counts(&author), (0, 0));
+    assert_eq!(requests(&author), [two.id.as_str(), &one.id]);
+    let server = shared();
+    let approve = |who: &Person<'_>| server.cli(&["follow", "approve", &author.id, &who.id]);
+    approve(&one).well();
+    approve(&one).ends(1);
+    assert_eq!(status(&one, &author), ["following"]);
+    assert_eq!(one.sees(&post, "text")["text"], "Only for some");
+    server
+        .cli(&["follow", "deny", &author.username, &two.username])
+        .well();
+    assert!(status(&two, &author).is_empty());
+    assert!(requests(&author).is_empty());
+    assert_eq!(counts(&author), (1, 0));
+    // What waits is withdrawn by who asked, and dropped when nobody needs to ask any more.
+    assert_eq!(follow(&two, &author), pending);
+    untie(&two, "following", &author);
+    assert!(status(&two, &author).is_empty());
+    assert_eq!(follow(&two, &author), pending);
+    server.cli(&["user", "unprotect", &author.id]).well();
+    assert!(status(&two, &author).is_empty());
+    assert_eq!(two.sees(&post, "text")["text"], "Only for some");
+    assert_eq!(follow(&two, &author)["following"], true);
+}
+
+#[test]
+fn who_cannot_be_followed_is_told_so() {
+    let (me, other) = (person("me"), person("other"));
+    let path = format!("/2/users/{}/following", me.id);
+    let ask = |target: &str| me.post(&path, &json!({ "target_user_id": target }));
+    ask(&me.id).says(403, "You cannot follow yourself.");
+    ask("1").is_problem(404, "resource-not-found");
+    tie(&other, "blocking", &me);
+    let blocked = ask(&other.id);
+    blocked.is_code(403, 136);
+    blocked.says(403, "You have been blocked from performing this action.");
+    untie(&other, "blocking", &me);
+    tie(&me, "blocking", &other);
+    ask(&other.id).says(403, "You are not permitted to perform this action.");
+    untie(&me, "blocking", &other);
+    shared().cli(&["user", "suspend", &other.id]).well();
+    let suspended = ask(&other.id);
+    suspended.is_code(403, 63);
+    suspended.says(403, "User has been suspended.");
+    shared().cli(&["user", "restore", &other.id]).well();
+    shared().cli(&["user", "delete", &other.id]).well();
+    ask(&other.id).is_problem(404, "resource-not-found");
+    assert_eq!(counts(&me), (0, 0));
+}
+
+#[test]
+fn the_path_names_oneself_and_the_body_names_a_user() {
+    let (me, other) = (person("me"), person("other"));
+    let body = json!({ "target_user_id": other.id });
+    for noun in ["following", "blocking", "muting"] {
+        let foreign = me.post(format!("/2/users/{}/{noun}", other.id), &body);
+        foreign.is_problem(400, "invalid-request");
+        let wanted = format!(
+            "The `id` query parameter value [{}] must be the same as the authenticating user [{}]",
+            other.id, me.id
+        );
+        foreign.says(400, &wanted);
+        let foreign = me.delete(format!("/2/users/{}/{noun}/{}", other.id, me.id));
+        foreign.is_problem(400, "invalid-request");
+        let own = format!("/2/users/{}/{noun}", me.id);
+        for bad in [
+            json!({}),
+            json!({ "target_user_id": "" }),
+            json!({ "target_user_id": "x" }),
+            json!({ "target_user_id": [] }),
+            json!({ "target_user_id": other.id, "more": 1 }),
+        ] {
+            me.post(&own, &bad).is_problem(400, "invalid-request");
+        }
+        me.delete(format!("{own}/x"))
+            .is_problem(400, "invalid-request");
+        // What is not there is gone already.
+        assert_eq!(me.delete(format!("{own}/1")).is(200)["data"][noun], false);
+        me.post(&own, &json!({ "target_user_id": "1" }))
+            .is_problem(404, "resource-not-found");
+    }
+    for noun in ["blocking", "muting"] {
+        me.get(format!("/2/users/{}/{noun}", other.id))
+            .is_problem(400, "invalid-request");
+    }
+    assert!(status(&me, &other).is_empty());
+    me.post(
+        format!("/2/users/{}/muting", me.id),
+        &json!({ "target_user_id": me.id }),
+    )
+    .is_code(403, 271);
+    me.post(
+        format!("/2/users/{}/blocking", me.id),
+        &json!({ "target_user_id": me.id }),
+    )
+    .is(403);
+}
+
+#[test]
+fn a_block_ends_follows_both_ways_and_a_mute_ends_none() {
+    let (one, other) = (person("one"), person("other"));
+    follow(&one, &other);
+    follow(&other, &one);
+    tie(&one, "muting", &other);
+    assert_eq!(status(&one, &other), ["followed_by", "following", "muting"]);
+    assert_eq!(
+        status(&other, &one),
+        ["followed_by", "following"],
+        "a mute is not seen by whom it is about"
+    );
+    tie(&one, "blocking", &other);
+    assert_eq!(status(&one, &other), ["blocking", "muting"]);
+    assert!(status(&other, &one).is_empty());
+    assert_eq!((counts(&one), counts(&other)), ((0, 0), (0, 0)));
+    untie(&one, "blocking", &other);
+    untie(&one, "muting", &other);
+    assert!(status(&one, &other).is_empty());
+    assert_eq!(counts(&one), (0, 0));
+}
+
+#[test]
+fn blocks_and_mutes_are_listed_latest_first_and_walked() {
+    let me = person("me");
+    let others: Vec<Person<'_>> = (0..5).map(|_| person("other")).collect();
+    for noun in ["blocking", "muting"] {
+        for other in &others {
+            tie(&me, noun, other);
+            tie(&me, noun, other);
+        }
+        let mut wanted: Vec<&str> = others.iter().map(|other| other.id.as_str()).collect();
+        wanted.reverse();
+        let path = format!("/2/users/{}/{noun}", me.id);
+        assert_eq!(ids(&me, &path), wanted);
+        let first = me.get(format!("{path}?max_results=2")).is(200);
+        let next = first["meta"]["next_token"].as_str().unwrap();
+        let second = me
+            .get(format!("{path}?max_results=2&pagination_token={next}"))
+            .is(200);
+        assert_eq!(second["data"][0]["id"], wanted[2]);
+        let back = second["meta"]["previous_token"].as_str().unwrap();
+        let again = me
+            .get(format!("{path}?max_results=2&pagination_token={back}"))
+            .is(200);
+        assert_eq!(again["data"], first["data"]);
+        let last = second["meta"]["next_token"].as_str().unwrap();
+        let last = me
+            .get(format!("{path}?max_results=2&pagination_token={last}"))
+            .is(200);
+        assert_eq!(last["meta"]["result_count"], 1, "{last}");
+        assert!(last["meta"].get("next_token").is_none());
+        me.get(format!("{path}?max_results=0"))
+            .is_problem(400, "invalid-request");
+        me.get(format!("{path}?pagination_token=0123456789abcdef"))
+            .is_problem(400, "invalid-request");
+    }
+}
+
+#[test]
+fn direct_messages_are_refused_and_taken_again() {
+    let (me, other) = (person("me"), person("other"));
+    let takes = || {
+        let path = format!("/2/users/{}?user.fields=receives_your_dm", me.id);
+        other.get(path).is(200)["data"]["receives_your_dm"].clone()
+    };
+    let ask = |act: &str, id: &str| me.send(Ask::post(format!("/2/users/{id}/dm/{act}")));
+    assert_eq!(takes(), true);
+    for _ in 0..2 {
+        assert_eq!(
+            ask("block", &other.id).is(200)["data"],
+            json!({ "blocked": true })
+        );
+    }
+    assert_eq!(takes(), false);
+    assert_eq!(
+        ask("unblock", &other.id).is(200)["data"],
+        json!({ "blocked": false })
+    );
+    assert_eq!(takes(), true);
+    ask("unblock", &other.id).says(403, "User is not blocked for DMs");
+    ask("block", "1").is_problem(404, "resource-not-found");
+    ask("block", &me.id).is(403);
+    ask("block", "x").is_problem(400, "invalid-request");
+    tie(&me, "blocking", &other);
+    assert_eq!(takes(), false);
+}
+
+/// Two people, and a third who quotes the author.
+struct Scene {
+    viewer: Person<'static>,
+    author: Person<'static>,
+    post: String,
+    quote: String,
+}
+
+impl Scene {
+    /// The viewer follows the author.
+    fn new() -> Self {
+        let (viewer, author, third) = (person("viewer"), person("author"), person("third"));
+        follow(&viewer, &author);
+        let post = author.says(&format!("Hello @{}", viewer.username));
+        let quote = third.publish(&json!({ "text": "Look", "quote_tweet_id": post }));
+        let quote = quote.is(201)["data"]["id"].as_str().unwrap().to_owned();
+        Self {
+            viewer,
+            author,
+            post,
+            quote,
+        }
+    }
+
+    fn lists(&self, path: &str) -> bool {
+        ids(&self.viewer, path).contains(&self.post)
+    }
+
+    /// Whether the viewer sees or may do something.
+    fn holds(&self, surface: &str) -> bool {
+        let (viewer, author, post) = (&self.viewer, &self.author, &self.post);
+        match surface {
+            "lookup" => viewer
+                .get(format!("/2/posts/{post}"))
+                .is(200)
+                .get("data")
+                .is_some(),
+            "lookup of several" => self.lists(&format!("/2/posts?ids={post},{}", self.quote)),
+            "posts" => self.lists(&format!("/2/users/{}/posts", author.id)),
+            "posts by name" => {
+                self.lists(&format!("/2/users/by/username/{}/posts", author.username))
+            }
+            "profile" => {
+                let path = format!("/2/users/{}", author.id);
+                viewer.get(path).is(200).get("data").is_some()
+            }
+            "quoted" => {
+                let path = format!("/2/posts/{}?expansions=referenced_posts", self.quote);
+                let body = viewer.get(path).is(200);
+                assert_eq!(body["data"]["id"], self.quote, "the quote itself stays");
+                let shown = body["includes"]["posts"].is_array();
+                assert_ne!(shown, body["errors"].is_array(), "{body}");
+                shown
+            }
+            "home" => self.lists(&format!(
+                "/2/users/{}/timelines/reverse_chronological",
+                viewer.id
+            )),
+            "mentions" => self.lists(&format!("/2/users/{}/mentions", viewer.id)),
+            "followers" => {
+                let path = format!("/2/users/{}/followers", author.id);
+                viewer.get(path).is(200).get("errors").is_none()
+            }
+            "reply" => {
+                let reply = json!({ "in_reply_to_tweet_id": post });
+                let body = json!({ "text": "A reply", "reply": reply });
+                viewer.publish(&body).status == 201
+            }
+            "quote" => {
+                let body = json!({ "text": "A quote", "quote_tweet_id": post });
+                viewer.publish(&body).status == 201
+            }
+            "follow" => {
+                let path = format!("/2/users/{}/following", viewer.id);
+                let asked = viewer.post(path, &json!({ "target_user_id": author.id }));
+                asked.status == 200 && asked.json()["data"]["following"] == true
+            }
+            other => panic!("{other}"),
+        }
+    }
+}
+
+const SURFACES: &[&str] = &[
+    "lookup",
+    "lookup of several",
+    "posts",
+    "posts by name",
+    "quoted",
+    "profile",
+    "home",
+    "mentions",
+    "followers",
+    "reply",
+    "quote",
+    "follow",
+];
+
+/// Sets up a relation, and names the surfaces on which the viewer then stands before a closed
+/// door; all others are open.
+type Relation = (&'static str, fn(&Scene), &'static [&'static str]);
+
+const RELATIONS: &[Relation] = &[
+    ("follows", |_| {}, &[]),
+    (
+        "does not follow",
+        |scene| untie(&scene.viewer, "following", &scene.author),
+        &["home"],
+    ),
+    (
+        "blocks the author",
+        |scene| tie(&scene.viewer, "blocking", &scene.author),
+        &["home", "mentions", "follow"],
+    ),
+    (
+        "is blocked by the author",
+        |scene| tie(&scene.author, "blocking", &scene.viewer),
+        &[
+            "lookup",
+            "lookup of several",
+            "posts",
+            "posts by name",
+            "quoted",
+            "home",
+            "mentions",
+            "followers",
+            "reply",
+            "quote",
+            "follow",
+        ],
+    ),
+    (
+        "mutes the author",
+        |scene| tie(&scene.viewer, "muting", &scene.author),
+        &["home", "mentions"],
+    ),
+    (
+        "is muted by the author",
+        |scene| tie(&scene.author, "muting", &scene.viewer),
+        &[],
+    ),
+    (
+        "follows whom is protected now",
+        |scene| {
+            shared().cli(&["user", "protect", &scene.author.id]).well();
+        },
+        &[],
+    ),
+    (
+        "does not follow and the author is protected",
+        |scene| {
+            untie(&scene.viewer, "following", &scene.author);
+            shared().cli(&["user", "protect", &scene.author.id]).well();
+        },
+        &[
+            "lookup",
+            "lookup of several",
+            "posts",
+            "posts by name",
+            "quoted",
+            "home",
+            "mentions",
+            "followers",
+            "reply",
+            "quote",
+            "follow",
+        ],
+    ),
+    (
+        "follows whom is suspended",
+        |scene| {
+            shared().cli(&["user", "suspend", &scene.author.id]).well();
+        },
+        &[
+            "lookup",
+            "lookup of several",
+            "posts",
+            "posts by name",
+            "quoted",
+            "profile",
+            "home",
+            "mentions",
+            "followers",
+            "reply",
+            "quote",
+            "follow",
+        ],
+    ),
+    (
+        "followed whom is restored",
+        |scene| {
+            shared().cli(&["user", "delete", &scene.author.id]).well();
+            shared().cli(&["user", "restore", &scene.author.id]).well();
+        },
+        &[],
+    ),
+];
+
+#[test]
+fn each_relation_has_its_effect_on_each_surface() {
+    let mut wrong = Vec::new();
+    for (relation, set_up, closed) in RELATIONS {
+        let scene = Scene::new();
+        set_up(&scene);
+        for surface in SURFACES {
+            let open = scene.holds(surface);
+            if open == closed.contains(surface) {
+                wrong.push(format!("who {relation}: {surface} is {open}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn what_a_block_and_protection_hide_is_refused_in_the_contracts_words() {
+    let scene = Scene::new();
+    let (viewer, author) = (&scene.viewer, &scene.author);
+    tie(author, "blocking", viewer);
+    let reply = json!({ "in_reply_to_tweet_id": scene.post });
+    let reply = json!({ "text": "Still here", "reply": reply });
+    viewer.publish(&reply).is_code(403, 136);
+    untie(author, "blocking", viewer);
+    shared().cli(&["user", "protect", &author.id]).well();
+    viewer.publish(&reply).is_code(403, 385);
+    let mut refused = vec![];
+    for path in [
+        format!("/2/posts/{}", scene.post),
+        format!("/2/users/{}/posts", author.id),
+        format!("/2/users/{}/mentions", author.id),
+        format!("/2/users/{}/followers", author.id),
+        format!("/2/users/{}/following", author.id),
+    ] {
+        let body = viewer.get(&path).is(200);
+        refused.push((path, body["errors"][0].clone()));
+    }
+    for (path, error) in &refused {
+        assert_eq!(error["title"], "Authorization Error", "{path}: {error}");
+    }
+    let detail = format!(
+        "Sorry, you are not authorized to see the Tweet with id: [{}].",
+        scene.post
+    );
+    assert_eq!(refused[0].1["detail"], detail);
+    // The author's own eyes, and an approved follower's.
+    let friend = person("friend");
+    follow(&friend, author);
+    shared()
+        .cli(&["follow", "approve", &author.id, &friend.id])
+        .well();
+    for who in [author, &friend] {
+        let path = format!("/2/users/{}/followers", author.id);
+        assert_eq!(ids(who, &path), [friend.id.as_str()]);
+        assert_eq!(who.sees(&scene.post, "id")["id"], scene.post.as_str());
+    }
+}
+
+#[test]
+fn everything_is_counted_right_and_no_row_is_forbidden() {
+    let server = shared();
+    let (one, other, third) = (person("one"), shy("other"), person("third"));
+    follow(&one, &other);
+    follow(&third, &other);
+    follow(&other, &one);
+    tie(&one, "blocking", &other);
+    tie(&third, "muting", &one);
+    server.cli(&["user", "unprotect", &other.id]).well();
+    // A follow and a block that contradict each other come from elsewhere.
+    let lines = [
+        json!({ "kind": "follow", "from": one.id, "to": other.id }),
+        json!({ "kind": "follow", "from": third.id, "to": one.id }),
+        json!({ "kind": "block", "from": one.id, "to": third.id }),
+    ];
+    server.import(&lines).well();
+    assert_eq!(status(&one, &other), ["blocking"]);
+    assert_eq!(status(&one, &third), ["blocking"]);
+    let found = server.cli(&["fsck"]);
+    let found: Value = serde_json::from_str(&found.out).unwrap();
+    let people = [&one, &other, &third].map(|who| who.id.clone());
+    let ours = found["differences"].as_array().unwrap().iter();
+    let ours: Vec<_> = ours
+        .filter(|one| people.contains(&one["id"].as_str().unwrap().to_owned()))
+        .collect();
+    assert!(ours.is_empty(), "{ours:?}");
+}

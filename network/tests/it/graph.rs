@@ -1,0 +1,340 @@
+use std::sync::Arc;
+
+use base::{Refusal, Stop, UserId};
+use network::audit::By;
+use network::follows::{self, Standing};
+use network::homes::Homes;
+use network::visibility::{may_message, may_touch, reached, touched};
+use network::{blocks, mutes, profiles, timelines, users};
+use store::Tx;
+use store::graph::{self, Tie};
+use store::posts::{Beside, Post, Span};
+
+use crate::world::{World, on_each_engine};
+
+const FOLLOWING: Standing = Standing {
+    following: true,
+    pending: false,
+};
+const PENDING: Standing = Standing {
+    following: false,
+    pending: true,
+};
+
+async fn follow(world: &World, source: UserId, target: UserId) -> Standing {
+    world
+        .write(move |tx| follows::follow(tx, source, target))
+        .await
+}
+
+async fn block(world: &World, source: UserId, target: UserId) {
+    world
+        .write(move |tx| blocks::block(tx, source, target))
+        .await;
+}
+
+async fn protect(world: &World, user: UserId, protected: bool) {
+    world
+        .write(move |tx| profiles::protect(tx, &By::default(), user, protected))
+        .await;
+}
+
+/// Followers, following and who waits for an approval.
+async fn ties(world: &World, user: UserId) -> (i64, i64, usize) {
+    let work = move |tx: &mut Tx<'_>| {
+        let found = store::users::by_id(tx, user)?.unwrap();
+        let waiting = follows::requests(tx, user, &Span::newest(100))?;
+        Ok((found.followers_count, found.following_count, waiting.len()))
+    };
+    world.store.read(work).await.unwrap()
+}
+
+/// Kind, actor and subject of everything about ties that is in the log.
+async fn told(world: &World) -> Vec<String> {
+    let work = |tx: &mut Tx<'_>| Ok(store::log::after(tx, 0, 10_000)?);
+    let all = world.store.read(work).await.unwrap();
+    let tie = |kind: &str| {
+        let group = kind.split('.').next().unwrap();
+        ["follow", "block", "mute"].contains(&group)
+    };
+    all.into_iter()
+        .filter(|event| tie(&event.kind))
+        .map(|event| event.kind)
+        .collect()
+}
+
+#[test]
+fn a_protected_user_is_followed_by_approval() {
+    on_each_engine(async |world| {
+        let (shy, ada, bob) = (
+            world.user("shy").await,
+            world.user("ada").await,
+            world.user("bob").await,
+        );
+        protect(&world, shy, true).await;
+        for _ in 0..2 {
+            assert_eq!(follow(&world, ada, shy).await, PENDING);
+        }
+        assert_eq!(follow(&world, bob, shy).await, PENDING);
+        assert_eq!(ties(&world, shy).await, (0, 0, 2));
+        world.write(move |tx| follows::approve(tx, shy, ada)).await;
+        assert_eq!(follow(&world, ada, shy).await, FOLLOWING);
+        assert_eq!(ties(&world, shy).await, (1, 0, 1));
+        world.write(move |tx| follows::deny(tx, shy, bob)).await;
+        assert_eq!(ties(&world, shy).await, (1, 0, 0));
+        for who in [bob, ada] {
+            let again = world
+                .refused(move |tx| follows::approve(tx, shy, who))
+                .await;
+            assert!(again.starts_with("NotFound"), "{again}");
+        }
+        // Withdrawn like a follow is ended.
+        assert_eq!(follow(&world, bob, shy).await, PENDING);
+        let ended = world
+            .write(move |tx| Ok(follows::unfollow(tx, bob, shy)?))
+            .await;
+        assert!(ended);
+        assert_eq!(ties(&world, shy).await, (1, 0, 0));
+        // Nobody becomes a follower by the other's opening up.
+        assert_eq!(follow(&world, bob, shy).await, PENDING);
+        protect(&world, shy, false).await;
+        assert_eq!(ties(&world, shy).await, (1, 0, 0));
+        assert_eq!(follow(&world, bob, shy).await, FOLLOWING);
+        protect(&world, shy, true).await;
+        assert_eq!(follow(&world, bob, shy).await, FOLLOWING);
+        world.recount().await;
+        assert_eq!(
+            told(&world).await,
+            [
+                "follow.request",
+                "follow.request",
+                "follow.follow",
+                "follow.deny",
+                "follow.request",
+                "follow.withdraw",
+                "follow.request",
+                "follow.follow"
+            ]
+        );
+    });
+}
+
+#[test]
+fn a_block_ends_what_two_people_had_with_each_other() {
+    on_each_engine(async |world| {
+        let (ada, bob) = (world.user("ada").await, world.user("bob").await);
+        follow(&world, ada, bob).await;
+        protect(&world, ada, true).await;
+        assert_eq!(follow(&world, bob, ada).await, PENDING);
+        for _ in 0..2 {
+            block(&world, ada, bob).await;
+        }
+        assert_eq!(ties(&world, ada).await, (0, 0, 0));
+        assert_eq!(ties(&world, bob).await, (0, 0, 0));
+        let refused = world.refused(move |tx| follows::follow(tx, bob, ada)).await;
+        assert!(refused.contains("136"), "{refused}");
+        let refused = world.refused(move |tx| follows::follow(tx, ada, bob)).await;
+        assert!(refused.contains("not permitted"), "{refused}");
+        let lifted = world
+            .write(move |tx| Ok(blocks::unblock(tx, ada, bob)?))
+            .await;
+        assert!(lifted);
+        assert_eq!(ties(&world, bob).await, (0, 0, 0));
+        assert_eq!(follow(&world, ada, bob).await, FOLLOWING);
+        world.recount().await;
+        assert_eq!(
+            told(&world).await,
+            [
+                "follow.follow",
+                "follow.request",
+                "follow.unfollow",
+                "block.block",
+                "block.unblock",
+                "follow.follow"
+            ]
+        );
+        for refused in [
+            world.refused(move |tx| follows::follow(tx, ada, ada)).await,
+            world.refused(move |tx| blocks::block(tx, ada, ada)).await,
+            world.refused(move |tx| mutes::mute(tx, ada, ada)).await,
+        ] {
+            assert!(refused.starts_with("Forbidden"), "{refused}");
+        }
+    });
+}
+
+#[test]
+fn many_acts_at_once_leave_counters_that_agree_and_no_follow_beside_a_block() {
+    on_each_engine(async |world| {
+        let mut people = Vec::new();
+        for name in ["u0", "u1", "u2", "u3", "u4"] {
+            people.push(world.user(name).await);
+        }
+        protect(&world, people[0], true).await;
+        let people: [UserId; 5] = people.try_into().unwrap();
+        let acts = async |seed| {
+            let chance = base::Chance::seeded(seed);
+            for _ in 0..100 {
+                let dice: [u8; 3] = chance.bytes().unwrap();
+                let [one, other] = [dice[0], dice[1]].map(|side| people[usize::from(side) % 5]);
+                let act = move |tx: &mut Tx<'_>| random_act(tx, dice[2], one, other);
+                world.store.write(act).await.unwrap();
+            }
+        };
+        tokio::join!(acts(1), acts(2), acts(3), acts(4));
+        world.recount().await;
+    });
+}
+
+fn random_act(tx: &mut Tx<'_>, dice: u8, one: UserId, other: UserId) -> Result<(), Stop> {
+    let done = match dice % 8 {
+        0..=2 => follows::follow(tx, one, other).map(drop),
+        3 => follows::unfollow(tx, one, other)
+            .map(drop)
+            .map_err(Stop::from),
+        4 => blocks::block(tx, one, other),
+        5 => blocks::unblock(tx, one, other)
+            .map(drop)
+            .map_err(Stop::from),
+        6 => follows::approve(tx, one, other),
+        _ => profiles::protect(tx, &By::default(), one, dice > 127).map(drop),
+    };
+    match done {
+        Err(Stop::Refused(_)) | Ok(()) => Ok(()),
+        failed @ Err(Stop::Failed(_)) => failed,
+    }
+}
+
+fn repost(id: i64, author: UserId, of: &Post) -> Post {
+    Post {
+        id: base::PostId::new(id),
+        author_id: author,
+        repost_of_id: Some(of.id),
+        text: String::new(),
+        ..of.clone()
+    }
+}
+
+#[test]
+fn a_home_timeline_is_silent_about_the_muted_and_the_blocked() {
+    on_each_engine(async |world| {
+        let (ada, bob, eve) = (
+            world.user("ada").await,
+            world.user("bob").await,
+            world.user("eve").await,
+        );
+        follow(&world, ada, bob).await;
+        follow(&world, ada, eve).await;
+        let said = world.say(eve, "from eve").await;
+        world.say(bob, "from bob").await;
+        let original = said.clone();
+        world
+            .write(move |tx| {
+                let again = repost(tx.next_id::<()>().get(), bob, &original);
+                assert!(store::posts::insert(tx, &again, &Beside::default())?);
+                Ok(())
+            })
+            .await;
+        let homes = Arc::new(Homes::default());
+        let home = async || {
+            let homes = homes.clone();
+            let read = world.store.read(move |tx| {
+                let reader = store::users::by_id(tx, ada)?.unwrap();
+                Ok(timelines::home(tx, &homes, &reader, &Span::newest(10))?)
+            });
+            let posts = read.await.unwrap().posts;
+            posts.into_iter().map(|post| post.text).collect::<Vec<_>>()
+        };
+        assert_eq!(home().await, ["", "from bob", "from eve"]);
+        world.write(move |tx| mutes::mute(tx, ada, eve)).await;
+        assert_eq!(home().await, ["from bob"]);
+        world
+            .write(move |tx| Ok(mutes::unmute(tx, ada, eve)?))
+            .await;
+        assert_eq!(home().await, ["", "from bob", "from eve"]);
+        block(&world, ada, eve).await;
+        assert_eq!(home().await, ["from bob"]);
+        // Muted by others, one sees as before.
+        world.write(move |tx| mutes::mute(tx, bob, ada)).await;
+        assert_eq!(home().await, ["from bob"]);
+    });
+}
+
+/// How acting on something ended: the refusal's kind, or `ok`.
+fn word<T>(done: Result<T, Stop>) -> &'static str {
+    match done {
+        Ok(_) => "ok",
+        Err(Stop::Refused(Refusal::NotFound(_))) => "missing",
+        Err(Stop::Refused(Refusal::NotVisible(_))) => "hidden",
+        Err(Stop::Refused(Refusal::Forbidden {
+            code: Some(136), ..
+        })) => "blocked",
+        Err(Stop::Refused(Refusal::Forbidden { code: Some(63), .. })) => "suspended",
+        Err(Stop::Refused(Refusal::Forbidden {
+            code: Some(349), ..
+        })) => "closed",
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn who_may_act_on_whom_is_decided_in_one_place() {
+    on_each_engine(async |world| {
+        let (author, actor) = (world.user("author").await, world.user("actor").await);
+        let post = world.say(author, "act on me").await;
+        let act = async |what: &str| {
+            let post = post.clone();
+            let read = world.store.read(move |tx| {
+                let target = store::users::by_id(tx, author)?.unwrap();
+                Ok([
+                    word(may_touch(tx, actor, &post, "tweet_id")),
+                    word(touched(tx, actor, post.id, "tweet_id")),
+                    word(reached(tx, actor, author, "target_user_id")),
+                    word(may_message(tx, actor, &target)),
+                ])
+            });
+            (what.to_owned(), read.await.unwrap())
+        };
+        let is = |what: &str, words: [&'static str; 4]| (what.to_owned(), words);
+        assert_eq!(act("open").await, is("open", ["ok"; 4]));
+        protect(&world, author, true).await;
+        let shy = act("protected").await;
+        assert_eq!(shy, is("protected", ["hidden", "hidden", "ok", "ok"]));
+        protect(&world, author, false).await;
+        block(&world, author, actor).await;
+        let blocked = act("blocked").await;
+        assert_eq!(
+            blocked,
+            is("blocked", ["blocked", "blocked", "blocked", "closed"])
+        );
+        world
+            .write(move |tx| Ok(blocks::unblock(tx, author, actor)?))
+            .await;
+        block(&world, actor, author).await;
+        let blocking = act("blocking").await;
+        assert_eq!(blocking, is("blocking", ["ok", "ok", "ok", "closed"]));
+        world
+            .write(move |tx| Ok(blocks::unblock(tx, actor, author)?))
+            .await;
+        world
+            .write(move |tx| blocks::block_messages(tx, author, actor))
+            .await;
+        let closed = act("messages").await;
+        assert_eq!(closed, is("messages", ["ok", "ok", "ok", "closed"]));
+        world.write(move |tx| users::suspend(tx, author)).await;
+        let gone = act("suspended").await;
+        assert_eq!(
+            gone,
+            is("suspended", ["hidden", "hidden", "suspended", "suspended"])
+        );
+        world.write(move |tx| users::delete(tx, author)).await;
+        let gone = act("deleted").await;
+        assert_eq!(gone.1[..3], ["missing"; 3]);
+        world.write(move |tx| users::restore(tx, author)).await;
+        assert_eq!(act("back").await.1, ["ok", "ok", "ok", "closed"]);
+        let read = world
+            .store
+            .read(move |tx| Ok(graph::exists(tx, Tie::DmBlock, author, actor)?));
+        assert!(read.await.unwrap());
+    });
+}
