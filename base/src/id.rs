@@ -79,6 +79,30 @@ pub const fn first_at(time: Time) -> i64 {
     if since <= 0 { 0 } else { since << LOW_BITS }
 }
 
+const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// An id in the short form that spaces have: digits and letters, base 62.
+pub fn short(id: i64) -> String {
+    let mut rest = id.unsigned_abs();
+    let mut text = Vec::new();
+    while rest > 0 || text.is_empty() {
+        let place = usize::try_from(rest % 62).unwrap_or(0);
+        text.extend(LETTERS.get(place).copied().map(char::from));
+        rest /= 62;
+    }
+    text.into_iter().rev().collect()
+}
+
+/// The id that [`short`] wrote; none for what it never writes.
+pub fn parse_short(text: &str) -> Option<i64> {
+    let number = text.bytes().try_fold(0_i64, |number, byte| {
+        let place = LETTERS.iter().position(|letter| *letter == byte)?;
+        let digit = i64::try_from(place).ok()?;
+        number.checked_mul(62)?.checked_add(digit)
+    })?;
+    (short(number) == text).then_some(number)
+}
+
 impl<K> Clone for Id<K> {
     fn clone(&self) -> Self {
         *self
@@ -165,7 +189,7 @@ const fn pack(ms: i64, sequence: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{EPOCH_MS, Ids, PostId, first_at};
+    use super::{EPOCH_MS, Ids, PostId, first_at, parse_short, short};
     use crate::{Clock, Time};
 
     #[test]
@@ -189,6 +213,17 @@ mod tests {
         let stored = first_at(Time::from_ms(EPOCH_MS + 9_000)) | 0x4d;
         let ids = Ids::new(clock, 0, stored);
         assert!(ids.next::<super::kind::Post>().get() > stored);
+    }
+
+    #[test]
+    fn the_short_form_comes_back() {
+        for id in [0, 1, 61, 62, 1_795_233_906_789 << 22, i64::MAX] {
+            assert_eq!(parse_short(&short(id)), Some(id), "{id}");
+        }
+        assert!(short(i64::MAX).len() <= 13);
+        for text in ["", "01", "a-b", "zzzzzzzzzzzzz", "é"] {
+            assert_eq!(parse_short(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -1,8 +1,10 @@
-//! Home timelines: for each reader the newest posts of everyone they follow and do not mute.
+//! Timelines of many authors: for each reader the newest posts of everyone they follow and do
+//! not mute, for each list those of everyone on it.
 //!
-//! The list of ids is worked out once by merging the followed authors' own timelines, and then
-//! kept up to date by looking only at what was posted since. It is checked against the reader's
-//! follows at every use, in the same transaction, so it is never wrong, only sometimes cold.
+//! The ids are worked out once by merging the authors' own timelines, and then kept up to date by
+//! looking only at what was posted since. They are checked against the reader's follows and mutes,
+//! or the list's members, at every use, in the same transaction, so they are never wrong, only sometimes
+//! cold.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
@@ -12,12 +14,15 @@ use base::id::first_at;
 use base::{Fault, PostId, UserId};
 use moka::sync::Cache;
 use parking_lot::Mutex;
+use store::lists::{self, List};
 use store::posts::{self, Span};
 use store::users::{self, User};
 use store::{Tx, follows, graph};
 
 /// How far back a home timeline reaches (contract §13, row 18).
 const REACH: usize = 3200;
+/// How far back the timeline of a list reaches (contract §7.8).
+const LIST_REACH: usize = 800;
 /// What is merged at first; most readers never go further.
 const SHALLOW: usize = 400;
 /// Posts since the last visit up to which catching up is cheaper than merging.
@@ -25,28 +30,83 @@ const CATCH_UP: i64 = 20_000;
 /// On a database server a post may appear below one that is there already, as long as its
 /// transaction was open; none is open for longer.
 const OVERLAP_MS: i64 = 60_000;
-/// Ids in memory at most, over all readers.
+/// Ids in memory at most, over all readers and lists.
 const MEMORY: u64 = 4_000_000;
 
-/// The home timelines of the readers who came lately.
+/// The home timelines and list timelines that were read lately.
 pub struct Homes {
-    homes: Cache<UserId, Arc<Mutex<Home>>>,
+    homes: Cache<Key, Arc<Mutex<Home>>>,
 }
 
 impl Default for Homes {
     fn default() -> Self {
-        let weigh = |_: &UserId, _: &Arc<Mutex<Home>>| u32::try_from(REACH).unwrap_or(u32::MAX);
+        let weigh =
+            |key: &Key, _: &Arc<Mutex<Home>>| u32::try_from(key.reach()).unwrap_or(u32::MAX);
         Self {
             homes: Cache::builder().max_capacity(MEMORY).weigher(weigh).build(),
         }
     }
 }
 
+/// Whose posts a timeline is made of.
+#[derive(Clone, Copy, Debug)]
+pub enum Of<'a> {
+    /// Of those whom a reader follows and does not mute, and the reader's own.
+    Reader(&'a User),
+    /// Of those who are on a list.
+    List(&'a List),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Key {
+    Reader(UserId),
+    List(i64),
+}
+
+impl Key {
+    const fn reach(self) -> usize {
+        match self {
+            Self::Reader(_) => REACH,
+            Self::List(_) => LIST_REACH,
+        }
+    }
+}
+
+impl Of<'_> {
+    const fn key(self) -> Key {
+        match self {
+            Self::Reader(user) => Key::Reader(user.id),
+            Self::List(list) => Key::List(list.id),
+        }
+    }
+
+    /// Raised by every change of whose posts they are.
+    const fn version(self) -> i64 {
+        match self {
+            Self::Reader(user) => user.following_version,
+            Self::List(list) => list.member_version,
+        }
+    }
+
+    fn authors(self, tx: &mut Tx<'_>) -> Result<HashSet<UserId>, Fault> {
+        match self {
+            Self::Reader(user) => {
+                let mut authors: HashSet<_> = follows::targets(tx, user.id)?.into_iter().collect();
+                for muted in graph::all_muted(tx, user.id)? {
+                    authors.remove(&muted);
+                }
+                authors.insert(user.id);
+                Ok(authors)
+            }
+            Self::List(list) => Ok(lists::everyone_on(tx, list.id)?.into_iter().collect()),
+        }
+    }
+}
+
 struct Home {
-    /// The reader's version of their follows and mutes that this was worked out for.
+    /// The version of its authors that this was worked out for.
     version: Option<i64>,
-    /// Whose posts belong here: whom the reader follows and does not mute, and the reader.
-    followed: HashSet<UserId>,
+    authors: HashSet<UserId>,
     /// Newest first.
     ids: Vec<PostId>,
     /// Nothing older is left to be merged.
@@ -60,7 +120,7 @@ impl Default for Home {
     fn default() -> Self {
         Self {
             version: None,
-            followed: HashSet::new(),
+            authors: HashSet::new(),
             ids: Vec::new(),
             complete: false,
             depth: 0,
@@ -70,39 +130,35 @@ impl Default for Home {
 }
 
 impl Homes {
-    /// Ids of a reader's home timeline within a span, newest first, at most `span.limit`; posts
-    /// that have since been deleted may be among them. The second value says whether the list
-    /// goes on beyond them.
+    /// Ids of a timeline within a span, newest first, at most `span.limit`; posts that have since
+    /// been deleted may be among them. The second value says whether it goes on beyond them.
     pub fn page(
         &self,
         tx: &mut Tx<'_>,
-        reader: &User,
+        of: Of<'_>,
         span: &Span,
     ) -> Result<(Vec<PostId>, bool), Fault> {
-        let home = self.homes.get_with(reader.id, Arc::default);
+        let reach = of.key().reach();
+        let home = self.homes.get_with(of.key(), Arc::default);
         let mut home = home.lock();
-        home.refresh(tx, reader)?;
+        home.refresh(tx, of)?;
         loop {
             let (page, more) = home.cut(span);
-            if more || home.complete || home.depth >= REACH {
+            if more || home.complete || home.depth >= reach {
                 return Ok((page, more));
             }
-            let depth = (home.depth * 4).min(REACH);
-            home.merge(tx, reader, depth)?;
+            let depth = (home.depth * 4).min(reach);
+            home.merge(tx, of, depth)?;
         }
     }
 }
 
 impl Home {
-    fn refresh(&mut self, tx: &mut Tx<'_>, reader: &User) -> Result<(), Fault> {
-        if self.version != Some(reader.following_version) {
-            self.followed = follows::targets(tx, reader.id)?.into_iter().collect();
-            for muted in graph::all_muted(tx, reader.id)? {
-                self.followed.remove(&muted);
-            }
-            self.followed.insert(reader.id);
-            self.version = Some(reader.following_version);
-            return self.merge(tx, reader, SHALLOW);
+    fn refresh(&mut self, tx: &mut Tx<'_>, of: Of<'_>) -> Result<(), Fault> {
+        if self.version != Some(of.version()) {
+            self.authors = of.authors(tx)?;
+            self.version = Some(of.version());
+            return self.merge(tx, of, SHALLOW);
         }
         let overlap = first_at(self.seen.created_at().plus_ms(-OVERLAP_MS));
         let above = if tx.is_shared() {
@@ -112,7 +168,7 @@ impl Home {
         };
         let recent = posts::recent(tx, above, CATCH_UP)?;
         if i64::try_from(recent.len()).unwrap_or(i64::MAX) >= CATCH_UP {
-            return self.merge(tx, reader, self.depth);
+            return self.merge(tx, of, self.depth);
         }
         let Some((newest, _)) = recent.first() else {
             return Ok(());
@@ -120,7 +176,7 @@ impl Home {
         self.seen = self.seen.max(*newest);
         let mut new: Vec<PostId> = recent
             .iter()
-            .filter(|(_, author)| self.followed.contains(author))
+            .filter(|(_, author)| self.authors.contains(author))
             .map(|(id, _)| *id)
             .collect();
         if tx.is_shared() {
@@ -136,16 +192,16 @@ impl Home {
             new.append(&mut self.ids);
             self.ids = new;
         }
-        self.ids.truncate(REACH);
+        self.ids.truncate(of.key().reach());
         Ok(())
     }
 
-    /// Merges the newest `depth` posts of everyone followed. One look at an author costs the
-    /// same however much they wrote.
-    fn merge(&mut self, tx: &mut Tx<'_>, reader: &User, depth: usize) -> Result<(), Fault> {
+    /// Merges the newest `depth` posts of all authors. One look at an author costs the same
+    /// however much they wrote.
+    fn merge(&mut self, tx: &mut Tx<'_>, of: Of<'_>, depth: usize) -> Result<(), Fault> {
         self.seen = posts::highest(tx)?;
-        let followed: Vec<UserId> = self.followed.iter().copied().collect();
-        let newest = users::most_recent_posts(tx, &followed)?;
+        let authors: Vec<UserId> = self.authors.iter().copied().collect();
+        let newest = users::most_recent_posts(tx, &authors)?;
         let mut next: BinaryHeap<(PostId, UserId)> = newest.into_iter().collect();
         let mut ids = Vec::with_capacity(depth);
         while let Some((id, author)) = next.pop() {
@@ -160,7 +216,7 @@ impl Home {
         self.complete = ids.len() < depth;
         self.ids = ids;
         self.depth = depth;
-        self.version = Some(reader.following_version);
+        self.version = Some(of.version());
         Ok(())
     }
 

@@ -1,13 +1,14 @@
-//! Pages of posts: an author's, a user's mentions, the home timeline.
+//! Pages of posts: an author's, a user's mentions, the home timeline, a list's.
 
 use std::collections::{HashMap, HashSet};
 
 use base::{Fault, PostId, UserId};
+use store::lists::List;
 use store::posts::{self, Post, Span, State};
 use store::users::User;
 use store::{Tx, graph};
 
-use crate::homes::Homes;
+use crate::homes::{Homes, Of};
 use crate::visibility::{self, Sight, Sights, Viewer};
 
 /// Whether a viewer may see a user's posts at all.
@@ -77,12 +78,22 @@ fn without_silenced(tx: &mut Tx<'_>, reader: UserId, posts: Vec<Post>) -> Result
 
 /// A page of a reader's home timeline.
 pub fn home(tx: &mut Tx<'_>, homes: &Homes, reader: &User, span: &Span) -> Result<Page, Fault> {
+    merged(tx, homes, Of::Reader(reader), span)
+}
+
+/// A page of a list's timeline. Whether the list may be seen is asked before, by
+/// [`crate::lists::seen`].
+pub fn of_list(tx: &mut Tx<'_>, homes: &Homes, list: &List, span: &Span) -> Result<Page, Fault> {
+    merged(tx, homes, Of::List(list), span)
+}
+
+fn merged(tx: &mut Tx<'_>, homes: &Homes, of: Of<'_>, span: &Span) -> Result<Page, Fault> {
     let wanted = usize::try_from(span.limit).unwrap_or(0);
     let mut rest = *span;
     let mut posts: Vec<Post> = Vec::with_capacity(wanted);
     let mut looked_at = None;
     loop {
-        let (ids, more) = homes.page(tx, reader, &rest)?;
+        let (ids, more) = homes.page(tx, of, &rest)?;
         let (Some(newest), Some(oldest)) = (ids.first().copied(), ids.last().copied()) else {
             return Ok(Page {
                 posts,
@@ -92,7 +103,11 @@ pub fn home(tx: &mut Tx<'_>, homes: &Homes, reader: &User, span: &Span) -> Resul
         };
         let found = in_order(&ids, posts::by_ids(tx, &ids)?);
         let found = found.into_iter().filter(|post| belongs(post, span));
-        let mut found = without_silenced(tx, reader.id, found.collect())?;
+        let mut found: Vec<Post> = found.collect();
+        // What is on a list is there on purpose.
+        if let Of::Reader(reader) = of {
+            found = without_silenced(tx, reader.id, found)?;
+        }
         if span.rising {
             rest.above = newest.get();
             found.append(&mut posts);

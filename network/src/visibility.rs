@@ -7,7 +7,9 @@ mod touch;
 use std::collections::{HashMap, HashSet};
 
 use base::{Fault, UserId};
+use store::lists::List;
 use store::posts::{self, Post};
+use store::spaces::{self, Space};
 use store::users::{self, User};
 use store::{Tx, follows, graph};
 
@@ -54,6 +56,27 @@ pub fn of_user(user: &User) -> Sight {
         users::State::Suspended => Sight::Suspended,
         users::State::Deleted => Sight::Missing,
     }
+}
+
+/// Whether a list may be seen: a private one by its owner only, and to everyone else it is not
+/// there. `owner` is nobody where the owner is not known.
+pub fn of_list(viewer: Viewer, list: &List, owner: Option<&User>) -> Sight {
+    let own = viewer.user == Some(list.owner_id);
+    let gone = list.deleted_at.is_some() || list.private && !own;
+    if gone || !owner.is_none_or(|owner| of_user(owner) == Sight::Visible) {
+        return Sight::Missing;
+    }
+    Sight::Visible
+}
+
+/// Whether a space may be seen: one that was called off is not there, nor is one whose creator
+/// is not.
+pub fn of_space(space: &Space, creator: Option<&User>) -> Sight {
+    let there = creator.is_some_and(|creator| of_user(creator) == Sight::Visible);
+    if space.state == spaces::State::Canceled || !there {
+        return Sight::Missing;
+    }
+    Sight::Visible
 }
 
 /// What a viewer may see of certain authors' posts, worked out once for all of them.

@@ -34,6 +34,7 @@ pub mod replies;
 pub mod reposts;
 pub mod request_tokens;
 pub mod sessions;
+pub mod spaces;
 pub mod tokens;
 pub mod usage;
 pub mod users;

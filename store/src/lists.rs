@@ -1,10 +1,19 @@
-//! Lists and who is on them.
+//! Lists, who is on them and who reads them.
+
+mod members;
+mod readers;
 
 use base::{Fault, Time, UserId};
 
 use crate::Tx;
 use crate::db::Row;
 use crate::exports::Pair;
+use crate::posts::Span;
+
+pub use members::{
+    add_member, everyone_on, is_member, members, members_of, memberships, remove_member,
+};
+pub use readers::{follow, followed, followers, pin, pinned, unfollow, unpin};
 
 /// A list as stored.
 #[derive(Clone, Debug)]
@@ -27,6 +36,8 @@ pub struct List {
     pub member_count: i64,
     /// Users who read it.
     pub follower_count: i64,
+    /// Raised by every change of who is on it.
+    pub member_version: i64,
 }
 
 macro_rules! columns {
@@ -34,7 +45,7 @@ macro_rules! columns {
         concat!(
             $before,
             "id, owner_id, name, description, private, created_at, deleted_at, member_count, \
-             follower_count",
+             follower_count, member_version",
             $after
         )
     };
@@ -51,6 +62,7 @@ fn read(row: &Row<'_, '_>) -> Result<List, Fault> {
         deleted_at: row.opt_time(6)?,
         member_count: row.int(7)?,
         follower_count: row.int(8)?,
+        member_version: row.int(9)?,
     })
 }
 
@@ -58,6 +70,60 @@ fn read(row: &Row<'_, '_>) -> Result<List, Fault> {
 pub fn by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<List>, Fault> {
     let sql = columns!("SELECT ", " FROM list WHERE id = $1");
     tx.row(sql, &[id.into()], read)
+}
+
+/// The lists with these ids, deleted or not, in no particular order; unknown ids are left out.
+pub fn by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<List>, Fault> {
+    let sql = columns!("SELECT ", " FROM list WHERE id = $1");
+    tx.of_each(sql, ids, &[], read)
+}
+
+/// A page of a user's live lists, newest first; the private ones only where they may be seen.
+pub fn owned(
+    tx: &mut Tx<'_>,
+    owner: UserId,
+    private_too: bool,
+    span: &Span,
+) -> Result<Vec<List>, Fault> {
+    let falling = columns!(
+        "SELECT ",
+        " FROM list WHERE owner_id = $1 AND deleted_at IS NULL AND private <= $2 \
+         AND id > $3 AND id < $4 ORDER BY id DESC LIMIT $5"
+    );
+    let rising = columns!(
+        "SELECT ",
+        " FROM list WHERE owner_id = $1 AND deleted_at IS NULL AND private <= $2 \
+         AND id > $3 AND id < $4 ORDER BY id ASC LIMIT $5"
+    );
+    let args = [
+        owner.into(),
+        private_too.into(),
+        span.above.into(),
+        span.below.into(),
+        span.limit.into(),
+    ];
+    let mut lists = tx.rows(if span.rising { rising } else { falling }, &args, read)?;
+    if span.rising {
+        lists.reverse();
+    }
+    Ok(lists)
+}
+
+/// How many live lists a user has.
+pub fn count_owned(tx: &mut Tx<'_>, owner: UserId) -> Result<i64, Fault> {
+    let sql = "SELECT COUNT(*) FROM list WHERE owner_id = $1 AND deleted_at IS NULL";
+    let count = tx.row(sql, &[owner.into()], |row| row.int(0))?;
+    Ok(count.unwrap_or(0))
+}
+
+/// Makes other work that locks the same list wait for this transaction's end. A SQLite file has
+/// one writer, so there it waits already.
+pub fn lock(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
+    if tx.is_shared() {
+        let sql = "SELECT id FROM list WHERE id = $1 FOR UPDATE";
+        tx.row(sql, &[id.into()], |_| Ok(()))?;
+    }
+    Ok(())
 }
 
 /// A user's live list with a name, the oldest where there are several.
@@ -106,46 +172,66 @@ pub fn learn_owner(tx: &mut Tx<'_>, list: &List) -> Result<bool, Fault> {
     Ok(tx.exec(sql, &args)? > 0)
 }
 
-/// Puts a user on a list, with both counters; false when it is there already.
-pub fn add_member(tx: &mut Tx<'_>, list: &List, user: UserId) -> Result<bool, Fault> {
-    let sql = "INSERT INTO list_member (list_id, user_id, id) VALUES ($1, $2, $3) \
-               ON CONFLICT DO NOTHING";
-    let id = tx.next_id::<()>();
-    if tx.exec(sql, &[list.id.into(), user.into(), id.into()])? == 0 {
-        return Ok(false);
+/// Stores what a list says about itself. One that becomes private loses its followers and what
+/// others pinned, and no longer counts for those who are on it.
+pub fn update(tx: &mut Tx<'_>, before: &List, after: &List) -> Result<(), Fault> {
+    let sql = "UPDATE list SET name = $1, description = $2, private = $3 WHERE id = $4";
+    let args = [
+        (&after.name).into(),
+        (&after.description).into(),
+        after.private.into(),
+        after.id.into(),
+    ];
+    tx.exec(sql, &args)?;
+    if before.private == after.private {
+        return Ok(());
     }
-    count(tx, list, user, 1)?;
-    Ok(true)
-}
-
-/// Takes a user off a list, with both counters; false when it is not on it.
-pub fn remove_member(tx: &mut Tx<'_>, list: &List, user: UserId) -> Result<bool, Fault> {
-    let sql = "DELETE FROM list_member WHERE list_id = $1 AND user_id = $2";
-    if tx.exec(sql, &[list.id.into(), user.into()])? == 0 {
-        return Ok(false);
-    }
-    count(tx, list, user, -1)?;
-    Ok(true)
-}
-
-fn count(tx: &mut Tx<'_>, list: &List, user: UserId, by: i64) -> Result<(), Fault> {
-    let sql = "UPDATE list SET member_count = member_count + $1 WHERE id = $2";
-    tx.exec(sql, &[by.into(), list.id.into()])?;
-    if !list.private && list.deleted_at.is_none() {
-        let sql = "UPDATE users SET listed_count = listed_count + $1 WHERE id = $2";
-        tx.exec(sql, &[by.into(), user.into()])?;
+    members::count_all(tx, after.id, if after.private { -1 } else { 1 })?;
+    let sql = "UPDATE list_member SET private = $1 WHERE list_id = $2";
+    tx.exec(sql, &[after.private.into(), after.id.into()])?;
+    if after.private {
+        readers::leave(tx, after.id, after.owner_id)?;
     }
     Ok(())
 }
 
-/// The members of all live lists behind one, as list and user.
-pub fn members(tx: &mut Tx<'_>, after: Pair, limit: i64) -> Result<Vec<Pair>, Fault> {
-    let sql = "SELECT m.list_id, m.user_id FROM list_member m JOIN list l ON l.id = m.list_id \
-               WHERE (m.list_id, m.user_id) > ($1, $2) AND l.deleted_at IS NULL \
-               ORDER BY m.list_id, m.user_id LIMIT $3";
-    tx.rows(
-        sql,
-        &[after.0.into(), after.1.into(), limit.into()],
-        |row| Ok((row.int(0)?, row.int(1)?)),
-    )
+/// Deletes a list with all that points to it. Its id stays.
+pub fn delete(tx: &mut Tx<'_>, list: &List) -> Result<(), Fault> {
+    if !list.private {
+        members::count_all(tx, list.id, -1)?;
+    }
+    let steps = [
+        "DELETE FROM list_member WHERE list_id = $1",
+        "DELETE FROM list_follow WHERE list_id = $1",
+        "DELETE FROM list_pin WHERE list_id = $1",
+    ];
+    for sql in steps {
+        tx.exec(sql, &[list.id.into()])?;
+    }
+    let sql = "UPDATE list SET deleted_at = $1, member_count = 0, follower_count = 0, \
+               member_version = member_version + 1 WHERE id = $2";
+    let now = tx.now();
+    tx.exec(sql, &[now.into(), list.id.into()]).map(|_| ())
+}
+
+/// A page of edges from one end, latest first.
+fn edges(
+    tx: &mut Tx<'_>,
+    of: i64,
+    span: &Span,
+    falling: &'static str,
+    rising: &'static str,
+) -> Result<Vec<Pair>, Fault> {
+    let args = [
+        of.into(),
+        span.above.into(),
+        span.below.into(),
+        span.limit.into(),
+    ];
+    let sql = if span.rising { rising } else { falling };
+    let mut edges = tx.rows(sql, &args, |row| Ok((row.int(0)?, row.int(1)?)))?;
+    if span.rising {
+        edges.reverse();
+    }
+    Ok(edges)
 }

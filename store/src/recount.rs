@@ -60,6 +60,20 @@ const COUNTERS: &[(&str, &str)] = &[
         "post WHERE repost_of_id IS NOT NULL AND state = 0" by "repost_of_id"),
     counter!("post"."bookmark_count" = rows of "bookmark" by "post_id"),
     counter!("list"."member_count" = rows of "list_member" by "list_id"),
+    counter!("list"."follower_count" = rows of "list_follow" by "list_id"),
+    counter!("space"."participant_count" = rows of "space_part WHERE role = 3" by "space_id"),
+    counter!("space"."subscriber_count" = rows of "space_part WHERE role = 4" by "space_id"),
+    (
+        // Members that do not say the same about their list as the list itself.
+        "list_member.private",
+        "SELECT l.id, COUNT(*), CAST(0 AS BIGINT) FROM list l JOIN list_member m \
+         ON m.list_id = l.id WHERE m.private <> l.private GROUP BY l.id ORDER BY l.id LIMIT 1000",
+    ),
+    (
+        "list_follow.private",
+        "SELECT l.id, COUNT(*), CAST(0 AS BIGINT) FROM list l JOIN list_follow f \
+         ON f.list_id = l.id WHERE l.private = 1 GROUP BY l.id ORDER BY l.id LIMIT 1000",
+    ),
 ];
 
 /// Rows that the rules forbid, counted by the user they begin at.

@@ -375,11 +375,14 @@ pub fn set_password_hash(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<bool
     Ok(tx.exec(sql, &[hash.into(), id.into()])? > 0)
 }
 
-/// Makes the followers of a user, and the user, read their home timeline afresh: posts older than
-/// their newest have come in.
+/// Makes the followers of a user, and the user, read their home timeline afresh, and the lists that
+/// the user is on: posts older than their newest have come in.
 pub fn renew_homes(tx: &mut Tx<'_>, author: UserId) -> Result<(), Fault> {
     let sql = "UPDATE users SET following_version = following_version + 1 \
                WHERE id = $1 OR id IN (SELECT source_id FROM follow WHERE target_id = $1)";
+    tx.exec(sql, &[author.into()])?;
+    let sql = "UPDATE list SET member_version = member_version + 1 \
+               WHERE id IN (SELECT list_id FROM list_member WHERE user_id = $1)";
     tx.exec(sql, &[author.into()]).map(|_| ())
 }
 

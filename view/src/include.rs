@@ -8,12 +8,14 @@ use base::{PostId, Refusal, Speech, UserId};
 use network::visibility::{Sight, of_user};
 use store::media::Media;
 use store::posts::Post;
+use store::spaces::Topic;
 use store::users::User;
 
 use crate::media::{self, MediaFacts, id_of};
 use crate::out::Out;
 use crate::posts::{self, PostFacts};
 use crate::shown::Reach;
+use crate::spaces;
 use crate::users::{self, UserFacts};
 use crate::world::{Target, World};
 use crate::{Object, Spoken, Wants};
@@ -47,6 +49,7 @@ pub(crate) struct Includes<'w> {
     posts: Found<PostId>,
     users: Found<UserId>,
     media: Found<&'w str>,
+    topics: Found<i64>,
     errors: Vec<Refusal>,
 }
 
@@ -59,6 +62,7 @@ impl<'w> Includes<'w> {
             posts: Found::new(),
             users: Found::new(),
             media: Found::new(),
+            topics: Found::new(),
             errors: Vec::new(),
         }
     }
@@ -99,12 +103,23 @@ impl<'w> Includes<'w> {
         }
     }
 
+    /// Follows the expansions from things that only their own file knows.
+    pub(crate) fn follow(&mut self, mut reach: impl FnMut(Reach, &mut Vec<Target<'w>>)) {
+        let mut targets = Vec::new();
+        for expansion in self.wants.expansions() {
+            reach(expansion.reach, &mut targets);
+            let name = name(expansion.name.post, expansion.name.tweet, self.spoken);
+            self.add(&mut targets, name);
+        }
+    }
+
     fn add(&mut self, targets: &mut Vec<Target<'w>>, expansion: &'static str) {
         for target in targets.drain(..) {
             match target {
                 Target::Post(id) => self.posts.add(id, expansion),
                 Target::User(id) => self.users.add(id, expansion),
                 Target::Media(key) => self.media.add(key, expansion),
+                Target::Topic(id) => self.topics.add(id, expansion),
             }
         }
     }
@@ -114,8 +129,9 @@ impl<'w> Includes<'w> {
         let posts = self.visible_posts();
         self.follow_posts(&posts, true);
         let (users, media) = (self.visible_users(), self.visible_media());
+        let topics = self.known_topics();
         errors.append(&mut self.errors);
-        if users.is_empty() && posts.is_empty() && media.is_empty() {
+        if users.is_empty() && posts.is_empty() && media.is_empty() && topics.is_empty() {
             return String::new();
         }
         let (world, wants) = (self.world, self.wants);
@@ -133,6 +149,10 @@ impl<'w> Includes<'w> {
             let mask = wants.of_included(Object::Media);
             list(out, Object::Media, &media, |out, media| {
                 media::write(out, MediaFacts { media, world }, mask);
+            });
+            let mask = wants.of_included(Object::Topic);
+            list(out, Object::Topic, &topics, |out, topic| {
+                spaces::write_topic(out, topic, mask);
             });
         });
         out.finish()
@@ -178,6 +198,12 @@ impl<'w> Includes<'w> {
             }
         }
         shown
+    }
+
+    fn known_topics(&self) -> Vec<&'w Topic> {
+        let ids = self.topics.list.iter();
+        ids.filter_map(|(id, _)| self.world.topics.get(*id))
+            .collect()
     }
 
     fn visible_media(&mut self) -> Vec<&'w Media> {

@@ -27,6 +27,8 @@ mod tests;
 pub use answer::{
     Answer, Asked, Names, Spoken, post, posts, posts_asked, user, users, users_asked,
 };
+pub use lists::{list, lists};
 pub use object::Object;
 pub use shown::{Audience, Expansion, Json, Member, Shown, When};
+pub use spaces::{space, spaces, spaces_asked};
 pub use wants::Wants;

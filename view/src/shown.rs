@@ -1,11 +1,14 @@
 //! The rows of the tables: fields and expansions.
 
 use base::Word;
+use store::lists::List;
+use store::spaces::Topic;
 
 use crate::Object;
 use crate::media::MediaFacts;
 use crate::out::Out;
 use crate::posts::PostFacts;
+use crate::spaces::SpaceFacts;
 use crate::users::UserFacts;
 use crate::world::Target;
 
@@ -87,6 +90,9 @@ pub(crate) enum Write {
     Post(fn(&mut Out, PostFacts<'_>)),
     User(fn(&mut Out, UserFacts<'_>)),
     Media(fn(&mut Out, MediaFacts<'_>)),
+    List(fn(&mut Out, &List)),
+    Space(fn(&mut Out, SpaceFacts<'_>)),
+    Topic(fn(&mut Out, &Topic)),
     /// Accepted; this platform has no such facts.
     Never,
 }
@@ -139,6 +145,21 @@ impl Shown {
         let write = Write::Media(write);
         Self { write, ..self }
     }
+
+    pub(crate) const fn list(self, write: fn(&mut Out, &List)) -> Self {
+        let write = Write::List(write);
+        Self { write, ..self }
+    }
+
+    pub(crate) const fn space(self, write: fn(&mut Out, SpaceFacts<'_>)) -> Self {
+        let write = Write::Space(write);
+        Self { write, ..self }
+    }
+
+    pub(crate) const fn topic(self, write: fn(&mut Out, &Topic)) -> Self {
+        let write = Write::Topic(write);
+        Self { write, ..self }
+    }
 }
 
 impl Member {
@@ -172,6 +193,8 @@ pub struct Expansion {
 pub(crate) enum Reach {
     Post(for<'a> fn(PostFacts<'a>, &mut Vec<Target<'a>>)),
     User(for<'a> fn(UserFacts<'a>, &mut Vec<Target<'a>>)),
+    List(for<'a> fn(&'a List, &mut Vec<Target<'a>>)),
+    Space(for<'a> fn(SpaceFacts<'a>, &mut Vec<Target<'a>>)),
     /// Accepted; this platform has no such facts.
     Never,
 }
@@ -222,6 +245,19 @@ impl Expansion {
         reach: for<'a> fn(UserFacts<'a>, &mut Vec<Target<'a>>),
     ) -> Self {
         let reach = Reach::User(reach);
+        Self { reach, ..self }
+    }
+
+    pub(crate) const fn by_list(self, reach: for<'a> fn(&'a List, &mut Vec<Target<'a>>)) -> Self {
+        let reach = Reach::List(reach);
+        Self { reach, ..self }
+    }
+
+    pub(crate) const fn by_space(
+        self,
+        reach: for<'a> fn(SpaceFacts<'a>, &mut Vec<Target<'a>>),
+    ) -> Self {
+        let reach = Reach::Space(reach);
         Self { reach, ..self }
     }
 }

@@ -8,8 +8,9 @@ use network::visibility::{Sight, Sights, Viewer};
 use store::graph::{self, Tie};
 use store::media::Media;
 use store::posts::{Post, State};
+use store::spaces::Topic;
 use store::users::User;
-use store::{Tx, follows, media, posts, users};
+use store::{Tx, follows, media, posts, spaces, users};
 
 use crate::media::id_of;
 use crate::posts::{PostFacts, media_keys, short_part};
@@ -25,6 +26,7 @@ pub(crate) enum Target<'a> {
     Post(PostId),
     /// By its media key.
     Media(&'a str),
+    Topic(i64),
 }
 
 /// Records in the order in which they came, found by key.
@@ -59,6 +61,7 @@ pub(crate) struct World {
     pub(crate) users: Shelf<UserId, User>,
     pub(crate) posts: Shelf<PostId, Post>,
     pub(crate) media: Shelf<i64, Media>,
+    pub(crate) topics: Shelf<i64, Topic>,
     pub(crate) kin: Kin,
     /// Of edited posts, by the first of them.
     pub(crate) versions: HashMap<PostId, Vec<PostId>>,
@@ -115,6 +118,7 @@ struct Needs {
     users: Vec<UserId>,
     posts: Vec<PostId>,
     media: Vec<i64>,
+    topics: Vec<i64>,
 }
 
 impl Needs {
@@ -124,6 +128,7 @@ impl Needs {
                 Target::User(id) => self.users.push(id),
                 Target::Post(id) => self.posts.push(id),
                 Target::Media(key) => self.media.extend(id_of(key)),
+                Target::Topic(id) => self.topics.push(id),
             }
         }
     }
@@ -139,6 +144,7 @@ impl World {
             users: Shelf::default(),
             posts: Shelf::default(),
             media: Shelf::default(),
+            topics: Shelf::default(),
             kin: Kin::default(),
             versions: HashMap::new(),
             shorts: HashMap::new(),
@@ -187,6 +193,27 @@ impl World {
                 }
                 needs.add(&mut targets);
             }
+        }
+        world.load_rest(tx, wants, needs)?;
+        Ok(world)
+    }
+
+    /// All that showing these users and what else things lead to takes.
+    pub(crate) fn of_targets(
+        tx: &mut Tx<'_>,
+        viewer: Viewer,
+        users: Vec<User>,
+        mut targets: Vec<Target<'_>>,
+        wants: &Wants,
+    ) -> Result<Self, Fault> {
+        let mut world = Self::new(viewer, tx.now(), wants);
+        world.users.fill(users, |user| user.id);
+        let mut needs = Needs::default();
+        needs.add(&mut targets);
+        let missing = world.topics.lacks(needs.topics.iter().copied());
+        if !missing.is_empty() {
+            let topics = spaces::topics(tx, &missing)?;
+            world.topics.fill(topics, |topic| topic.id);
         }
         world.load_rest(tx, wants, needs)?;
         Ok(world)

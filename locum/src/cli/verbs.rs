@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::common::Flag;
 use crate::command::{
     AppCommand, AuditCommand, Backup, Export, FollowCommand, ImportCommand, Invite, SignCommand,
-    TokenCommand, UserCommand,
+    SpaceCommand, TokenCommand, UserCommand,
 };
 
 /// What may be asked.
@@ -38,6 +38,9 @@ pub(crate) enum Verb {
     /// What was done to accounts and apps, by whom and from where
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// Spaces and who takes part in them
+    #[command(subcommand)]
+    Space(SpaceCommand),
     /// Signatures of OAuth 1.0a requests
     #[command(subcommand)]
     Sign(SignCommand),

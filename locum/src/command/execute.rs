@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::recount;
 
-use super::{Command, apps, audit, backup, export, follows, import, invite, sign, tokens, users};
+use super::{
+    Command, apps, audit, backup, export, follows, import, invite, sign, spaces, tokens, users,
+};
 use crate::exit::{Exit, words};
 use crate::world::{Silent, World};
 
@@ -31,6 +33,7 @@ pub(crate) async fn execute(world: &World, command: Command) -> Result<Value, St
         Command::Token(command) => tokens::execute(world, command).await,
         Command::Invite(invite) => invite::execute(world, invite).await,
         Command::Audit(command) => audit::execute(world, command).await,
+        Command::Space(command) => spaces::execute(world, command).await,
         Command::Sign(command) => sign::execute(world, command).await,
         Command::Import(command) => {
             let report = import::execute(world, command).await;

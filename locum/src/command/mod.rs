@@ -14,6 +14,7 @@ mod import;
 mod invite;
 mod profiles;
 mod sign;
+mod spaces;
 mod tokens;
 mod users;
 
@@ -29,6 +30,7 @@ pub(crate) use follows::FollowCommand;
 pub(crate) use import::ImportCommand;
 pub(crate) use invite::Invite;
 pub(crate) use sign::SignCommand;
+pub(crate) use spaces::SpaceCommand;
 pub(crate) use tokens::TokenCommand;
 pub(crate) use users::UserCommand;
 
@@ -54,6 +56,8 @@ pub(crate) enum Command {
     Invite(Invite),
     /// The record of acts.
     Audit(AuditCommand),
+    /// Spaces and who takes part in them.
+    Space(SpaceCommand),
     /// Signatures of requests.
     Sign(SignCommand),
     /// Posts and people from elsewhere.
@@ -77,6 +81,7 @@ impl Command {
             Self::Invite(_) => "invite",
             Self::Audit(_) => "audit",
             Self::Sign(_) => "sign",
+            Self::Space(_) => "space",
             Self::Import(_) => "importing",
             Self::Export(_) => "exporting",
             Self::Backup(_) => "copying",
@@ -91,9 +96,12 @@ impl Command {
         match self {
             Self::User(command) => command.prepare(),
             Self::Audit(AuditCommand::Export { file }) => absolute(file),
-            Self::App(_) | Self::Follow(_) | Self::Invite(_) | Self::Audit(_) | Self::Fsck => {
-                Ok(())
-            }
+            Self::App(_)
+            | Self::Follow(_)
+            | Self::Invite(_)
+            | Self::Audit(_)
+            | Self::Space(_)
+            | Self::Fsck => Ok(()),
             Self::Token(command) => command.prepare(),
             Self::Sign(command) => command.prepare(),
             Self::Import(command) => absolute(command.path_mut()),

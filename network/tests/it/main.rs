@@ -16,6 +16,8 @@ mod joining;
 #[cfg(test)]
 mod letters;
 #[cfg(test)]
+mod lists;
+#[cfg(test)]
 mod oauth1_flow;
 #[cfg(test)]
 mod oauth2_flow;

@@ -24,6 +24,10 @@ const SCRIPTS: &[(&str, &str)] = &[
         include_str!("../../migrations/0004_social_graph.sql"),
     ),
     (
+        "lists_spaces",
+        include_str!("../../migrations/0006_lists_spaces.sql"),
+    ),
+    (
         "bookmarks",
         include_str!("../../migrations/0007_bookmarks.sql"),
     ),

@@ -142,6 +142,8 @@ const RECOUNT: &[&str] = &[
      listed_count = (SELECT COUNT(*) FROM list_member m JOIN list l ON l.id = m.list_id \
      WHERE m.user_id = $1 AND l.deleted_at IS NULL AND l.private = 0), \
      following_version = following_version + 1 WHERE id = $1",
+    "UPDATE list SET member_version = member_version + 1 \
+     WHERE id IN (SELECT list_id FROM list_member WHERE user_id = $1)",
     "UPDATE users SET post_count = \
      (SELECT COUNT(*) FROM post WHERE author_id = $1 AND state = 0), media_count = \
      (SELECT COUNT(*) FROM post WHERE author_id = $1 AND state = 0 AND media_keys <> ''), \

@@ -60,7 +60,7 @@ pub fn note_authors(tx: &mut Tx<'_>, source: &str, authors: &[UserId]) -> Result
 }
 
 /// Makes the readers of some of those whose posts a source has brought, and these themselves, read
-/// their home timeline afresh; false when all know.
+/// their home timeline afresh, and the lists that they are on; false when all know.
 pub fn renew_homes(tx: &mut Tx<'_>, source: &str, limit: i64) -> Result<bool, Fault> {
     let sql = "SELECT MAX(user_id) FROM (SELECT user_id FROM import_author WHERE source = $1 \
                ORDER BY user_id LIMIT $2) some_authors";
@@ -73,6 +73,9 @@ pub fn renew_homes(tx: &mut Tx<'_>, source: &str, limit: i64) -> Result<bool, Fa
          (SELECT f.source_id FROM import_author a JOIN follow f ON f.target_id = a.user_id \
          WHERE a.source = $1 AND a.user_id <= $2 \
          UNION SELECT user_id FROM import_author WHERE source = $1 AND user_id <= $2)",
+        "UPDATE list SET member_version = member_version + 1 WHERE id IN \
+         (SELECT m.list_id FROM import_author a JOIN list_member m ON m.user_id = a.user_id \
+         WHERE a.source = $1 AND a.user_id <= $2)",
         "DELETE FROM import_author WHERE source = $1 AND user_id <= $2",
     ];
     for sql in steps {

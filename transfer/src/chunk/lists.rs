@@ -55,6 +55,7 @@ fn list(tx: &mut Tx<'_>, desk: &mut Desk, told: &Told) -> Result<(), Fault> {
         deleted_at: None,
         member_count: 0,
         follower_count: 0,
+        member_version: 0,
     };
     let list = keep(tx, desk, list, known)?;
     match desk.owner {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use network::homes::Homes;
+use network::homes::{Homes, Of};
 use store::Tx;
 use store::posts::{Span, State};
 use store::users;
@@ -300,7 +300,8 @@ fn readers_find_what_came_in_their_home_timeline() {
         let homes = Arc::new(Homes::default());
         let page = async || {
             let (homes, user) = (Arc::clone(&homes), world.user(reader.get()).await.unwrap());
-            let page = move |tx: &mut Tx<'_>| Ok(homes.page(tx, &user, &Span::newest(100))?);
+            let page =
+                move |tx: &mut Tx<'_>| Ok(homes.page(tx, Of::Reader(&user), &Span::newest(100))?);
             world.store.read(page).await.unwrap().0.len()
         };
         assert_eq!(page().await, 0);

@@ -49,9 +49,7 @@ pub(super) async fn list(call: &Call, id: UserId, to: To, read: Read) -> Result<
             .first()
             .zip(edges.last())
             .map(|(first, last)| (first.1, last.1));
-        let ids: Vec<UserId> = edges.iter().map(|(user, _)| *user).collect();
-        let found = users::by_ids(tx, &ids)?;
-        let found = in_order(&ids, found);
+        let found = people(tx, &edges)?;
         let found = view::users(tx, viewer, found, &wants, spoken)?;
         Ok((found, looked_at, more))
     });
@@ -75,6 +73,13 @@ fn hidden(tx: &mut Tx<'_>, viewer: Viewer, id: UserId, to: To) -> Result<Option<
         Sight::Suspended => Some(Refusal::Suspended(subject)),
         Sight::Missing => Some(Refusal::NotFound(subject)),
     })
+}
+
+/// The users at the ends of edges, in the order of these.
+pub(super) fn people(tx: &mut Tx<'_>, edges: &[Edge]) -> Result<Vec<users::User>, Fault> {
+    let ids: Vec<UserId> = edges.iter().map(|(user, _)| *user).collect();
+    let found = users::by_ids(tx, &ids)?;
+    Ok(in_order(&ids, found))
 }
 
 /// Users in the order of their edges.

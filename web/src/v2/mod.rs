@@ -8,10 +8,12 @@ mod edges;
 pub(crate) mod follows;
 pub(crate) mod likes;
 mod linked;
+pub(crate) mod lists;
 pub(crate) mod mutes;
 pub(crate) mod people;
 pub(crate) mod posts;
 pub(crate) mod reposts;
+pub(crate) mod spaces;
 pub(crate) mod timelines;
 pub(crate) mod users;
 

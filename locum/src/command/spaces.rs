@@ -1,0 +1,261 @@
+//! `locum space`.
+
+use std::time::Duration;
+
+use base::id::{parse_short, short};
+use base::refusal::Subject;
+use base::{PostId, Refusal, Stop, Time, UserId};
+use clap::{Args, Subcommand};
+use network::spaces::{self, NewSpace};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::Tx;
+use store::spaces::{Role, Space};
+
+use super::find;
+use crate::world::World;
+
+/// What may be done about spaces.
+#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum SpaceCommand {
+    /// Makes a space: live at once, or scheduled with --start
+    Create(New),
+    /// Lists spaces, newest first
+    List {
+        /// At most so many
+        #[arg(long, default_value_t = 100)]
+        limit: i64,
+    },
+    /// Shows a space
+    Show {
+        /// The space's id
+        space: String,
+    },
+    /// Opens a scheduled space; it never opens by itself
+    Open {
+        /// The space's id
+        space: String,
+    },
+    /// Closes a live space
+    Close {
+        /// The space's id
+        space: String,
+    },
+    /// Calls off a scheduled space
+    Cancel {
+        /// The space's id
+        space: String,
+    },
+    /// Lets a user into a live space
+    Join(Who),
+    /// Lets a user leave a live space
+    Leave(Who),
+    /// Lets a user speak in a live space
+    Speak(Who),
+    /// Invites a user to speak
+    Invite(Who),
+    /// Lets a user be reminded of a scheduled space
+    Subscribe(Who),
+    /// Lets a user no longer be reminded of it
+    Unsubscribe(Who),
+    /// Sells a user a ticket to a space that takes one
+    Buy(Who),
+    /// Shares a post in a live space
+    Share {
+        #[command(flatten)]
+        who: Who,
+        /// The post's id
+        post: String,
+    },
+}
+
+/// A new space.
+#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct New {
+    /// Who makes it: @username or id
+    creator: String,
+    /// Its title
+    #[arg(long, default_value = "")]
+    title: String,
+    /// When it is to start, at most 14 days ahead: 2026-12-01T18:00:00Z, or 2h from now
+    #[arg(long, value_name = "WHEN")]
+    start: Option<String>,
+    /// Its language; that of its title by default
+    #[arg(long, default_value = "")]
+    lang: String,
+    /// Takes a ticket
+    #[arg(long)]
+    ticketed: bool,
+    /// Another host; may be given again
+    #[arg(long = "host", value_name = "USER")]
+    hosts: Vec<String>,
+    /// Somebody who is invited to speak; may be given again
+    #[arg(long = "invite", value_name = "USER")]
+    invited: Vec<String>,
+    /// What it is about; may be given again
+    #[arg(long = "topic", value_name = "NAME")]
+    topics: Vec<String>,
+}
+
+/// A space and a user.
+#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Who {
+    /// The space's id
+    space: String,
+    /// @username or id
+    user: String,
+}
+
+/// What is done to a space by a user; false when nothing changes.
+type Act = fn(&mut Tx<'_>, i64, UserId) -> Result<bool, Stop>;
+
+/// Does it.
+pub(super) async fn execute(world: &World, command: SpaceCommand) -> Result<Value, Stop> {
+    let store = &world.store;
+    match command {
+        SpaceCommand::Create(new) => store.write(move |tx| create(tx, &new)).await,
+        SpaceCommand::List { limit } => {
+            let read = store.read(move |tx| Ok(store::spaces::list(tx, i64::MAX, limit.max(0))?));
+            Ok(read.await?.iter().map(summary).collect())
+        }
+        SpaceCommand::Show { space } => store.read(move |tx| show(tx, id(&space)?)).await,
+        SpaceCommand::Open { space } => change(world, space, spaces::open).await,
+        SpaceCommand::Close { space } => change(world, space, spaces::close).await,
+        SpaceCommand::Cancel { space } => change(world, space, spaces::cancel).await,
+        SpaceCommand::Join(who) => act(world, who, spaces::join).await,
+        SpaceCommand::Leave(who) => act(world, who, spaces::leave).await,
+        SpaceCommand::Speak(who) => act(world, who, spaces::speak).await,
+        SpaceCommand::Invite(who) => act(world, who, spaces::invite).await,
+        SpaceCommand::Subscribe(who) => {
+            act(world, who, |tx, id, user| {
+                spaces::remind(tx, id, user, true)
+            })
+            .await
+        }
+        SpaceCommand::Unsubscribe(who) => {
+            act(world, who, |tx, id, user| {
+                spaces::remind(tx, id, user, false)
+            })
+            .await
+        }
+        SpaceCommand::Buy(who) => act(world, who, spaces::buy).await,
+        SpaceCommand::Share { who, post } => {
+            let shared = store.write(move |tx| {
+                let space = id(&who.space)?;
+                let user = find::user(tx, &who.user)?.id;
+                let post = PostId::parse(&post).ok_or_else(|| find::unknown("post", &post))?;
+                let changed = spaces::share(tx, space, user, post)?;
+                Ok(with_change(show(tx, space)?, changed))
+            });
+            shared.await
+        }
+    }
+}
+
+fn create(tx: &mut Tx<'_>, new: &New) -> Result<Value, Stop> {
+    let creator = find::user(tx, &new.creator)?.id;
+    let people = |tx: &mut Tx<'_>, names: &[String]| {
+        let found = names.iter().map(|name| Ok(find::user(tx, name)?.id));
+        found.collect::<Result<Vec<UserId>, Stop>>()
+    };
+    let start = new.start.as_deref().map(|text| moment(tx.now(), text));
+    let new = NewSpace {
+        title: new.title.clone(),
+        start: start.transpose()?,
+        lang: new.lang.clone(),
+        ticketed: new.ticketed,
+        hosts: people(tx, &new.hosts)?,
+        invited: people(tx, &new.invited)?,
+        topics: new.topics.clone(),
+    };
+    let made = spaces::create(tx, creator, &new)?;
+    show(tx, made.id)
+}
+
+/// A moment as it is written, or so long after now.
+fn moment(now: Time, text: &str) -> Result<Time, Refusal> {
+    let after = |span: Duration| now.plus_ms(i64::try_from(span.as_millis()).unwrap_or(i64::MAX));
+    let at = Time::parse(text).or_else(|| crate::config::span(text).map(after));
+    at.ok_or_else(|| {
+        let message = format!("[{text}] is no time such as 2026-12-01T18:00:00Z or 2h");
+        Refusal::invalid("start", text, message)
+    })
+}
+
+fn id(text: &str) -> Result<i64, Stop> {
+    parse_short(text).ok_or_else(|| unknown(text))
+}
+
+fn unknown(text: &str) -> Stop {
+    Refusal::NotFound(Subject::new("space", "space", text)).into()
+}
+
+async fn change(
+    world: &World,
+    space: String,
+    change: fn(&mut Tx<'_>, i64) -> Result<Space, Stop>,
+) -> Result<Value, Stop> {
+    let changed = world.store.write(move |tx| {
+        let space = id(&space)?;
+        change(tx, space)?;
+        show(tx, space)
+    });
+    changed.await
+}
+
+async fn act(world: &World, who: Who, act: Act) -> Result<Value, Stop> {
+    let done = world.store.write(move |tx| {
+        let space = id(&who.space)?;
+        let user = find::user(tx, &who.user)?.id;
+        let changed = act(tx, space, user)?;
+        Ok(with_change(show(tx, space)?, changed))
+    });
+    done.await
+}
+
+fn with_change(mut value: Value, changed: bool) -> Value {
+    if let Some(map) = value.as_object_mut() {
+        map.insert("changed".to_owned(), Value::Bool(changed));
+    }
+    value
+}
+
+fn summary(space: &Space) -> Value {
+    json!({
+        "id": short(space.id),
+        "creator_id": space.creator_id.to_string(),
+        "state": space.state.name(),
+        "title": space.title,
+        "participants": space.participant_count,
+    })
+}
+
+fn show(tx: &mut Tx<'_>, id: i64) -> Result<Value, Stop> {
+    let space = store::spaces::by_id(tx, id)?.ok_or_else(|| unknown(&short(id)))?;
+    let parts = store::spaces::parts(tx, &[id])?;
+    let those = |role: Role| -> Vec<String> {
+        let those = parts.iter().filter(|(_, part, _)| *part == role);
+        those.map(|(_, _, user)| user.to_string()).collect()
+    };
+    let time = |at: Option<Time>| at.map(|at| at.to_string());
+    Ok(json!({
+        "id": short(space.id),
+        "creator_id": space.creator_id.to_string(),
+        "state": space.state.name(),
+        "title": space.title,
+        "lang": space.lang,
+        "ticketed": space.ticketed,
+        "created_at": space.created_at.to_string(),
+        "scheduled_start": time(space.scheduled_start),
+        "started_at": time(space.started_at),
+        "ended_at": time(space.ended_at),
+        "hosts": those(Role::Host),
+        "invited": those(Role::Invited),
+        "speakers": those(Role::Speaker),
+        "participants": space.participant_count,
+        "subscribers": space.subscriber_count,
+    }))
+}

@@ -1,0 +1,347 @@
+//! Spaces: made and led from the platform's side, read through the interface.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Ask, Person, shared};
+
+fn person(name: &str) -> Person<'static> {
+    shared().person(name)
+}
+
+/// Does something to a space from the platform's side.
+#[track_caller]
+fn space(args: &[&str]) -> Value {
+    shared().cli(&[&["space"], args].concat()).json()
+}
+
+#[track_caller]
+fn refused(args: &[&str], word: &str) {
+    let ran = shared().cli(&[&["space"], args].concat());
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.err.contains(word), "{word:?}: {ran:?}");
+}
+
+/// Makes a space; its id.
+#[track_caller]
+fn made(creator: &Person<'_>, more: &[&str]) -> String {
+    let args = [&["create", creator.id.as_str()], more].concat();
+    space(&args)["id"].as_str().unwrap().to_owned()
+}
+
+const FIELDS: &str = "created_at,creator_id,ended_at,host_ids,id,invited_user_ids,is_ticketed,lang,\
+                      participant_count,scheduled_start,speaker_ids,started_at,state,\
+                      subscriber_count,title,topic_ids,updated_at";
+
+#[track_caller]
+fn seen(viewer: &Person<'_>, id: &str) -> Value {
+    let body = viewer.get(format!("/2/spaces/{id}?space.fields={FIELDS}"));
+    body.is(200)["data"].clone()
+}
+
+fn ids(body: &Value) -> Vec<String> {
+    let data = body["data"].as_array().cloned().unwrap_or_default();
+    data.iter()
+        .map(|one| one["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[track_caller]
+fn is_missing(answer: &Answer, parameter: &str, id: &str) {
+    let body = answer.is(200);
+    let error = &body["errors"][0];
+    assert_eq!(
+        error["detail"],
+        format!("Could not find space with {parameter}: [{id}]."),
+        "{body}"
+    );
+    assert_eq!(error["resource_type"], "space");
+}
+
+#[test]
+fn a_space_is_scheduled_opened_and_closed() {
+    let [host, second, guest, reader] = ["host", "second", "guest", "reader"].map(person);
+    let options = [
+        "--title",
+        "About the weather",
+        "--start",
+        "2h",
+        "--lang",
+        "en",
+        "--host",
+        &second.id,
+        "--invite",
+        &guest.id,
+        "--topic",
+        "Weather",
+        "--topic",
+        "Science",
+    ];
+    let id = made(&host, &options);
+    assert!((1..=13).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    let body = reader.get(format!("/2/spaces/{id}")).is(200);
+    assert_eq!(body, json!({ "data": { "id": id, "state": "scheduled" } }));
+    let data = seen(&reader, &id);
+    assert_eq!(data["title"], "About the weather");
+    assert_eq!(
+        (&data["lang"], &data["is_ticketed"]),
+        (&json!("en"), &json!(false))
+    );
+    assert_eq!(data["creator_id"], host.id);
+    assert_eq!(data["host_ids"], json!([host.id, second.id]));
+    assert_eq!(data["invited_user_ids"], json!([guest.id]));
+    assert_eq!(data["topic_ids"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        (&data["participant_count"], &data["subscriber_count"]),
+        (&json!(0), &json!(0))
+    );
+    assert!(
+        data.get("started_at").is_none() && data.get("speaker_ids").is_none(),
+        "{data}"
+    );
+    for changed in [true, false] {
+        assert_eq!(space(&["subscribe", &id, &reader.id])["changed"], changed);
+    }
+    assert_eq!(seen(&reader, &id)["subscriber_count"], 1);
+    refused(&["join", &id, &reader.id], "is scheduled");
+    refused(&["close", &id], "is scheduled");
+
+    space(&["open", &id]);
+    refused(&["open", &id], "is live");
+    refused(&["cancel", &id], "is live");
+    space(&["join", &id, &reader.id]);
+    space(&["speak", &id, &guest.id]);
+    let data = seen(&reader, &id);
+    assert_eq!(data["state"], "live");
+    assert_eq!(data["speaker_ids"], json!([guest.id]));
+    assert_eq!(data["participant_count"], 4, "hosts are counted");
+    assert!(data["started_at"].as_str().unwrap() >= data["created_at"].as_str().unwrap());
+    space(&["leave", &id, &reader.id]);
+    refused(&["leave", &id, &host.id], "creator");
+    assert_eq!(seen(&reader, &id)["participant_count"], 3);
+
+    let expanded = reader.get(format!(
+        "/2/spaces/{id}?expansions=creator_id,host_ids,invited_user_ids,speaker_ids,topic_ids\
+         &user.fields=verified&topic.fields=id,name,description"
+    ));
+    let expanded = expanded.is(200);
+    assert_eq!(expanded["data"]["speaker_ids"], json!([guest.id]));
+    let users = expanded["includes"]["users"].as_array().unwrap();
+    assert_eq!(users.len(), 3, "each once");
+    assert_eq!(expanded["includes"]["topics"][0]["name"], "Weather");
+
+    space(&["close", &id]);
+    let data = seen(&reader, &id);
+    assert_eq!(data["state"], "ended");
+    assert!(data["ended_at"].is_string());
+    assert_eq!(data["participant_count"], 3);
+    refused(&["join", &id, &reader.id], "is ended");
+    refused(&["open", &id], "is ended");
+}
+
+#[test]
+fn a_space_that_was_called_off_is_not_there() {
+    let (host, reader) = (person("host"), person("reader"));
+    let id = made(&host, &["--title", "Never mind", "--start", "1d"]);
+    let other = made(&host, &["--start", "14d"]);
+    space(&["cancel", &id]);
+    is_missing(&reader.get(format!("/2/spaces/{id}")), "id", &id);
+    is_missing(&reader.get(format!("/2/spaces/{id}/posts")), "id", &id);
+    let both = reader.get(format!("/2/spaces?ids={id},{other},zzz,0abc,{other},{id}"));
+    is_missing(&both, "ids", &id);
+    let body = both.is(200);
+    assert_eq!(ids(&body), [other.as_str()]);
+    assert_eq!(body["errors"].as_array().unwrap().len(), 3, "each once");
+    let by = reader.get(format!("/2/spaces/by/creator_ids?user_ids={}", host.id));
+    assert_eq!(ids(&by.is(200)), [other.as_str()]);
+    refused(&["open", &id], "is canceled");
+    // Neither is one whose creator is not.
+    shared().cli(&["user", "suspend", &host.id]).well();
+    is_missing(&reader.get(format!("/2/spaces/{other}")), "id", &other);
+    shared().cli(&["user", "restore", &host.id]).well();
+    assert_eq!(seen(&reader, &other)["state"], "scheduled");
+}
+
+#[test]
+fn spaces_are_found_by_creator_and_by_the_words_of_their_titles() {
+    let [host, other, reader] = ["host", "other", "reader"].map(person);
+    // Words that no other test's titles have.
+    let word = format!("Zq{}", host.id);
+    let live = made(&host, &["--title", &format!("{word} Tea, coffee & ÄPFEL")]);
+    let later = made(
+        &other,
+        &["--title", &format!("tea {word}"), "--start", "1h"],
+    );
+    let over = made(&other, &["--title", &format!("tea {word}")]);
+    space(&["close", &over]);
+    let find = |query: &str, more: &str| {
+        let query = crate::harness::encode(query);
+        ids(&reader
+            .get(format!("/2/spaces/search?query={query}{more}"))
+            .is(200))
+    };
+    let lower = word.to_lowercase();
+    assert_eq!(find(&lower, ""), [later.as_str(), &live]);
+    assert_eq!(
+        find(&format!("TEA {word}"), "&state=all"),
+        [later.as_str(), &live]
+    );
+    assert_eq!(find(&format!("äpfel {lower}"), ""), [live.as_str()]);
+    assert_eq!(find(&word, "&state=live"), [live.as_str()]);
+    assert_eq!(find(&word, "&state=scheduled"), [later.as_str()]);
+    assert_eq!(find(&word, "&max_results=1"), [later.as_str()]);
+    assert!(find(&format!("{word} milk"), "").is_empty());
+    assert!(find("...", "").is_empty());
+    let body = reader
+        .get(format!(
+            "/2/spaces/search?query={lower}&space.fields=title&expansions=creator_id"
+        ))
+        .is(200);
+    assert_eq!(body["meta"], json!({ "result_count": 2 }));
+    assert_eq!(body["includes"]["users"].as_array().unwrap().len(), 2);
+    space(&["open", &later]);
+    assert_eq!(find(&word, "&state=live"), [later.as_str(), &live]);
+    let by = format!(
+        "/2/spaces/by/creator_ids?user_ids={},17,{}",
+        host.id, other.id
+    );
+    let by = reader.get(by).is(200);
+    assert_eq!(ids(&by), [later.as_str(), &live]);
+    assert_eq!(by["meta"]["result_count"], 2);
+    space(&["close", &live]);
+    assert!(!find(&word, "").contains(&live));
+}
+
+#[test]
+fn tickets_are_told_to_the_creator_only() {
+    let [host, buyer, other] = ["host", "buyer", "other"].map(person);
+    let id = made(&host, &["--ticketed", "--start", "1h"]);
+    let free = made(&host, &["--start", "1h"]);
+    for changed in [true, false] {
+        assert_eq!(space(&["buy", &id, &buyer.id])["changed"], changed);
+    }
+    space(&["buy", &id, &other.id]);
+    refused(&["buy", &free, &buyer.id], "takes no tickets");
+    let path = format!("/2/spaces/{id}/buyers?max_results=1");
+    let first = host.get(path.as_str()).is(200);
+    assert_eq!(ids(&first), [other.id.as_str()]);
+    let next = first["meta"]["next_token"].as_str().unwrap();
+    let second = host.get(format!("{path}&pagination_token={next}")).is(200);
+    assert_eq!(ids(&second), [buyer.id.as_str()]);
+    assert!(second["meta"].get("next_token").is_none());
+    buyer.get(path.as_str()).is_problem(403, "about:blank");
+    buyer
+        .get(format!("/2/spaces/{free}/buyers"))
+        .is_problem(403, "about:blank");
+    host.get(format!("/2/spaces/{free}/buyers"))
+        .is_problem(400, "invalid-request");
+    is_missing(&host.get("/2/spaces/zzz/buyers"), "id", "zzz");
+    let app = Ask::get(path.as_str()).bearer(&host.app.bearer);
+    shared()
+        .send(app)
+        .is_problem(403, "unsupported-authentication");
+    assert_eq!(seen(&other, &id)["is_ticketed"], true);
+    space(&["open", &id]);
+    space(&["join", &id, &buyer.id]);
+    let stranger = person("stranger");
+    refused(&["join", &id, &stranger.id], "takes a ticket");
+    refused(&["speak", &id, &stranger.id], "takes a ticket");
+}
+
+#[test]
+fn posts_are_shared_in_a_space() {
+    let [host, guest, reader] = ["host", "guest", "reader"].map(person);
+    let shy = shared().person_with("shy", &["--protected"]);
+    let id = made(&host, &["--title", "Sharing"]);
+    let (first, second) = (guest.says("First"), guest.says("Second"));
+    let hidden = shy.says("Hidden");
+    refused(&["share", &id, &guest.id, &first], "is not in space");
+    space(&["join", &id, &guest.id]);
+    space(&["share", &id, &guest.id, &second]);
+    for changed in [true, false] {
+        assert_eq!(space(&["share", &id, &host.id, &first])["changed"], changed);
+    }
+    refused(&["share", &id, &guest.id, &hidden], "no post");
+    refused(&["share", &id, &guest.id, "17"], "no post");
+    let path = format!("/2/spaces/{id}/posts");
+    let body = reader.get(format!("{path}?expansions=author_id")).is(200);
+    assert_eq!(ids(&body), [first.as_str(), &second], "latest share first");
+    assert_eq!(body["includes"]["users"].as_array().unwrap().len(), 1);
+    let page = reader
+        .get(format!("/2/spaces/{id}/tweets?max_results=1"))
+        .is(200);
+    assert!(page["data"][0]["edit_history_tweet_ids"].is_array());
+    let next = page["meta"]["next_token"].as_str().unwrap();
+    let page = reader.get(format!("{path}?max_results=1&pagination_token={next}"));
+    assert_eq!(ids(&page.is(200)), [second.as_str()]);
+    guest.delete(format!("/2/posts/{second}")).is(200);
+    space(&["close", &id]);
+    assert_eq!(ids(&reader.get(path).is(200)), [first.as_str()]);
+    refused(&["share", &id, &host.id, &first], "is ended");
+}
+
+#[test]
+fn bounds_hold() {
+    let host = person("host");
+    for start in ["14d1h", "15d", "0s", "yesterday", "2001-01-01T00:00:00Z"] {
+        let ran = shared().cli(&["space", "create", &host.id, "--start", start]);
+        assert_eq!(ran.code, 1, "{start}: {ran:?}");
+    }
+    refused(&["create", &host.id, "--title", &"t".repeat(141)], "140");
+    refused(&["create", &host.id, "--lang", "x!"], "language");
+    refused(&["create", "17"], "no user");
+    refused(&["show", "zzz"], "no space");
+    let (one, two, three) = (person("one"), person("two"), person("three"));
+    let three_more = [&one.id, &two.id, &three.id].map(|id| ["--host", id]);
+    let args = [&["create", host.id.as_str()], three_more.as_flattened()].concat();
+    refused(&args, "at most 2 hosts");
+    let reader = person("reader");
+    let by = format!("/2/spaces/by/creator_ids?user_ids={}", host.id);
+    assert!(
+        ids(&reader.get(by).is(200)).is_empty(),
+        "nothing partial is stored"
+    );
+    let id = made(&host, &["--title", "Full"]);
+    for number in 0..10 {
+        let speaker = person(&format!("speaker{number}"));
+        space(&["speak", &id, &speaker.id]);
+    }
+    refused(&["speak", &id, &reader.id], "at most 10 speakers");
+    let data = seen(&reader, &id);
+    assert_eq!(data["speaker_ids"].as_array().unwrap().len(), 10);
+    assert_eq!(
+        data["participant_count"], 11,
+        "who may not speak did not come in either"
+    );
+    assert_eq!(space(&["speak", &id, &host.id])["changed"], false);
+}
+
+#[test]
+fn what_is_not_asked_rightly_is_refused() {
+    let reader = person("reader");
+    for path in [
+        "/2/spaces/not-an-id",
+        "/2/spaces/12345678901234",
+        "/2/spaces",
+        "/2/spaces?ids=a,b-c",
+        "/2/spaces/by/creator_ids",
+        "/2/spaces/by/creator_ids?user_ids=x",
+        "/2/spaces/search",
+        "/2/spaces/search?query=",
+        "/2/spaces/search?query=a&state=ended",
+        "/2/spaces/search?query=a&max_results=101",
+        "/2/spaces/1?space.fields=age",
+        "/2/spaces/1?expansions=owner_id",
+    ] {
+        reader.get(path).is_problem(400, "invalid-request");
+    }
+    is_missing(&reader.get("/2/spaces/1"), "id", "1");
+    // Without the scope nothing is told.
+    let token = reader.token(&["--scopes", "tweet.read,users.read"]);
+    shared()
+        .send(Ask::get("/2/spaces/1").bearer(&token))
+        .is(403);
+    let signed = reader.signed(Ask::get("/2/spaces/1"));
+    signed.is_problem(403, "unsupported-authentication");
+    let app = Ask::get("/2/spaces/1").bearer(&reader.app.bearer);
+    shared().send(app).is(200);
+}

@@ -1,0 +1,224 @@
+//! Lists: made, changed, read; who is on them, follows and pins them (contract §7.8, §11.3).
+
+use base::refusal::Subject;
+use base::text::normalize;
+use base::{Fault, Refusal, Stop, UserId};
+use store::lists::{self, List};
+use store::{Tx, log, users};
+
+use crate::visibility::{self, Bar, Sight, Viewer, is_blocked, reached};
+
+/// Lists that a user may have (contract §7.8).
+pub const MOST_LISTS: i64 = 1_000;
+/// Users that may be on a list (contract §7.8).
+pub const MOST_MEMBERS: i64 = 5_000;
+/// Lists that a user may pin (contract §7.8).
+pub const MOST_PINNED: usize = 5;
+/// The longest name, in characters.
+pub const NAME_LENGTH: usize = 25;
+/// The longest description, in characters.
+pub const DESCRIPTION_LENGTH: usize = 100;
+
+/// A new list.
+#[derive(Clone, Debug, Default)]
+pub struct NewList {
+    /// Its name, 1–25 characters.
+    pub name: String,
+    /// Its description, at most 100 characters.
+    pub description: String,
+    /// Only its owner sees it.
+    pub private: bool,
+}
+
+/// What of a list is to change.
+#[derive(Clone, Debug, Default)]
+pub struct Change {
+    /// Its name.
+    pub name: Option<String>,
+    /// Its description.
+    pub description: Option<String>,
+    /// Whether only its owner sees it.
+    pub private: Option<bool>,
+}
+
+/// The list with an id, if the viewer may see it.
+pub fn seen(tx: &mut Tx<'_>, viewer: Viewer, id: i64) -> Result<Option<List>, Fault> {
+    let Some(list) = lists::by_id(tx, id)? else {
+        return Ok(None);
+    };
+    let owner = users::by_id(tx, list.owner_id)?;
+    let sight = visibility::of_list(viewer, &list, owner.as_ref());
+    Ok((sight == Sight::Visible).then_some(list))
+}
+
+/// Makes a list.
+pub fn create(tx: &mut Tx<'_>, owner: UserId, new: &NewList) -> Result<List, Stop> {
+    // Two at once must count each other.
+    users::lock(tx, owner)?;
+    if lists::count_owned(tx, owner)? >= MOST_LISTS {
+        let detail = format!("You have reached the limit of {MOST_LISTS} lists.");
+        return Err(Refusal::forbidden(detail).into());
+    }
+    let list = List {
+        id: tx.next_id::<()>().get(),
+        owner_id: owner,
+        name: checked("name", &new.name, 1, NAME_LENGTH)?,
+        description: checked("description", &new.description, 0, DESCRIPTION_LENGTH)?,
+        private: new.private,
+        created_at: tx.now(),
+        deleted_at: None,
+        member_count: 0,
+        follower_count: 0,
+        member_version: 0,
+    };
+    if !lists::insert(tx, &list)? {
+        return Err(Fault::new(format!("the id {} is taken", list.id)).into());
+    }
+    log::append(tx, "list.create", owner.get(), list.id, "")?;
+    Ok(list)
+}
+
+fn checked(
+    parameter: &'static str,
+    text: &str,
+    least: usize,
+    most: usize,
+) -> Result<String, Refusal> {
+    let text = normalize(text).trim().to_owned();
+    let length = text.chars().count();
+    if length < least {
+        let message = format!("$.{parameter}: must have a minimum of {least} characters");
+        return Err(Refusal::invalid(parameter, text, message));
+    }
+    if length > most {
+        let message = format!("$.{parameter}: must have a maximum of {most} characters");
+        return Err(Refusal::invalid(parameter, text, message));
+    }
+    Ok(text)
+}
+
+/// Changes a list.
+pub fn update(tx: &mut Tx<'_>, user: UserId, id: i64, change: &Change) -> Result<List, Stop> {
+    let before = own(tx, user, id)?;
+    let mut after = before.clone();
+    if let Some(name) = &change.name {
+        after.name = checked("name", name, 1, NAME_LENGTH)?;
+    }
+    if let Some(description) = &change.description {
+        after.description = checked("description", description, 0, DESCRIPTION_LENGTH)?;
+    }
+    after.private = change.private.unwrap_or(before.private);
+    lists::update(tx, &before, &after)?;
+    log::append(tx, "list.update", user.get(), id, "")?;
+    Ok(after)
+}
+
+/// Deletes a list.
+pub fn delete(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<(), Stop> {
+    let list = own(tx, user, id)?;
+    lists::delete(tx, &list)?;
+    Ok(log::append(tx, "list.delete", user.get(), id, "")?)
+}
+
+/// Puts a user on a list; false when they are on it already.
+pub fn add_member(tx: &mut Tx<'_>, owner: UserId, id: i64, user: UserId) -> Result<bool, Stop> {
+    let list = own(tx, owner, id)?;
+    // Nobody needs to agree, but whoever blocks the owner is spared.
+    reached(tx, owner, user, "user_id")?;
+    if lists::is_member(tx, id, user)? {
+        return Ok(false);
+    }
+    if list.member_count >= MOST_MEMBERS {
+        let detail = format!("This list has reached the limit of {MOST_MEMBERS} members.");
+        return Err(Refusal::forbidden(detail).into());
+    }
+    let added = lists::add_member(tx, &list, user)?;
+    if added {
+        log::append(tx, "list.add", owner.get(), id, &about(user))?;
+    }
+    Ok(added)
+}
+
+/// Takes a user off a list; false when they are not on it.
+pub fn remove_member(tx: &mut Tx<'_>, owner: UserId, id: i64, user: UserId) -> Result<bool, Stop> {
+    let list = own(tx, owner, id)?;
+    let removed = lists::remove_member(tx, &list, user)?;
+    if removed {
+        log::append(tx, "list.remove", owner.get(), id, &about(user))?;
+    }
+    Ok(removed)
+}
+
+/// Makes a user follow a list; false when they do already.
+pub fn follow(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Stop> {
+    lists::lock(tx, id)?;
+    let list = visible(tx, user, id, "list_id")?;
+    if list.private {
+        return Err(Refusal::forbidden("A private list has no followers.").into());
+    }
+    if is_blocked(tx, user, list.owner_id)? {
+        let subject = Subject::new("list", "list_id", id);
+        return Err(Bar::Blocked.refusal(subject).into());
+    }
+    let new = lists::follow(tx, id, user)?;
+    if new {
+        log::append(tx, "list.follow", user.get(), id, "")?;
+    }
+    Ok(new)
+}
+
+/// Ends that a user follows a list; false when they do not.
+pub fn unfollow(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Stop> {
+    lists::lock(tx, id)?;
+    let was = lists::unfollow(tx, id, user)?;
+    if was {
+        log::append(tx, "list.unfollow", user.get(), id, "")?;
+    }
+    Ok(was)
+}
+
+/// Pins a list; false when it is pinned already.
+pub fn pin(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Stop> {
+    lists::lock(tx, id)?;
+    users::lock(tx, user)?;
+    visible(tx, user, id, "list_id")?;
+    let pinned = lists::pinned(tx, user)?;
+    if pinned.contains(&id) {
+        return Ok(false);
+    }
+    if pinned.len() >= MOST_PINNED {
+        let detail = format!("You may pin at most {MOST_PINNED} lists.");
+        return Err(Refusal::forbidden(detail).into());
+    }
+    let new = lists::pin(tx, user, id)?;
+    log::append(tx, "list.pin", user.get(), id, "")?;
+    Ok(new)
+}
+
+/// Unpins a list; false when it is not pinned.
+pub fn unpin(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Stop> {
+    let was = lists::unpin(tx, user, id)?;
+    if was {
+        log::append(tx, "list.unpin", user.get(), id, "")?;
+    }
+    Ok(was)
+}
+
+/// The list that is to be changed, which only its owner may; others wait until that is done.
+fn own(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<List, Stop> {
+    lists::lock(tx, id)?;
+    let list = visible(tx, user, id, "id")?;
+    if list.owner_id == user {
+        return Ok(list);
+    }
+    Err(Refusal::forbidden("Only the owner of a list may change it.").into())
+}
+
+fn visible(tx: &mut Tx<'_>, user: UserId, id: i64, parameter: &'static str) -> Result<List, Stop> {
+    let list = seen(tx, Viewer::user(user), id)?;
+    list.ok_or_else(|| Refusal::NotFound(Subject::new("list", parameter, id)).into())
+}
+
+fn about(user: UserId) -> String {
+    format!("{{\"user_id\":\"{user}\"}}")
+}

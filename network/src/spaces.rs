@@ -1,0 +1,441 @@
+//! Spaces: scheduled, opened, closed or called off; who takes part in them. The interface only
+//! reads them; what happens to them comes from the platform's side (contract §7.7, §11.3).
+
+use base::id::short;
+use base::refusal::Subject;
+use base::text::{language, normalize};
+use base::{Fault, PostId, Refusal, Stop, Time, UserId};
+use store::spaces::{self, Role, Space, State};
+use store::{Tx, log, posts};
+
+use crate::users;
+use crate::visibility::{self, Bar, Sight, bar_of_post};
+
+/// How far ahead a space may be scheduled (contract §7.7).
+pub const AHEAD_MS: i64 = 14 * 24 * 3600 * 1000;
+/// Speakers beside the hosts (contract §7.7).
+pub const MOST_SPEAKERS: i64 = 10;
+/// Hosts beside the creator.
+pub const MOST_COHOSTS: usize = 2;
+/// Users that may be invited to speak.
+pub const MOST_INVITED: i64 = 100;
+/// Topics of a space.
+pub const MOST_TOPICS: usize = 3;
+/// Spaces of one creator that are scheduled or live.
+pub const MOST_OPEN: usize = 10;
+/// The longest title, in characters.
+pub const TITLE_LENGTH: usize = 140;
+
+/// A new space.
+#[derive(Clone, Debug, Default)]
+pub struct NewSpace {
+    /// Its title, or empty.
+    pub title: String,
+    /// When it is to start; none: now.
+    pub start: Option<Time>,
+    /// Its language; empty: that of the title.
+    pub lang: String,
+    /// Whether it takes a ticket.
+    pub ticketed: bool,
+    /// Hosts beside the creator.
+    pub hosts: Vec<UserId>,
+    /// Users who are invited to speak.
+    pub invited: Vec<UserId>,
+    /// Names of its topics.
+    pub topics: Vec<String>,
+}
+
+/// Makes a space: a scheduled one, or one that is live at once.
+pub fn create(tx: &mut Tx<'_>, creator: UserId, new: &NewSpace) -> Result<Space, Stop> {
+    // Two at once must count each other.
+    store::users::lock(tx, creator)?;
+    users::active(tx, creator)?;
+    if spaces::of_creators(tx, &[creator])?.len() >= MOST_OPEN {
+        let detail = format!("a user has at most {MOST_OPEN} spaces scheduled or live");
+        return Err(Refusal::forbidden(detail).into());
+    }
+    let now = tx.now();
+    let title = checked_title(&new.title)?;
+    let space = Space {
+        id: tx.next_id::<()>().get(),
+        creator_id: creator,
+        state: State::Scheduled,
+        lang: checked_lang(&new.lang, &title)?,
+        title,
+        ticketed: new.ticketed,
+        created_at: now,
+        updated_at: now,
+        scheduled_start: new.start.map(|at| checked_start(now, at)).transpose()?,
+        started_at: None,
+        ended_at: None,
+        participant_count: 0,
+        subscriber_count: 0,
+    };
+    spaces::insert(tx, &space)?;
+    spaces::index(tx, space.id, space.state, &words(&space.title))?;
+    people(tx, &space, new)?;
+    topics(tx, &space, &new.topics)?;
+    tell(tx, "spaces.create", creator, space.id, None)?;
+    if new.start.is_none() {
+        return start(tx, space);
+    }
+    Ok(space)
+}
+
+fn people(tx: &mut Tx<'_>, space: &Space, new: &NewSpace) -> Result<(), Stop> {
+    let mut hosts = new.hosts.clone();
+    hosts.retain(|host| *host != space.creator_id);
+    if hosts.len() > MOST_COHOSTS {
+        let message = format!("a space has at most {MOST_COHOSTS} hosts beside its creator");
+        return Err(Refusal::invalid("host", hosts.len(), message).into());
+    }
+    spaces::join(tx, space.id, Role::Host, space.creator_id)?;
+    for host in hosts {
+        users::active(tx, host)?;
+        spaces::join(tx, space.id, Role::Host, host)?;
+    }
+    for user in &new.invited {
+        ask_in(tx, space, *user)?;
+    }
+    Ok(())
+}
+
+fn topics(tx: &mut Tx<'_>, space: &Space, names: &[String]) -> Result<(), Stop> {
+    if names.len() > MOST_TOPICS {
+        let message = format!("a space has at most {MOST_TOPICS} topics");
+        return Err(Refusal::invalid("topic", names.len(), message).into());
+    }
+    for name in names {
+        let name = normalize(name.trim());
+        if !(1..=50).contains(&name.chars().count()) || name.contains(char::is_control) {
+            let message = "the name of a topic has 1 to 50 characters";
+            return Err(Refusal::invalid("topic", name, message).into());
+        }
+        let topic = spaces::topic(tx, &name)?;
+        spaces::about(tx, space.id, topic.id)?;
+    }
+    Ok(())
+}
+
+fn checked_title(title: &str) -> Result<String, Refusal> {
+    let title = normalize(title.trim()).into_owned();
+    if title.chars().count() > TITLE_LENGTH || title.contains(char::is_control) {
+        let message =
+            format!("a title has at most {TITLE_LENGTH} characters, none of them a control");
+        return Err(Refusal::invalid("title", title, message));
+    }
+    Ok(title)
+}
+
+fn checked_lang(lang: &str, title: &str) -> Result<String, Refusal> {
+    if lang.is_empty() {
+        return Ok(language(title).to_owned());
+    }
+    let tag = |part: &str| {
+        (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    if lang.len() >= 2 && lang.split('-').all(tag) {
+        return Ok(lang.to_owned());
+    }
+    let message = format!("[{lang}] is no language tag such as en or pt-BR");
+    Err(Refusal::invalid("lang", lang, message))
+}
+
+fn checked_start(now: Time, at: Time) -> Result<Time, Refusal> {
+    if at > now && at <= now.plus_ms(AHEAD_MS) {
+        return Ok(at);
+    }
+    let message = format!("[{at}] is not within the next 14 days");
+    Err(Refusal::invalid("start", at, message))
+}
+
+/// Opens a scheduled space. It never opens by itself.
+pub fn open(tx: &mut Tx<'_>, id: i64) -> Result<Space, Stop> {
+    let space = in_state(tx, id, &[State::Scheduled])?;
+    start(tx, space)
+}
+
+fn start(tx: &mut Tx<'_>, mut space: Space) -> Result<Space, Stop> {
+    let now = tx.now();
+    space.state = State::Live;
+    space.started_at = Some(now);
+    space.updated_at = now;
+    spaces::update(tx, &space)?;
+    spaces::index(tx, space.id, space.state, &words(&space.title))?;
+    let hosts = spaces::parts(tx, &[space.id])?;
+    for (_, role, user) in hosts {
+        if role == Role::Host && spaces::join(tx, space.id, Role::Participant, user)? {
+            space.participant_count += 1;
+        }
+    }
+    tell(tx, "spaces.start", space.creator_id, space.id, None)?;
+    Ok(space)
+}
+
+/// Closes a live space. Who was in it stays known.
+pub fn close(tx: &mut Tx<'_>, id: i64) -> Result<Space, Stop> {
+    let space = in_state(tx, id, &[State::Live])?;
+    let ended = end(tx, space, State::Ended)?;
+    tell(tx, "spaces.end", ended.creator_id, id, None)?;
+    Ok(ended)
+}
+
+/// Calls off a scheduled space: it is not there any more.
+pub fn cancel(tx: &mut Tx<'_>, id: i64) -> Result<Space, Stop> {
+    let space = in_state(tx, id, &[State::Scheduled])?;
+    let canceled = end(tx, space, State::Canceled)?;
+    tell(tx, "spaces.cancel", canceled.creator_id, id, None)?;
+    Ok(canceled)
+}
+
+fn end(tx: &mut Tx<'_>, mut space: Space, state: State) -> Result<Space, Fault> {
+    let now = tx.now();
+    space.state = state;
+    space.ended_at = (state == State::Ended).then_some(now);
+    space.updated_at = now;
+    spaces::update(tx, &space)?;
+    spaces::unindex(tx, space.id)?;
+    Ok(space)
+}
+
+/// Lets a user into a live space; false when they are in it. One that takes a ticket is for those
+/// who have one, for hosts and for those who were invited.
+pub fn join(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Stop> {
+    let space = in_state(tx, id, &[State::Live])?;
+    users::active(tx, user)?;
+    let mut free = !space.ticketed;
+    for role in [Role::Buyer, Role::Host, Role::Invited] {
+        free = free || spaces::is(tx, id, role, user)?;
+    }
+    if !free {
+        let detail = format!("space [{}] takes a ticket", short(id));
+        return Err(Refusal::forbidden(detail).into());
+    }
+    let new = spaces::join(tx, id, Role::Participant, user)?;
+    if new {
+        tell(tx, "spaces.join", user, id, None)?;
+    }
+    Ok(new)
+}
+
+/// Lets a user leave a live space; false when they are not in it. Its creator closes it instead.
+pub fn leave(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Stop> {
+    let space = in_state(tx, id, &[State::Live])?;
+    if space.creator_id == user {
+        return Err(Refusal::forbidden("the creator of a space closes it to leave").into());
+    }
+    let was = spaces::leave(tx, id, Role::Participant, user)?;
+    if was {
+        tell(tx, "spaces.leave", user, id, None)?;
+    }
+    Ok(was)
+}
+
+/// Lets a user speak in a live space, who joins it by that; false when they do already. Hosts
+/// speak anyway.
+pub fn speak(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Stop> {
+    join(tx, id, user)?;
+    if spaces::is(tx, id, Role::Host, user)? || spaces::is(tx, id, Role::Speaker, user)? {
+        return Ok(false);
+    }
+    if spaces::size(tx, id, Role::Speaker)? >= MOST_SPEAKERS {
+        let detail = format!("a space has at most {MOST_SPEAKERS} speakers");
+        return Err(Refusal::forbidden(detail).into());
+    }
+    spaces::join(tx, id, Role::Speaker, user)?;
+    tell(tx, "spaces.speak", user, id, None)?;
+    Ok(true)
+}
+
+/// Invites a user to speak; false when they were invited already.
+pub fn invite(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Stop> {
+    let space = in_state(tx, id, &[State::Scheduled, State::Live])?;
+    ask_in(tx, &space, user)
+}
+
+fn ask_in(tx: &mut Tx<'_>, space: &Space, user: UserId) -> Result<bool, Stop> {
+    users::active(tx, user)?;
+    if spaces::size(tx, space.id, Role::Invited)? >= MOST_INVITED {
+        let detail = format!("at most {MOST_INVITED} users are invited to a space");
+        return Err(Refusal::forbidden(detail).into());
+    }
+    let new = spaces::join(tx, space.id, Role::Invited, user)?;
+    if new {
+        tell(
+            tx,
+            "spaces.invite",
+            space.creator_id,
+            space.id,
+            Some(("user_id", user.get())),
+        )?;
+    }
+    Ok(new)
+}
+
+/// Lets a user be reminded of a scheduled space, or no longer; false when nothing changes.
+pub fn remind(tx: &mut Tx<'_>, id: i64, user: UserId, wanted: bool) -> Result<bool, Stop> {
+    in_state(tx, id, &[State::Scheduled])?;
+    users::active(tx, user)?;
+    let (changed, kind) = if wanted {
+        let added = spaces::join(tx, id, Role::Subscriber, user)?;
+        (added, "spaces.subscribe")
+    } else {
+        let removed = spaces::leave(tx, id, Role::Subscriber, user)?;
+        (removed, "spaces.unsubscribe")
+    };
+    if changed {
+        tell(tx, kind, user, id, None)?;
+    }
+    Ok(changed)
+}
+
+/// Sells a user a ticket to a space that takes one; false when they have it.
+pub fn buy(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Stop> {
+    let space = in_state(tx, id, &[State::Scheduled, State::Live])?;
+    users::active(tx, user)?;
+    if !space.ticketed {
+        return Err(not_ticketed("space", id).into());
+    }
+    let new = spaces::join(tx, id, Role::Buyer, user)?;
+    if new {
+        tell(tx, "spaces.buy", user, id, None)?;
+    }
+    Ok(new)
+}
+
+/// Shares a post in a live space, as someone who is in it; false when it was shared already.
+pub fn share(tx: &mut Tx<'_>, id: i64, user: UserId, post: PostId) -> Result<bool, Stop> {
+    in_state(tx, id, &[State::Live])?;
+    if !spaces::is(tx, id, Role::Participant, user)? {
+        let detail = format!("user [{user}] is not in space [{}]", short(id));
+        return Err(Refusal::forbidden(detail).into());
+    }
+    let bar = match posts::by_id(tx, post)? {
+        Some(post) => bar_of_post(tx, user, &post)?,
+        None => Some(Bar::Missing),
+    };
+    if bar.is_some() {
+        return Err(Refusal::NotFound(Subject::new("post", "post", post)).into());
+    }
+    let new = spaces::share(tx, id, post)?;
+    if new {
+        tell(tx, "spaces.share", user, id, Some(("post_id", post.get())))?;
+    }
+    Ok(new)
+}
+
+/// The space with an id, if it may be seen.
+pub fn seen(tx: &mut Tx<'_>, id: i64) -> Result<Option<Space>, Fault> {
+    let Some(space) = spaces::by_id(tx, id)? else {
+        return Ok(None);
+    };
+    let creator = store::users::by_id(tx, space.creator_id)?;
+    let sight = visibility::of_space(&space, creator.as_ref());
+    Ok((sight == Sight::Visible).then_some(space))
+}
+
+/// Refuses to tell anyone but its creator who bought tickets to a space.
+pub fn may_see_buyers(space: &Space, user: UserId) -> Result<(), Refusal> {
+    if space.creator_id != user {
+        return Err(Refusal::forbidden(
+            "Only the creator of a space may see who bought tickets to it.",
+        ));
+    }
+    if !space.ticketed {
+        return Err(not_ticketed("id", space.id));
+    }
+    Ok(())
+}
+
+fn not_ticketed(parameter: &'static str, id: i64) -> Refusal {
+    let id = short(id);
+    let message = format!("The space [{id}] takes no tickets");
+    Refusal::invalid(parameter, id, message)
+}
+
+/// Which states a search looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Among {
+    /// Only those that take place.
+    Live,
+    /// Only those that will.
+    Scheduled,
+    /// Both.
+    All,
+}
+
+/// The newest spaces whose titles have all words of a text.
+pub fn search(
+    tx: &mut Tx<'_>,
+    text: &str,
+    among: Among,
+    limit: usize,
+) -> Result<Vec<Space>, Fault> {
+    let words = words(text);
+    // No title has so many.
+    if words.len() > TITLE_LENGTH {
+        return Ok(Vec::new());
+    }
+    let mut ids = Vec::new();
+    if among != Among::Scheduled {
+        ids.extend(spaces::found(tx, State::Live, &words, limit)?);
+    }
+    if among != Among::Live {
+        ids.extend(spaces::found(tx, State::Scheduled, &words, limit)?);
+    }
+    ids.sort_unstable_by(|one, other| other.cmp(one));
+    ids.truncate(limit);
+    let mut found = spaces::by_ids(tx, &ids)?;
+    found.sort_unstable_by_key(|space| std::cmp::Reverse(space.id));
+    Ok(found)
+}
+
+/// The words of a text in one form, each once.
+fn words(text: &str) -> Vec<String> {
+    let lower = normalize(text).to_lowercase();
+    let words = lower.split(|letter: char| !letter.is_alphanumeric());
+    let mut words: Vec<String> = words
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+/// The space, which must be in one of some states; others wait until what follows is done.
+fn in_state(tx: &mut Tx<'_>, id: i64, states: &[State]) -> Result<Space, Stop> {
+    spaces::lock(tx, id)?;
+    let space = spaces::by_id(tx, id)?;
+    let space =
+        space.ok_or_else(|| Refusal::NotFound(Subject::new("space", "space", short(id))))?;
+    if states.contains(&space.state) {
+        return Ok(space);
+    }
+    let (id, state) = (short(id), space.state.name());
+    Err(Refusal::forbidden(format!("space [{id}] is {state}")).into())
+}
+
+fn tell(
+    tx: &mut Tx<'_>,
+    kind: &str,
+    actor: UserId,
+    space: i64,
+    more: Option<(&str, i64)>,
+) -> Result<(), Fault> {
+    let more = more.map_or(String::new(), |(name, id)| format!(",\"{name}\":\"{id}\""));
+    let body = format!("{{\"space_id\":\"{}\"{more}}}", short(space));
+    log::append(tx, kind, actor.get(), space, &body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn words_have_one_form() {
+        assert_eq!(words("Hello, HELLO wörld-42!"), ["42", "hello", "wörld"]);
+        assert_eq!(words("Cafe\u{301}"), words("CAFÉ"));
+        assert!(words("… — !").is_empty());
+    }
+}

@@ -1,0 +1,113 @@
+use std::sync::Arc;
+
+use base::UserId;
+use network::homes::Homes;
+use network::lists::{self, Change, MOST_LISTS, MOST_MEMBERS, NewList};
+use network::posts::{self, NewPost};
+use network::timelines;
+use store::Tx;
+use store::posts::Span;
+use store::users::User;
+
+use crate::world::{World, by, on_each_engine};
+
+fn named(name: &str) -> NewList {
+    NewList {
+        name: name.to_owned(),
+        ..NewList::default()
+    }
+}
+
+async fn list(world: &World, owner: UserId) -> i64 {
+    world
+        .write(move |tx| lists::create(tx, owner, &named("list")))
+        .await
+        .id
+}
+
+#[test]
+fn a_user_has_a_thousand_lists_and_a_list_five_thousand_members() {
+    on_each_engine(async |world| {
+        let (ada, bob) = (world.user("ada").await, world.user("bob").await);
+        let last = world.write(move |tx| {
+            let made = (0..MOST_LISTS).map(|number| {
+                let name = format!("list {number}");
+                lists::create(tx, ada, &named(&name)).map(|list| list.id)
+            });
+            Ok(made.collect::<Result<Vec<_>, _>>()?.pop().unwrap())
+        });
+        let last = last.await;
+        let more = move |tx: &mut Tx<'_>| lists::create(tx, ada, &named("one more"));
+        assert!(world.refused(more).await.contains("1000 lists"));
+        // Another's do not count, nor do deleted ones.
+        list(&world, bob).await;
+        world.write(move |tx| lists::delete(tx, ada, last)).await;
+        let id = list(&world, ada).await;
+
+        world
+            .write(move |tx| {
+                let list = store::lists::by_id(tx, id)?.unwrap();
+                for number in 0..MOST_MEMBERS {
+                    let user =
+                        User::blank(UserId::new(1_000 + number), &format!("m{number}"), tx.now());
+                    store::users::insert(tx, &user, "")?;
+                    store::lists::add_member(tx, &list, user.id)?;
+                }
+                Ok(())
+            })
+            .await;
+        let more = move |tx: &mut Tx<'_>| lists::add_member(tx, ada, id, bob);
+        assert!(world.refused(more).await.contains("5000 members"));
+        // Who is on it already stays on it.
+        let again = move |tx: &mut Tx<'_>| lists::add_member(tx, ada, id, UserId::new(1_000));
+        assert!(!world.write(again).await);
+        let change = Change {
+            private: Some(true),
+            ..Change::default()
+        };
+        world
+            .write(move |tx| lists::update(tx, ada, id, &change).map(drop))
+            .await;
+        world.recount().await;
+        world.write(move |tx| lists::delete(tx, ada, id)).await;
+        world.recount().await;
+    });
+}
+
+#[test]
+fn a_lists_timeline_reaches_back_eight_hundred_posts() {
+    on_each_engine(async |world| {
+        let (ada, bob) = (world.user("ada").await, world.user("bob").await);
+        let id = list(&world, ada).await;
+        world
+            .write(move |tx| {
+                lists::add_member(tx, ada, id, bob)?;
+                for number in 0..830 {
+                    let new = NewPost {
+                        text: format!("p{number}"),
+                        ..NewPost::default()
+                    };
+                    posts::create(tx, &by(bob), &new)?;
+                }
+                Ok(())
+            })
+            .await;
+        let homes = Arc::new(Homes::default());
+        let (mut span, mut walked) = (Span::newest(90), Vec::new());
+        loop {
+            let homes = Arc::clone(&homes);
+            let page = world.store.read(move |tx| {
+                let list = store::lists::by_id(tx, id)?.unwrap();
+                Ok(timelines::of_list(tx, &homes, &list, &span)?)
+            });
+            let page = page.await.unwrap();
+            walked.extend(page.posts.iter().map(|post| post.text.clone()));
+            if !page.more {
+                break;
+            }
+            span.below = page.looked_at.unwrap().1.get();
+        }
+        let expected: Vec<_> = (30..830).rev().map(|number| format!("p{number}")).collect();
+        assert_eq!(walked, expected);
+    });
+}

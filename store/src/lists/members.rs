@@ -1,0 +1,127 @@
+//! Who is on a list, and the lists that somebody is on.
+
+use base::{Fault, UserId};
+
+use super::List;
+use crate::Tx;
+use crate::exports::Pair;
+use crate::follows::Edge;
+use crate::posts::Span;
+
+/// Puts a user on a list, with both counters; false when it is there already.
+pub fn add_member(tx: &mut Tx<'_>, list: &List, user: UserId) -> Result<bool, Fault> {
+    let sql = "INSERT INTO list_member (list_id, user_id, id, private) VALUES ($1, $2, $3, $4) \
+               ON CONFLICT DO NOTHING";
+    let id = tx.next_id::<()>();
+    let args = [list.id.into(), user.into(), id.into(), list.private.into()];
+    if tx.exec(sql, &args)? == 0 {
+        return Ok(false);
+    }
+    count(tx, list, user, 1)?;
+    Ok(true)
+}
+
+/// Takes a user off a list, with both counters; false when it is not on it.
+pub fn remove_member(tx: &mut Tx<'_>, list: &List, user: UserId) -> Result<bool, Fault> {
+    let sql = "DELETE FROM list_member WHERE list_id = $1 AND user_id = $2";
+    if tx.exec(sql, &[list.id.into(), user.into()])? == 0 {
+        return Ok(false);
+    }
+    count(tx, list, user, -1)?;
+    Ok(true)
+}
+
+fn count(tx: &mut Tx<'_>, list: &List, user: UserId, by: i64) -> Result<(), Fault> {
+    let sql = "UPDATE list SET member_count = member_count + $1, \
+               member_version = member_version + 1 WHERE id = $2";
+    tx.exec(sql, &[by.into(), list.id.into()])?;
+    if !list.private && list.deleted_at.is_none() {
+        let sql = "UPDATE users SET listed_count = listed_count + $1 WHERE id = $2";
+        tx.exec(sql, &[by.into(), user.into()])?;
+    }
+    Ok(())
+}
+
+/// Moves the counters of everyone on a list that becomes open (1), private or nothing (-1).
+pub(super) fn count_all(tx: &mut Tx<'_>, list: i64, by: i64) -> Result<(), Fault> {
+    let sql = "UPDATE users SET listed_count = listed_count + $1 \
+               WHERE id IN (SELECT user_id FROM list_member WHERE list_id = $2)";
+    tx.exec(sql, &[by.into(), list.into()]).map(|_| ())
+}
+
+/// Whether a user is on a list.
+pub fn is_member(tx: &mut Tx<'_>, list: i64, user: UserId) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM list_member WHERE list_id = $1 AND user_id = $2";
+    Ok(tx
+        .row(sql, &[list.into(), user.into()], |_| Ok(()))?
+        .is_some())
+}
+
+/// Everyone who is on a list.
+pub fn everyone_on(tx: &mut Tx<'_>, list: i64) -> Result<Vec<UserId>, Fault> {
+    let sql = "SELECT user_id FROM list_member WHERE list_id = $1";
+    tx.rows(sql, &[list.into()], |row| row.id(0))
+}
+
+/// A page of those who are on a list, latest first: the user and the membership's own number.
+pub fn members_of(tx: &mut Tx<'_>, list: i64, span: &Span) -> Result<Vec<Edge>, Fault> {
+    let falling = "SELECT user_id, id FROM list_member WHERE list_id = $1 AND id > $2 \
+                   AND id < $3 ORDER BY id DESC LIMIT $4";
+    let rising = "SELECT user_id, id FROM list_member WHERE list_id = $1 AND id > $2 \
+                  AND id < $3 ORDER BY id ASC LIMIT $4";
+    let edges = super::edges(tx, list, span, falling, rising)?;
+    Ok(edges
+        .into_iter()
+        .map(|(user, id)| (UserId::new(user), id))
+        .collect())
+}
+
+/// A page of the lists that a user is on and everyone may see, and of the private ones that
+/// belong to `owner`; latest first: the list and the membership's own number.
+pub fn memberships(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    owner: Option<UserId>,
+    span: &Span,
+) -> Result<Vec<Pair>, Fault> {
+    let falling = "SELECT list_id, id FROM list_member WHERE user_id = $1 AND private = 0 \
+                   AND id > $2 AND id < $3 ORDER BY id DESC LIMIT $4";
+    let rising = "SELECT list_id, id FROM list_member WHERE user_id = $1 AND private = 0 \
+                  AND id > $2 AND id < $3 ORDER BY id ASC LIMIT $4";
+    let mut found = super::edges(tx, user.get(), span, falling, rising)?;
+    let Some(owner) = owner else {
+        return Ok(found);
+    };
+    // The owner's lists first: they are few, what others keep privately may be many.
+    let own = "SELECT m.list_id, m.id FROM list l CROSS JOIN list_member m \
+               WHERE l.owner_id = $1 AND l.deleted_at IS NULL AND l.private = 1 \
+               AND m.list_id = l.id AND m.user_id = $2 AND m.id > $3 AND m.id < $4";
+    let args = [
+        owner.into(),
+        user.into(),
+        span.above.into(),
+        span.below.into(),
+    ];
+    found.extend(tx.rows(own, &args, |row| Ok((row.int(0)?, row.int(1)?)))?);
+    found.sort_unstable_by_key(|(_, id)| std::cmp::Reverse(*id));
+    let limit = usize::try_from(span.limit).unwrap_or(0);
+    if span.rising {
+        let surplus = found.len().saturating_sub(limit);
+        found.drain(..surplus);
+    } else {
+        found.truncate(limit);
+    }
+    Ok(found)
+}
+
+/// The members of all live lists behind one, as list and user.
+pub fn members(tx: &mut Tx<'_>, after: Pair, limit: i64) -> Result<Vec<Pair>, Fault> {
+    let sql = "SELECT m.list_id, m.user_id FROM list_member m JOIN list l ON l.id = m.list_id \
+               WHERE (m.list_id, m.user_id) > ($1, $2) AND l.deleted_at IS NULL \
+               ORDER BY m.list_id, m.user_id LIMIT $3";
+    tx.rows(
+        sql,
+        &[after.0.into(), after.1.into(), limit.into()],
+        |row| Ok((row.int(0)?, row.int(1)?)),
+    )
+}

@@ -1,0 +1,222 @@
+//! Spaces, who takes part in them, what they are about and what was shared in them.
+
+mod found;
+mod parts;
+mod topics;
+
+use base::{Fault, PostId, Time, UserId};
+
+use crate::Tx;
+use crate::db::Row;
+use crate::exports::Pair;
+use crate::posts::Span;
+
+pub use found::{found, index, unindex};
+pub use parts::{Role, buyers, is, join, leave, parts, size};
+pub use topics::{Topic, about, topic, topics, topics_of};
+
+/// Whether a space takes place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It will.
+    Scheduled,
+    /// It does.
+    Live,
+    /// It did.
+    Ended,
+    /// It was called off before it began.
+    Canceled,
+}
+
+impl State {
+    const ALL: [Self; 4] = [Self::Scheduled, Self::Live, Self::Ended, Self::Canceled];
+
+    pub(crate) const fn number(self) -> i64 {
+        match self {
+            Self::Scheduled => 0,
+            Self::Live => 1,
+            Self::Ended => 2,
+            Self::Canceled => 3,
+        }
+    }
+
+    fn read(number: i64) -> Result<Self, Fault> {
+        let known = Self::ALL.into_iter().find(|state| state.number() == number);
+        known.ok_or_else(|| Fault::new(format!("a space in state {number}")))
+    }
+
+    /// As the interface calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Scheduled => "scheduled",
+            Self::Live => "live",
+            Self::Ended => "ended",
+            Self::Canceled => "canceled",
+        }
+    }
+}
+
+/// A space as stored.
+#[derive(Clone, Debug)]
+pub struct Space {
+    /// Snowflake id; the interface shows it in its short form.
+    pub id: i64,
+    /// Who made it.
+    pub creator_id: UserId,
+    /// Whether it takes place.
+    pub state: State,
+    /// Its title, or empty.
+    pub title: String,
+    /// Its language, or empty.
+    pub lang: String,
+    /// Whether it takes a ticket.
+    pub ticketed: bool,
+    /// When it was made.
+    pub created_at: Time,
+    /// When it last changed.
+    pub updated_at: Time,
+    /// When it is to start.
+    pub scheduled_start: Option<Time>,
+    /// When it started.
+    pub started_at: Option<Time>,
+    /// When it ended.
+    pub ended_at: Option<Time>,
+    /// Users who are in it, or were at its end.
+    pub participant_count: i64,
+    /// Users who want to be reminded.
+    pub subscriber_count: i64,
+}
+
+macro_rules! columns {
+    ($before:literal, $after:literal) => {
+        concat!(
+            $before,
+            "id, creator_id, state, title, lang, ticketed, created_at, updated_at, \
+             scheduled_start, started_at, ended_at, participant_count, subscriber_count",
+            $after
+        )
+    };
+}
+
+fn read(row: &Row<'_, '_>) -> Result<Space, Fault> {
+    Ok(Space {
+        id: row.int(0)?,
+        creator_id: row.id(1)?,
+        state: State::read(row.int(2)?)?,
+        title: row.text(3)?,
+        lang: row.text(4)?,
+        ticketed: row.switch(5)?,
+        created_at: row.time(6)?,
+        updated_at: row.time(7)?,
+        scheduled_start: row.opt_time(8)?,
+        started_at: row.opt_time(9)?,
+        ended_at: row.opt_time(10)?,
+        participant_count: row.int(11)?,
+        subscriber_count: row.int(12)?,
+    })
+}
+
+/// The space with an id, in whatever state.
+pub fn by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Space>, Fault> {
+    let sql = columns!("SELECT ", " FROM space WHERE id = $1");
+    tx.row(sql, &[id.into()], read)
+}
+
+/// The spaces with these ids, in whatever state and no particular order; unknown ids are left
+/// out.
+pub fn by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Space>, Fault> {
+    let sql = columns!("SELECT ", " FROM space WHERE id = $1");
+    tx.of_each(sql, ids, &[], read)
+}
+
+/// The scheduled and live spaces of these users, in no particular order.
+pub fn of_creators(tx: &mut Tx<'_>, creators: &[UserId]) -> Result<Vec<Space>, Fault> {
+    let sql = columns!("SELECT ", " FROM space WHERE creator_id = $1 AND state < 2");
+    let keys: Vec<_> = creators.iter().map(|creator| creator.get()).collect();
+    tx.of_each(sql, &keys, &[], read)
+}
+
+/// The spaces before an id, newest first.
+pub fn list(tx: &mut Tx<'_>, before: i64, limit: i64) -> Result<Vec<Space>, Fault> {
+    let sql = columns!(
+        "SELECT ",
+        " FROM space WHERE id < $1 ORDER BY id DESC LIMIT $2"
+    );
+    tx.rows(sql, &[before.into(), limit.into()], read)
+}
+
+/// Makes other work that locks the same space wait for this transaction's end. A SQLite file has
+/// one writer, so there it waits already.
+pub fn lock(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
+    if tx.is_shared() {
+        let sql = "SELECT id FROM space WHERE id = $1 FOR UPDATE";
+        tx.row(sql, &[id.into()], |_| Ok(()))?;
+    }
+    Ok(())
+}
+
+/// Adds a space that nobody takes part in yet.
+pub fn insert(tx: &mut Tx<'_>, space: &Space) -> Result<(), Fault> {
+    let sql = "INSERT INTO space (id, creator_id, state, title, lang, ticketed, created_at, \
+               updated_at, scheduled_start, started_at) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    let args = [
+        space.id.into(),
+        space.creator_id.into(),
+        space.state.number().into(),
+        (&space.title).into(),
+        (&space.lang).into(),
+        space.ticketed.into(),
+        space.created_at.into(),
+        space.updated_at.into(),
+        space.scheduled_start.into(),
+        space.started_at.into(),
+    ];
+    tx.exec(sql, &args).map(|_| ())
+}
+
+/// Stores the state of a space and since when; not the counters.
+pub fn update(tx: &mut Tx<'_>, space: &Space) -> Result<(), Fault> {
+    let sql = "UPDATE space SET state = $1, updated_at = $2, started_at = $3, ended_at = $4 \
+               WHERE id = $5";
+    let args = [
+        space.state.number().into(),
+        space.updated_at.into(),
+        space.started_at.into(),
+        space.ended_at.into(),
+        space.id.into(),
+    ];
+    tx.exec(sql, &args).map(|_| ())
+}
+
+/// Shares a post in a space; false when it is there already.
+pub fn share(tx: &mut Tx<'_>, space: i64, post: PostId) -> Result<bool, Fault> {
+    let sql = "INSERT INTO space_post (space_id, post_id, id) VALUES ($1, $2, $3) \
+               ON CONFLICT DO NOTHING";
+    let id = tx.next_id::<()>();
+    Ok(tx.exec(sql, &[space.into(), post.into(), id.into()])? > 0)
+}
+
+/// A page of the posts that were shared in a space, latest first: the post and the share's own
+/// number.
+pub fn shared(tx: &mut Tx<'_>, space: i64, span: &Span) -> Result<Vec<(PostId, i64)>, Fault> {
+    let falling = "SELECT post_id, id FROM space_post WHERE space_id = $1 AND id > $2 \
+                   AND id < $3 ORDER BY id DESC LIMIT $4";
+    let rising = "SELECT post_id, id FROM space_post WHERE space_id = $1 AND id > $2 \
+                  AND id < $3 ORDER BY id ASC LIMIT $4";
+    let args = [
+        space.into(),
+        span.above.into(),
+        span.below.into(),
+        span.limit.into(),
+    ];
+    let sql = if span.rising { rising } else { falling };
+    let mut edges: Vec<Pair> = tx.rows(sql, &args, |row| Ok((row.int(0)?, row.int(1)?)))?;
+    if span.rising {
+        edges.reverse();
+    }
+    Ok(edges
+        .into_iter()
+        .map(|(post, id)| (PostId::new(post), id))
+        .collect())
+}

@@ -1,0 +1,133 @@
+//! What users are to a space.
+
+use base::{Fault, UserId};
+
+use crate::Tx;
+use crate::follows::Edge;
+use crate::posts::Span;
+
+/// What a user is to a space. One may be several things at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Leads it.
+    Host,
+    /// Was asked to speak.
+    Invited,
+    /// Speaks, or has spoken.
+    Speaker,
+    /// Is in it, or was at its end.
+    Participant,
+    /// Wants to be reminded.
+    Subscriber,
+    /// Has a ticket.
+    Buyer,
+}
+
+impl Role {
+    const fn number(self) -> i64 {
+        match self {
+            Self::Host => 0,
+            Self::Invited => 1,
+            Self::Speaker => 2,
+            Self::Participant => 3,
+            Self::Subscriber => 4,
+            Self::Buyer => 5,
+        }
+    }
+
+    fn read(number: i64) -> Result<Self, Fault> {
+        let all = [
+            Self::Host,
+            Self::Invited,
+            Self::Speaker,
+            Self::Participant,
+            Self::Subscriber,
+            Self::Buyer,
+        ];
+        let known = all.into_iter().find(|role| role.number() == number);
+        known.ok_or_else(|| Fault::new(format!("a part {number} in a space")))
+    }
+
+    /// The counter that goes with it.
+    const fn counter(self) -> Option<&'static str> {
+        match self {
+            Self::Participant => {
+                Some("UPDATE space SET participant_count = participant_count + $1 WHERE id = $2")
+            }
+            Self::Subscriber => {
+                Some("UPDATE space SET subscriber_count = subscriber_count + $1 WHERE id = $2")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Makes a user something to a space, with the counter; false when they are it already.
+pub fn join(tx: &mut Tx<'_>, space: i64, role: Role, user: UserId) -> Result<bool, Fault> {
+    let sql = "INSERT INTO space_part (space_id, role, user_id, id) VALUES ($1, $2, $3, $4) \
+               ON CONFLICT DO NOTHING";
+    let id = tx.next_id::<()>();
+    let args = [space.into(), role.number().into(), user.into(), id.into()];
+    let added = tx.exec(sql, &args)? > 0;
+    if let Some(counter) = role.counter().filter(|_| added) {
+        tx.exec(counter, &[1_i64.into(), space.into()])?;
+    }
+    Ok(added)
+}
+
+/// Ends that a user is something to a space, with the counter; false when they are not.
+pub fn leave(tx: &mut Tx<'_>, space: i64, role: Role, user: UserId) -> Result<bool, Fault> {
+    let sql = "DELETE FROM space_part WHERE space_id = $1 AND role = $2 AND user_id = $3";
+    let removed = tx.exec(sql, &[space.into(), role.number().into(), user.into()])? > 0;
+    if let Some(counter) = role.counter().filter(|_| removed) {
+        tx.exec(counter, &[(-1_i64).into(), space.into()])?;
+    }
+    Ok(removed)
+}
+
+/// Whether a user is something to a space.
+pub fn is(tx: &mut Tx<'_>, space: i64, role: Role, user: UserId) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM space_part WHERE space_id = $1 AND role = $2 AND user_id = $3";
+    let args = [space.into(), role.number().into(), user.into()];
+    Ok(tx.row(sql, &args, |_| Ok(()))?.is_some())
+}
+
+/// How many are something to a space. For roles that are few.
+pub fn size(tx: &mut Tx<'_>, space: i64, role: Role) -> Result<i64, Fault> {
+    let sql = "SELECT COUNT(*) FROM space_part WHERE space_id = $1 AND role = $2";
+    let size = tx.row(sql, &[space.into(), role.number().into()], |row| row.int(0))?;
+    Ok(size.unwrap_or(0))
+}
+
+/// Hosts, speakers and those who were invited to these spaces, in the order in which they became
+/// it. They are few.
+pub fn parts(tx: &mut Tx<'_>, spaces: &[i64]) -> Result<Vec<(i64, Role, UserId)>, Fault> {
+    let sql = "SELECT space_id, role, user_id, id FROM space_part \
+               WHERE space_id = $1 AND role < 3";
+    let mut found = tx.of_each(sql, spaces, &[], |row| {
+        let part = (row.int(0)?, Role::read(row.int(1)?)?, row.id(2)?);
+        Ok((row.int(3)?, part))
+    })?;
+    found.sort_unstable_by_key(|(id, _)| *id);
+    Ok(found.into_iter().map(|(_, part)| part).collect())
+}
+
+/// A page of those who bought a ticket, latest first: the user and the ticket's own number.
+pub fn buyers(tx: &mut Tx<'_>, space: i64, span: &Span) -> Result<Vec<Edge>, Fault> {
+    let falling = "SELECT user_id, id FROM space_part WHERE space_id = $1 AND role = 5 \
+                   AND id > $2 AND id < $3 ORDER BY id DESC LIMIT $4";
+    let rising = "SELECT user_id, id FROM space_part WHERE space_id = $1 AND role = 5 \
+                  AND id > $2 AND id < $3 ORDER BY id ASC LIMIT $4";
+    let args = [
+        space.into(),
+        span.above.into(),
+        span.below.into(),
+        span.limit.into(),
+    ];
+    let sql = if span.rising { rising } else { falling };
+    let mut edges = tx.rows(sql, &args, |row| Ok((row.id(0)?, row.int(1)?)))?;
+    if span.rising {
+        edges.reverse();
+    }
+    Ok(edges)
+}

@@ -1,0 +1,57 @@
+//! What spaces are about.
+
+use base::Fault;
+
+use crate::Tx;
+use crate::db::Row;
+use crate::exports::Pair;
+
+/// A topic of spaces.
+#[derive(Clone, Debug)]
+pub struct Topic {
+    /// Snowflake id.
+    pub id: i64,
+    /// Its name.
+    pub name: String,
+    /// What it is about, or empty.
+    pub description: String,
+}
+
+fn read(row: &Row<'_, '_>) -> Result<Topic, Fault> {
+    Ok(Topic {
+        id: row.int(0)?,
+        name: row.text(1)?,
+        description: row.text(2)?,
+    })
+}
+
+/// The topic with a name, made now where there is none.
+pub fn topic(tx: &mut Tx<'_>, name: &str) -> Result<Topic, Fault> {
+    let sql = "INSERT INTO space_topic (id, name) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+    let id = tx.next_id::<()>();
+    tx.exec(sql, &[id.into(), name.into()])?;
+    let sql = "SELECT id, name, description FROM space_topic WHERE name = $1";
+    tx.row(sql, &[name.into()], read)?
+        .ok_or_else(|| Fault::new("a topic is gone as soon as it was made"))
+}
+
+/// Says that a space is about a topic.
+pub fn about(tx: &mut Tx<'_>, space: i64, topic: i64) -> Result<(), Fault> {
+    let sql = "INSERT INTO space_subject (space_id, topic_id) VALUES ($1, $2) \
+               ON CONFLICT DO NOTHING";
+    tx.exec(sql, &[space.into(), topic.into()]).map(|_| ())
+}
+
+/// The topics of these spaces, as space and topic.
+pub fn topics_of(tx: &mut Tx<'_>, spaces: &[i64]) -> Result<Vec<Pair>, Fault> {
+    let sql = "SELECT space_id, topic_id FROM space_subject WHERE space_id = $1";
+    let mut found = tx.of_each(sql, spaces, &[], |row| Ok((row.int(0)?, row.int(1)?)))?;
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// The topics with these ids, in no particular order; unknown ids are left out.
+pub fn topics(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Topic>, Fault> {
+    let sql = "SELECT id, name, description FROM space_topic WHERE id = $1";
+    tx.of_each(sql, ids, &[], read)
+}

@@ -1,0 +1,327 @@
+//! Lists: kept, shown, read; who is on them, follows and pins them.
+
+use std::sync::Arc;
+
+use base::refusal::Subject;
+use base::{Fault, Refusal, Stop, UserId, Word};
+use network::lists::{self, Change, NewList};
+use network::timelines;
+use network::visibility::{Sight, Viewer, of_user};
+use serde_json::json;
+use store::follows::Edge;
+use store::lists::{self as stored, List};
+use store::posts::Span;
+use store::{Tx, users};
+use view::{Answer, Asked, Object};
+
+use super::{edges, neighbours, span, wants_users};
+use crate::call::{Call, Reply};
+use crate::endpoint::Pending;
+use crate::page::{Page, Tokens};
+
+const LIST_ID: Word = Word::same("list_id");
+
+/// `GET /2/lists/{id}`.
+pub(crate) fn by_id(call: Call) -> Pending {
+    Box::pin(async move {
+        let id = list_id(&call, "id")?;
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::List), call.spoken());
+        let found = call.read(move |tx| {
+            let found = stored::by_id(tx, id)?;
+            let asked = Asked {
+                parameter: "id",
+                values: &[id],
+            };
+            Ok(view::list(tx, viewer, found, &wants, spoken, asked)?)
+        });
+        call.answer(&found.await?)
+    })
+}
+
+/// `POST /2/lists`.
+pub(crate) fn create(call: Call) -> Pending {
+    Box::pin(async move {
+        let (user, body) = (call.user()?, call.body());
+        let new = NewList {
+            name: body.text(Word::same("name"))?.to_owned(),
+            description: text(&call, "description").unwrap_or_default(),
+            private: body.bool_if(Word::same("private")).unwrap_or(false),
+        };
+        let made = call.write(move |tx| lists::create(tx, user, &new)).await?;
+        call.say(json!({ "id": made.id.to_string(), "name": made.name }))
+    })
+}
+
+/// `PUT /2/lists/{id}`.
+pub(crate) fn update(call: Call) -> Pending {
+    Box::pin(async move {
+        let (user, id) = (call.user()?, list_id(&call, "id")?);
+        let change = Change {
+            name: text(&call, "name"),
+            description: text(&call, "description"),
+            private: call.body().bool_if(Word::same("private")),
+        };
+        if call.body().raw().is_empty() {
+            let message = "One of `name`, `description` and `private` must be there";
+            return Err(Refusal::invalid("name", "", message).into());
+        }
+        call.write(move |tx| lists::update(tx, user, id, &change).map(drop))
+            .await?;
+        call.say(json!({ "updated": true }))
+    })
+}
+
+/// `DELETE /2/lists/{id}`.
+pub(crate) fn delete(call: Call) -> Pending {
+    Box::pin(async move {
+        let (user, id) = (call.user()?, list_id(&call, "id")?);
+        call.write(move |tx| lists::delete(tx, user, id)).await?;
+        call.say(json!({ "deleted": true }))
+    })
+}
+
+/// `POST /2/lists/{id}/members`.
+pub(crate) fn add_member(call: Call) -> Pending {
+    Box::pin(async move {
+        let (owner, id) = (call.user()?, list_id(&call, "id")?);
+        let user = call.body().id(Word::same("user_id"))?;
+        call.write(move |tx| lists::add_member(tx, owner, id, user).map(drop))
+            .await?;
+        call.say(json!({ "is_member": true }))
+    })
+}
+
+/// `DELETE /2/lists/{id}/members/{user_id}`.
+pub(crate) fn remove_member(call: Call) -> Pending {
+    Box::pin(async move {
+        let (owner, id) = (call.user()?, list_id(&call, "id")?);
+        let user = call.path_id("user_id")?;
+        call.write(move |tx| lists::remove_member(tx, owner, id, user).map(drop))
+            .await?;
+        call.say(json!({ "is_member": false }))
+    })
+}
+
+/// `POST /2/users/{id}/followed_lists`.
+pub(crate) fn follow(call: Call) -> Pending {
+    Box::pin(async move {
+        let (user, list) = (call.own("id")?, in_body(&call)?);
+        call.write(move |tx| lists::follow(tx, user, list).map(drop))
+            .await?;
+        call.say(json!({ "following": true }))
+    })
+}
+
+/// `DELETE /2/users/{id}/followed_lists/{list_id}`.
+pub(crate) fn unfollow(call: Call) -> Pending {
+    Box::pin(async move {
+        let (user, list) = (call.own("id")?, list_id(&call, "list_id")?);
+        call.write(move |tx| lists::unfollow(tx, user, list).map(drop))
+            .await?;
+        call.say(json!({ "following": false }))
+    })
+}
+
+/// `POST /2/users/{id}/pinned_lists`.
+pub(crate) fn pin(call: Call) -> Pending {
+    Box::pin(async move {
+        let (user, list) = (call.own("id")?, in_body(&call)?);
+        call.write(move |tx| lists::pin(tx, user, list).map(drop))
+            .await?;
+        call.say(json!({ "pinned": true }))
+    })
+}
+
+/// `DELETE /2/users/{id}/pinned_lists/{list_id}`.
+pub(crate) fn unpin(call: Call) -> Pending {
+    Box::pin(async move {
+        let (user, list) = (call.own("id")?, list_id(&call, "list_id")?);
+        call.write(move |tx| lists::unpin(tx, user, list).map(drop))
+            .await?;
+        call.say(json!({ "pinned": false }))
+    })
+}
+
+/// `GET /2/users/{id}/pinned_lists`.
+pub(crate) fn pinned(call: Call) -> Pending {
+    Box::pin(async move {
+        let user = call.own("id")?;
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::List), call.spoken());
+        let read = call.read(move |tx| {
+            let ids = stored::pinned(tx, user)?;
+            let page = in_order(&ids, stored::by_ids(tx, &ids)?);
+            Ok(view::lists(tx, viewer, &page, &wants, spoken)?)
+        });
+        call.answer_page(&read.await?, &Tokens::default())
+    })
+}
+
+/// `GET /2/lists/{id}/members`.
+pub(crate) fn members(call: Call) -> Pending {
+    Box::pin(async move { people(&call, stored::members_of).await })
+}
+
+/// `GET /2/lists/{id}/followers`.
+pub(crate) fn followers(call: Call) -> Pending {
+    Box::pin(async move { people(&call, stored::followers).await })
+}
+
+/// `GET /2/users/{id}/owned_lists`.
+pub(crate) fn owned(call: Call) -> Pending {
+    Box::pin(async move {
+        of_user_page(&call, |tx, viewer, owner, span| {
+            let lists = stored::owned(tx, owner, viewer.user == Some(owner), span)?;
+            Ok(lists.into_iter().map(|list| (list.id, list)).collect())
+        })
+        .await
+    })
+}
+
+/// `GET /2/users/{id}/list_memberships`.
+pub(crate) fn memberships(call: Call) -> Pending {
+    Box::pin(async move {
+        of_user_page(&call, |tx, viewer, user, span| {
+            let found = stored::memberships(tx, user, viewer.user, span)?;
+            with_lists(tx, &found)
+        })
+        .await
+    })
+}
+
+/// `GET /2/users/{id}/followed_lists`.
+pub(crate) fn followed(call: Call) -> Pending {
+    Box::pin(async move {
+        of_user_page(&call, |tx, _, user, span| {
+            let found = stored::followed(tx, user, span)?;
+            with_lists(tx, &found)
+        })
+        .await
+    })
+}
+
+/// `GET /2/lists/{id}/posts`.
+pub(crate) fn posts(call: Call) -> Pending {
+    Box::pin(async move {
+        let id = list_id(&call, "id")?;
+        let page = call.page()?;
+        let asked = span(&page, (0, i64::MAX));
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Post), call.spoken());
+        let homes = Arc::clone(&call.home.homes);
+        let read = call.read(move |tx| {
+            let Some(list) = lists::seen(tx, viewer, id)? else {
+                return Ok((no_list(id), None, false));
+            };
+            let found = timelines::of_list(tx, &homes, &list, &asked)?;
+            let ends = found.looked_at;
+            let ends = ends.map(|(newest, oldest)| (newest.get(), oldest.get()));
+            let answer = view::posts(tx, viewer, found.posts, &wants, spoken)?;
+            Ok((answer, ends, found.more))
+        });
+        let (found, looked_at, more) = read.await?;
+        if looked_at.is_none() && !found.errors.is_empty() {
+            return call.answer(&found);
+        }
+        call.answer_page(&found, &neighbours(&page, looked_at, more))
+    })
+}
+
+fn list_id(call: &Call, name: &str) -> Result<i64, Stop> {
+    call.path_id::<()>(name).map(base::Id::get)
+}
+
+fn in_body(call: &Call) -> Result<i64, Stop> {
+    call.body().id::<()>(LIST_ID).map(base::Id::get)
+}
+
+fn text(call: &Call, name: &'static str) -> Option<String> {
+    call.body().text_if(Word::same(name)).map(str::to_owned)
+}
+
+/// The answer where a list is not there for the caller.
+fn no_list(id: i64) -> Answer {
+    nothing(Refusal::NotFound(Subject::new("list", "id", id)))
+}
+
+fn nothing(why: Refusal) -> Answer {
+    Answer {
+        errors: vec![why],
+        ..Answer::default()
+    }
+}
+
+/// The part of a collection that a page is, with one row more than it holds.
+fn one_more(page: &Page) -> Span {
+    Span {
+        limit: page.fetch(),
+        ..span(page, (0, i64::MAX))
+    }
+}
+
+/// Those who are something to a list, latest first.
+async fn people(
+    call: &Call,
+    read: fn(&mut Tx<'_>, i64, &Span) -> Result<Vec<Edge>, Fault>,
+) -> Result<Reply, Stop> {
+    let (id, page) = (list_id(call, "id")?, call.page()?);
+    let (viewer, wants, spoken) = (call.viewer(), wants_users(call)?, call.spoken());
+    let found = call.read(move |tx| {
+        if lists::seen(tx, viewer, id)?.is_none() {
+            return Ok((no_list(id), None));
+        }
+        let cut = page.cut(read(tx, id, &one_more(&page))?, |edge| edge.1);
+        let people = edges::people(tx, &cut.rows)?;
+        let answer = view::users(tx, viewer, people, &wants, spoken)?;
+        Ok((answer, Some(cut.tokens)))
+    });
+    say(call, found.await?)
+}
+
+fn say(call: &Call, (answer, tokens): (Answer, Option<Tokens>)) -> Result<Reply, Stop> {
+    match tokens {
+        Some(tokens) => call.answer_page(&answer, &tokens),
+        None => call.answer(&answer),
+    }
+}
+
+type Keyed = Vec<(i64, List)>;
+
+/// The lists that are something to a user, latest first, each with what it is ordered by.
+async fn of_user_page(
+    call: &Call,
+    read: fn(&mut Tx<'_>, Viewer, UserId, &Span) -> Result<Keyed, Fault>,
+) -> Result<Reply, Stop> {
+    let (id, page): (UserId, Page) = (call.path_id("id")?, call.page()?);
+    let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::List), call.spoken());
+    let found = call.read(move |tx| {
+        let user = users::by_id(tx, id)?;
+        let subject = Subject::new("user", "id", id);
+        match user.map_or(Sight::Missing, |user| of_user(&user)) {
+            Sight::Visible => {}
+            Sight::Suspended => return Ok((nothing(Refusal::Suspended(subject)), None)),
+            Sight::Missing | Sight::Forbidden => {
+                return Ok((nothing(Refusal::NotFound(subject)), None));
+            }
+        }
+        let cut = page.cut(read(tx, viewer, id, &one_more(&page))?, |row| row.0);
+        let lists: Vec<List> = cut.rows.into_iter().map(|(_, list)| list).collect();
+        let answer = view::lists(tx, viewer, &lists, &wants, spoken)?;
+        Ok((answer, Some(cut.tokens)))
+    });
+    say(call, found.await?)
+}
+
+/// The lists at the ends of edges, in the order of these.
+fn with_lists(tx: &mut Tx<'_>, edges: &[(i64, i64)]) -> Result<Keyed, Fault> {
+    let ids: Vec<i64> = edges.iter().map(|(list, _)| *list).collect();
+    let found = in_order(&ids, stored::by_ids(tx, &ids)?);
+    let key = |list: &List| edges.iter().find(|(id, _)| *id == list.id);
+    let keyed = found
+        .into_iter()
+        .filter_map(|list| Some((key(&list)?.1, list)));
+    Ok(keyed.collect())
+}
+
+fn in_order(ids: &[i64], mut found: Vec<List>) -> Vec<List> {
+    found.sort_by_cached_key(|list| ids.iter().position(|id| *id == list.id));
+    found
+}

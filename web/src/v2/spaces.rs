@@ -1,0 +1,167 @@
+//! Spaces, looked up and searched, and what belongs to them.
+
+use base::id::parse_short;
+use base::refusal::Subject;
+use base::{PostId, Refusal, Stop, UserId};
+use network::spaces::{self, Among};
+use store::posts::{self, Post, Span};
+use store::spaces::{self as stored, Space};
+use view::{Answer, Asked, Object};
+
+use super::{edges, span, wants_users};
+use crate::call::{Call, Reply};
+use crate::endpoint::Pending;
+use crate::page::{Page, Tokens};
+
+/// `GET /2/spaces/{id}`.
+pub(crate) fn by_id(call: Call) -> Pending {
+    Box::pin(async move {
+        let name = call.path_text("id")?.to_owned();
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Space), call.spoken());
+        let found = call.read(move |tx| {
+            let id = parse_short(&name);
+            let found = id.map_or(Ok(None), |id| stored::by_id(tx, id))?;
+            let asked = Asked {
+                parameter: "id",
+                values: std::slice::from_ref(&name),
+            };
+            Ok(view::space(tx, viewer, found, &wants, spoken, asked)?)
+        });
+        call.answer(&found.await?)
+    })
+}
+
+/// `GET /2/spaces`.
+pub(crate) fn by_ids(call: Call) -> Pending {
+    Box::pin(async move {
+        let names = call.texts("ids").to_vec();
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Space), call.spoken());
+        let found = call.read(move |tx| {
+            let mut ids: Vec<i64> = Vec::with_capacity(names.len());
+            for id in names.iter().filter_map(|name| parse_short(name)) {
+                if !ids.contains(&id) {
+                    ids.push(id);
+                }
+            }
+            let mut found = stored::by_ids(tx, &ids)?;
+            found.sort_by_cached_key(|space| ids.iter().position(|id| *id == space.id));
+            let asked = Asked {
+                parameter: "ids",
+                values: &names,
+            };
+            Ok(view::spaces_asked(
+                tx, viewer, &found, &wants, spoken, asked,
+            )?)
+        });
+        call.answer(&found.await?)
+    })
+}
+
+/// `GET /2/spaces/by/creator_ids`.
+pub(crate) fn by_creators(call: Call) -> Pending {
+    Box::pin(async move {
+        let mut creators: Vec<UserId> = call.ids("user_ids");
+        creators.sort_unstable();
+        creators.dedup();
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Space), call.spoken());
+        let found = call.read(move |tx| {
+            let mut found = stored::of_creators(tx, &creators)?;
+            found.sort_unstable_by_key(|space| std::cmp::Reverse(space.id));
+            Ok(view::spaces(tx, viewer, &found, &wants, spoken)?)
+        });
+        call.answer_page(&found.await?, &Tokens::default())
+    })
+}
+
+/// `GET /2/spaces/search`.
+pub(crate) fn search(call: Call) -> Pending {
+    Box::pin(async move {
+        let text = call.text("query").unwrap_or_default().to_owned();
+        let among = match call.text("state") {
+            Some("live") => Among::Live,
+            Some("scheduled") => Among::Scheduled,
+            _ => Among::All,
+        };
+        let limit = usize::try_from(call.int("max_results")).unwrap_or(0);
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Space), call.spoken());
+        let found = call.read(move |tx| {
+            let found = spaces::search(tx, &text, among, limit)?;
+            Ok(view::spaces(tx, viewer, &found, &wants, spoken)?)
+        });
+        call.answer_page(&found.await?, &Tokens::default())
+    })
+}
+
+/// `GET /2/spaces/{id}/buyers`.
+pub(crate) fn buyers(call: Call) -> Pending {
+    Box::pin(async move {
+        let (user, page) = (call.user()?, call.page()?);
+        let name = call.path_text("id")?.to_owned();
+        let (viewer, wants, spoken) = (call.viewer(), wants_users(&call)?, call.spoken());
+        let found = call.read(move |tx| {
+            let Some(space) = seen(tx, &name)? else {
+                return Ok((no_space(&name), None));
+            };
+            spaces::may_see_buyers(&space, user)?;
+            let cut = page.cut(stored::buyers(tx, space.id, &one_more(&page))?, |edge| {
+                edge.1
+            });
+            let people = edges::people(tx, &cut.rows)?;
+            let answer = view::users(tx, viewer, people, &wants, spoken)?;
+            Ok((answer, Some(cut.tokens)))
+        });
+        say(&call, found.await?)
+    })
+}
+
+/// `GET /2/spaces/{id}/posts`.
+pub(crate) fn shared(call: Call) -> Pending {
+    Box::pin(async move {
+        let (page, name) = (call.page()?, call.path_text("id")?.to_owned());
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Post), call.spoken());
+        let found = call.read(move |tx| {
+            let Some(space) = seen(tx, &name)? else {
+                return Ok((no_space(&name), None));
+            };
+            let rows = stored::shared(tx, space.id, &one_more(&page))?;
+            let cut = page.cut(rows, |edge| edge.1);
+            let ids: Vec<PostId> = cut.rows.iter().map(|(post, _)| *post).collect();
+            let mut found = posts::by_ids(tx, &ids)?;
+            let place = |post: &Post| ids.iter().position(|id| *id == post.id);
+            found.sort_by_cached_key(place);
+            let answer = view::posts(tx, viewer, found, &wants, spoken)?;
+            Ok((answer, Some(cut.tokens)))
+        });
+        say(&call, found.await?)
+    })
+}
+
+/// The space that a name stands for, if it may be seen.
+fn seen(tx: &mut store::Tx<'_>, name: &str) -> Result<Option<Space>, Stop> {
+    match parse_short(name) {
+        Some(id) => Ok(spaces::seen(tx, id)?),
+        None => Ok(None),
+    }
+}
+
+fn no_space(name: &str) -> Answer {
+    Answer {
+        errors: vec![Refusal::NotFound(Subject::new("space", "id", name))],
+        ..Answer::default()
+    }
+}
+
+/// The part of a collection that a page is, with one row more than it holds.
+fn one_more(page: &Page) -> Span {
+    Span {
+        limit: page.fetch(),
+        ..span(page, (0, i64::MAX))
+    }
+}
+
+fn say(call: &Call, (answer, tokens): (Answer, Option<Tokens>)) -> Result<Reply, Stop> {
+    match tokens {
+        Some(tokens) => call.answer_page(&answer, &tokens),
+        None => call.answer(&answer),
+    }
+}
