@@ -47,11 +47,21 @@ class Load:
     # Shares of the machine that neither the server nor its load used, a round each.
     others = []
 
-    def __init__(self, server, connections, requests=None, once=False, length=None, tokens=None):
+    def __init__(
+        self,
+        server,
+        connections,
+        requests=None,
+        once=False,
+        length=None,
+        tokens=None,
+        script="write.lua",
+    ):
         self.server, self.connections = server, connections
         self.once, self.length = once, length
         self.file = tempfile.NamedTemporaryFile("w", prefix="locum-bench-", encoding="utf-8")
         self.is_writing = tokens is not None
+        self.script = script if self.is_writing else "load.lua"
         self.file.write("\n".join(tokens) if self.is_writing else "\1".join(requests))
         self.file.flush()
         self.runs = self.sent = 0
@@ -59,11 +69,10 @@ class Load:
     def run(self, seconds):
         """One round. Anything but good answers is a failure, not a figure."""
         self.runs += 1
-        script = "write.lua" if self.is_writing else "load.lua"
         more = [f"r{os.getpid()}n{self.runs}", self.server.address] if self.is_writing else []
         more += ["once"] if self.once else []
         connections, seconds = f"-c{self.connections}", f"-d{seconds}s"
-        command = ["wrk", "-t1", connections, seconds, "--timeout", "10s", "-s", HERE / script]
+        command = ["wrk", "-t1", connections, seconds, "--timeout", "10s", "-s", HERE / self.script]
         command += [self.server.url, "--", self.file.name, *more]
         before, load, whole = self.server.cpu(), children_cpu(), machine_cpu()
         begun = time.monotonic()

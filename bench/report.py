@@ -44,6 +44,10 @@ TARGETS = {
             ("p99", "<=", 50, "p99 ≤ 50 ms"),
         ],
     ),
+    "P9 like": (
+        "`POST` and `DELETE /2/users/{id}/likes`, durable, 64 connections",
+        [(CPU, "<=", 80, "≤ 0.08 ms"), ("p99", "<=", 50, "p99 ≤ 50 ms")],
+    ),
 }
 MEGABYTES_AT_A_MILLION = 400
 

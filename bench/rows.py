@@ -52,7 +52,7 @@ class World:
         self.app = command("app", "create", "bench", "--owner", "benchowner", *levels)
         self.bearer = self.app["bearer_token"]
         self.command = command
-        self.tokens = {}
+        self.tokens, self.writers = {}, {}
 
     def mint(self, handle, *more):
         return self.command("token", "mint", "--app", self.app["id"], "--user", handle, *more)
@@ -65,6 +65,13 @@ class World:
 
     def id(self, handle):
         return self.facts["ids"][handle]
+
+    def writer(self, handle):
+        """The id of whoever has a token."""
+        if handle not in self.writers:
+            answer = self.server.ask("/2/users/me", self.token(handle))
+            self.writers[handle] = answer["data"]["id"]
+        return self.writers[handle]
 
     def some_posts(self, count):
         return [str(self.ids[self.chance.randrange(len(self.ids))]) for _ in range(count)]
@@ -327,6 +334,29 @@ def p9(world):
     if not load.sent <= more <= load.sent + WRITERS * load.runs:
         raise Failed(f"{load.sent} posts were acknowledged, {more} are there")
     yield "write", figures
+    yield "like", like(world, handles)
+
+
+def like(world, handles):
+    """Likes given and taken back, by turns."""
+    check_like(world, handles[0])
+    people = [f"{world.token(handle)} {world.writer(handle)}" for handle in handles]
+    lines = people + world.some_posts(min(VARIETY, world.size))
+    load = Load(world.server, WRITERS, tokens=lines, script="like.lua")
+    return beside(load, world.options.rounds, world.options.seconds)
+
+
+def check_like(world, handle):
+    """A like counts one, and one less when it is taken back."""
+    post, token, user = world.some_posts(1)[0], world.token(handle), world.writer(handle)
+    count = lambda: world.server.ask(lookup_path(post), token)["data"]["public_metrics"][
+        "like_count"
+    ]
+    before, path = count(), f"/2/users/{user}/likes"
+    expect("a like", world.server.change("POST", path, token, {"tweet_id": post}), {"liked": True})
+    expect("the likes", count(), before + 1)
+    expect("no like", world.server.change("DELETE", f"{path}/{post}", token), {"liked": False})
+    expect("the likes", count(), before)
 
 
 # P11

@@ -264,6 +264,17 @@ class Server:
         heads = len(answer.reason) + 15 + sum(len(a) + len(b) + 4 for a, b in answer.getheaders()) + 2
         return answer.status, heads + len(body), body
 
+    def change(self, method, path, bearer, body=None):
+        """The data of a good answer to a request that changes something."""
+        headers = {"Authorization": f"Bearer {bearer}", "Content-Type": "application/json"}
+        client = self.client()
+        client.request(method, path, body and json.dumps(body), headers)
+        answer = client.getresponse()
+        said = answer.read()
+        if answer.status >= 300:
+            raise Failed(f"{method} {path} answered {answer.status}: {said[:500]!r}")
+        return json.loads(said)["data"]
+
     def ask(self, path, bearer, client=None):
         """The body of a good answer."""
         status, _, body = self.get(path, bearer, client)

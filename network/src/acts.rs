@@ -8,12 +8,6 @@ use store::users::{self, User};
 
 use crate::visibility::{Sight, Sights, Viewer, touched};
 
-/// A post that is acted upon.
-pub(crate) struct Target {
-    pub(crate) post: Post,
-    pub(crate) author: User,
-}
-
 /// What an act on a post is about: of a repost, what it reposts.
 pub(crate) fn original(tx: &mut Tx<'_>, id: PostId) -> Result<Option<Post>, Fault> {
     let post = posts::by_id(tx, id)?;
@@ -24,15 +18,12 @@ pub(crate) fn original(tx: &mut Tx<'_>, id: PostId) -> Result<Option<Post>, Faul
 }
 
 /// The post that a user is to act upon, if they may and it is not an old version.
-pub(crate) fn target(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<Target, Stop> {
+pub(crate) fn target(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<Post, Stop> {
     let post = touched(tx, user, id, "id")?;
-    let Some(author) = users::by_id(tx, post.author_id)? else {
-        return Err(unseen(Sight::Missing, id).into());
-    };
     if post.state == State::Superseded {
         return Err(not_permitted());
     }
-    Ok(Target { post, author })
+    Ok(post)
 }
 
 /// The post whose list is asked for, if it is to be seen.

@@ -19,7 +19,7 @@ pub fn set(tx: &mut Tx<'_>, user: UserId, id: PostId, into: Option<i64>) -> Resu
     store::users::lock(tx, user)?;
     users::active(tx, user)?;
     let into = into.map(|id| folder(tx, user, id)).transpose()?;
-    let post = acts::target(tx, user, id)?.post.id;
+    let post = acts::target(tx, user, id)?.id;
     let edge = tx.next_id::<()>().get();
     let new = bookmarks::insert(tx, user, post, edge)?;
     if let Some(folder) = into {

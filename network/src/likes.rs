@@ -13,14 +13,15 @@ use crate::{acts, users};
 /// Makes a user like a post; false when they did already.
 pub fn like(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Stop> {
     users::active(tx, user)?;
-    let target = acts::target(tx, user, id)?;
-    let (post, edge) = (target.post.id, tx.next_id::<()>().get());
+    let post = acts::target(tx, user, id)?;
+    let (author, post) = (post.author_id, post.id);
+    let edge = tx.next_id::<()>().get();
     if !likes::insert(tx, user, post, edge)? {
         return Ok(false);
     }
     let body = json!({
         "id": edge.to_string(),
-        "author_id": target.author.id.to_string(),
+        "author_id": author.to_string(),
     });
     log::append(tx, "like.create", user.get(), post.get(), &body.to_string())?;
     acts::unless_gone(likes::count(tx, post, 1)?, id)?;

@@ -29,15 +29,15 @@ pub fn repost(
     id: PostId,
 ) -> Result<Repost, Stop> {
     users::active(tx, user)?;
-    let target = acts::target(tx, user, id)?;
-    if target.author.protected && target.author.id != user {
+    let original = acts::target(tx, user, id)?;
+    let (author, of) = (original.author_id, original.id);
+    if author != user && users::find(tx, author)?.protected {
         return Err(acts::not_permitted());
     }
-    let of = target.post.id;
     if let Some(id) = reposts::of_user(tx, user, of)? {
         return Ok(Repost { id, of, new: false });
     }
-    let repost = of_post(tx, user, app, target.post);
+    let repost = of_post(tx, user, app, original);
     if !reposts::insert(tx, &repost)? {
         // Somebody was faster: the same user, with another request.
         let id = reposts::of_user(tx, user, of)?;
@@ -46,7 +46,7 @@ pub fn repost(
     }
     let body = json!({
         "repost_of_id": of.to_string(),
-        "author_id": target.author.id.to_string(),
+        "author_id": author.to_string(),
     });
     let (actor, subject) = (user.get(), repost.id.get());
     log::append(tx, "post.create", actor, subject, &body.to_string())?;
