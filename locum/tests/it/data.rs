@@ -93,6 +93,12 @@ fn what_is_exported_is_imported_elsewhere_and_twice_is_once() {
         .as_str()
         .unwrap()
         .to_owned();
+    let act = |kind: &str| {
+        let path = format!("/2/users/{}/{kind}", friend.id);
+        friend.post(path, &json!({ "tweet_id": root })).is(200)["data"].clone()
+    };
+    act("likes");
+    let repost = act("retweets")["id"].as_str().unwrap().to_owned();
     let file = server.beside("all.jsonl");
     server
         .cli(&["export", "--jsonl", file.to_str().unwrap()])
@@ -105,8 +111,8 @@ fn what_is_exported_is_imported_elsewhere_and_twice_is_once() {
             .well();
     }
     let reader = other.person("reader");
-    let fields = "created_at,entities,conversation_id,referenced_posts,in_reply_to_user_id,lang,public_metrics";
-    for id in [&root, &reply] {
+    let fields = "created_at,entities,conversation_id,referenced_posts,in_reply_to_user_id,lang,text,public_metrics";
+    for id in [&root, &reply, &repost] {
         assert_eq!(reader.sees(id, fields), friend.sees(id, fields));
     }
     let following = reader
