@@ -9,6 +9,7 @@
 )]
 
 mod audit;
+mod analytics;
 mod authorization;
 mod bad_input;
 mod bearer;

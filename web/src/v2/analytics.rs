@@ -13,8 +13,11 @@ const HOUR_MS: i64 = 3_600_000;
 /// Spans of one post at most: four weeks of hours and more.
 const MOST_SPANS: i64 = 1_000;
 
-/// What is counted, by the names of the interface.
-const FIGURES: [(&str, fn(&Figures) -> i64); 6] = [
+/// A figure's name in the interface, and where it is.
+type Named = (&'static str, fn(&Figures) -> i64);
+
+/// What is counted.
+const FIGURES: [Named; 6] = [
     ("bookmarks", |figures| figures.bookmarks),
     ("engagements", Figures::engagements),
     ("likes", |figures| figures.likes),
