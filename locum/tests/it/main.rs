@@ -8,8 +8,8 @@
     reason = "helpers of tests fail the test"
 )]
 
-mod audit;
 mod analytics;
+mod audit;
 mod authorization;
 mod bad_input;
 mod bearer;
