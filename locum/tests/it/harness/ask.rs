@@ -7,7 +7,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 use ureq::http::{self, HeaderMap, HeaderValue};
 
-use super::fresh;
+use super::{fresh, record};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -140,6 +140,7 @@ impl Ask {
         };
         let body = response.body_mut().read_to_vec()?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        record::answer(self.method, &self.target, status, &headers, &body);
         Ok(Answer {
             shown,
             status,

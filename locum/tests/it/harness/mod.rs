@@ -5,6 +5,7 @@ mod database;
 mod person;
 mod post_office;
 mod process;
+mod record;
 mod server;
 
 pub(crate) use ask::{Answer, Ask, Key, encode};
