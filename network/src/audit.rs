@@ -65,6 +65,10 @@ kinds! {
     USER_RESTORE = "user.restore";
     /// An account was deleted.
     USER_DELETE = "user.delete";
+    /// An account was marked as withheld somewhere, or no longer.
+    USER_WITHHOLD = "user.withhold";
+    /// A post was marked as withheld somewhere, or no longer.
+    POST_WITHHOLD = "post.withhold";
     /// An app was registered.
     APP_CREATE = "app.create";
     /// An app was changed.

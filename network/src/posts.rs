@@ -1,25 +1,27 @@
 //! Writing, editing and deleting posts (contract §11.1, §11.2).
 
+mod edits;
+mod replies;
+
 use base::id::{first_at, kind};
 use base::refusal::Subject;
 use base::text::{LENGTH, weigh};
 use base::{AppId, Fault, Id, PostId, Refusal, Stop, UserId};
+use serde_json::json;
+use store::communities::Community;
 use store::posts::{self, Beside, Post, State};
 use store::users::User;
-use store::{Tx, follows, log, media};
+use store::{Tx, log, media};
 
+pub use self::edits::{EDIT_MS, is_editable_kind};
 use crate::compose::{self, Reading};
-use crate::users;
-use crate::visibility::{Bar, bar_of_post};
+use crate::polls::NewPoll;
+use crate::{communities, places, users};
 
 /// Weighted length of a premium author's posts (spec §8).
 pub const LONG_LENGTH: u32 = 25_000;
 /// How long the same text may not be posted again.
 const DUPLICATE_MS: i64 = 24 * 3600 * 1000;
-/// How long a post can be edited (spec §8).
-pub const EDIT_MS: i64 = 3600 * 1000;
-/// How often.
-const EDITS: i64 = 5;
 
 /// Who posts, and through what.
 #[derive(Clone, Copy, Debug)]
@@ -41,12 +43,22 @@ pub struct NewPost {
     pub reply_to: Option<PostId>,
     /// Users that the reply does not mention.
     pub exclude_reply_user_ids: Vec<UserId>,
+    /// The reply begins with mentions of whom it replies to, where its text does not.
+    pub auto_populate_reply_metadata: bool,
     /// The post it quotes.
     pub quote: Option<PostId>,
     /// Media of the author, by id.
     pub media_ids: Vec<Id<kind::Media>>,
     /// The version that it takes the place of.
     pub edit_of: Option<PostId>,
+    /// The poll it carries.
+    pub poll: Option<NewPoll>,
+    /// The place it is tagged with, as it is spoken; or empty.
+    pub place_id: String,
+    /// The community it goes to.
+    pub community_id: Option<i64>,
+    /// It goes to the home timelines of the author's followers as well as to the community.
+    pub share_with_followers: bool,
     /// `following`, `mentionedUsers`, `subscribers`, `verified`; empty: everyone.
     pub reply_settings: String,
     /// For promotion only.
@@ -59,6 +71,8 @@ pub struct NewPost {
     pub paid_partnership: bool,
     /// The card it carries, or empty.
     pub card_uri: String,
+    /// The address that opens a private conversation, or empty.
+    pub direct_message_deep_link: String,
     /// An id that a seed brings along.
     pub id: Option<PostId>,
 }
@@ -68,47 +82,91 @@ pub fn create(tx: &mut Tx<'_>, author: &Author, new: &NewPost) -> Result<Post, S
     // Two equal posts at once must see each other.
     store::users::lock(tx, author.user_id)?;
     let user = users::active(tx, author.user_id)?;
-    let reading = compose::read(tx, &new.text, new.reply_to.is_some())?;
-    check_length(&user, &reading, new)?;
-    let previous = new.edit_of.map(|id| editable(tx, &user, id)).transpose()?;
-    let parent = new
-        .reply_to
-        .map(|id| replied_to(tx, author, &user, id))
+    let previous = new
+        .edit_of
+        .map(|id| edits::editable(tx, &user, id, new))
         .transpose()?;
-    let quoted = new.quote.map(|id| quotable(tx, &user, id)).transpose()?;
+    let text = replies::addressed(tx, &user, new)?;
+    let replied = previous.as_ref().and_then(|post| post.in_reply_to_post_id);
+    let reading = compose::read(tx, &text, new.reply_to.or(replied).is_some())?;
+    check_length(&user, &reading, new)?;
+    let targets = targets(tx, author, &user, new, previous)?;
     check_self_serve(author, &reading)?;
     let media_keys = media_keys(tx, &user, &new.media_ids)?;
     let fingerprint = fingerprint(&reading.text, new, &media_keys);
     let since = first_at(tx.now().plus_ms(-DUPLICATE_MS));
-    if previous.is_none() && posts::repeats(tx, user.id, &fingerprint, since)? {
+    if targets.previous.is_none() && posts::repeats(tx, user.id, &fingerprint, since)? {
         let detail = "You are not allowed to create a Tweet with duplicate content.";
         return Err(Refusal::forbidden_as(187, detail).into());
     }
-    let targets = Targets {
-        parent,
-        quoted,
-        previous,
-    };
     let mentioned = mentioned(&reading, new, &targets, user.id);
-    let post = assemble(tx, author, new, reading, &targets, media_keys);
+    let mut post = assemble(tx, author, new, reading, &targets, media_keys);
+    let poll = new.poll.as_ref();
+    let poll = poll.map(|poll| poll.of_post(tx, post.id)).transpose()?;
+    post.poll_id = poll.as_ref().map(|poll| poll.id);
     let beside = Beside {
         fingerprint: Some(fingerprint),
         mentioned,
         replaces: new.edit_of,
+        direct_message_deep_link: new.direct_message_deep_link.clone(),
         ..Beside::default()
     };
     if !posts::insert(tx, &post, &beside)? {
         return Err(Fault::new(format!("the id {} is taken", post.id)).into());
     }
-    log::append(tx, "post.create", user.id.get(), post.id.get(), "")?;
+    if let Some(poll) = &poll {
+        store::polls::insert(tx, poll)?;
+    }
+    let body = new.edit_of.map_or_else(String::new, |previous| {
+        json!({ "previous_post_id": previous.to_string() }).to_string()
+    });
+    log::append(tx, "post.create", user.id.get(), post.id.get(), &body)?;
     Ok(post)
 }
 
-/// The posts that a new one has to do with.
+/// What a new post has to do with.
 struct Targets {
     parent: Option<Post>,
     quoted: Option<Post>,
     previous: Option<Post>,
+    community: Option<Community>,
+    /// As it is spoken.
+    place_id: Option<String>,
+}
+
+fn targets(
+    tx: &mut Tx<'_>,
+    author: &Author,
+    user: &User,
+    new: &NewPost,
+    previous: Option<Post>,
+) -> Result<Targets, Stop> {
+    // An edit keeps what it replies to and quotes; that was looked at when it was first written.
+    let first = previous.is_none();
+    let parent = new.reply_to.filter(|_| first);
+    let parent = parent.map(|id| replies::replied_to(tx, author, user, id));
+    let parent = parent.transpose()?;
+    replies::check_excluded(tx, &new.exclude_reply_user_ids)?;
+    let quoted = new.quote.filter(|_| first);
+    let quoted = quoted
+        .map(|id| replies::quotable(tx, user, id))
+        .transpose()?;
+    // A reply does not carry out of a closed community what was said in it.
+    let inside = parent.as_ref().filter(|post| post.members_only);
+    let community = new
+        .community_id
+        .or(inside.and_then(|post| post.community_id));
+    let community = community.map(|id| communities::to_post_to(tx, user.id, id));
+    let place = Some(new.place_id.as_str()).filter(|place| !place.is_empty());
+    let place = place.map(|place| places::to_tag(tx, place)).transpose()?;
+    replies::check_deep_link(tx, &new.direct_message_deep_link)?;
+    Ok(Targets {
+        parent,
+        quoted,
+        place_id: place.or_else(|| previous.as_ref()?.place_id.clone()),
+        community: community.transpose()?,
+        previous,
+    })
 }
 
 fn assemble(
@@ -122,11 +180,8 @@ fn assemble(
     let id = new.id.unwrap_or_else(|| tx.next_id());
     let (parent, previous) = (targets.parent.as_ref(), targets.previous.as_ref());
     let inherited = previous.or(parent).map(|post| post.conversation_id);
-    let settings = if new.reply_settings.is_empty() {
-        "everyone"
-    } else {
-        &new.reply_settings
-    };
+    let kept = |switch: fn(&Post) -> bool| previous.is_some_and(switch);
+    let community = targets.community.as_ref();
     Post {
         id,
         author_id: author.user_id,
@@ -135,25 +190,26 @@ fn assemble(
         text: reading.text,
         lang: reading.lang.to_owned(),
         conversation_id: inherited.unwrap_or(id),
-        in_reply_to_post_id: new
-            .reply_to
+        in_reply_to_post_id: parent
+            .map(|post| post.id)
             .or(previous.and_then(|post| post.in_reply_to_post_id)),
         in_reply_to_user_id: parent
             .map(|post| post.author_id)
             .or(previous.and_then(|post| post.in_reply_to_user_id)),
-        quoted_post_id: targets.quoted.as_ref().or(None).map(|post| post.id),
+        quoted_post_id: (targets.quoted.as_ref().map(|post| post.id))
+            .or(previous.and_then(|post| post.quoted_post_id)),
         repost_of_id: None,
         edit_root_id: previous.map(|post| post.edit_root_id.unwrap_or(post.id)),
-        edits_remaining: previous.map_or(EDITS, |post| post.edits_remaining - 1),
-        community_id: None,
-        place_id: None,
+        edits_remaining: edits::remaining(previous),
+        community_id: community.map(|community| community.id),
+        place_id: targets.place_id.clone(),
         card_uri: new.card_uri.clone(),
-        reply_settings: settings.to_owned(),
+        reply_settings: replies::settings(new, previous),
         nullcast: new.nullcast,
-        followers_only: new.followers_only,
-        possibly_sensitive: false,
-        paid_partnership: new.paid_partnership,
-        made_with_ai: new.made_with_ai,
+        followers_only: new.followers_only || kept(|post| post.followers_only),
+        possibly_sensitive: kept(|post| post.possibly_sensitive),
+        paid_partnership: new.paid_partnership || kept(|post| post.paid_partnership),
+        made_with_ai: new.made_with_ai || kept(|post| post.made_with_ai),
         entities: reading.entities,
         short_entities: reading.short_entities,
         display_start: reading.display_start,
@@ -161,8 +217,10 @@ fn assemble(
         media_keys,
         poll_id: None,
         geo: String::new(),
-        withheld: String::new(),
+        withheld: previous.map_or_else(String::new, |post| post.withheld.clone()),
         app_id: author.app_id,
+        unshared: community.is_some() && !new.share_with_followers,
+        members_only: community.is_some_and(|community| community.access == "Closed"),
         like_count: 0,
         reply_count: 0,
         repost_count: 0,
@@ -173,8 +231,9 @@ fn assemble(
 }
 
 fn check_length(user: &User, reading: &Reading, new: &NewPost) -> Result<(), Refusal> {
-    let empty = reading.text.trim().is_empty();
-    if empty && new.media_ids.is_empty() && new.quote.is_none() && new.card_uri.is_empty() {
+    let empty = new.text.trim().is_empty();
+    let carries = !new.media_ids.is_empty() || !new.card_uri.is_empty() || new.poll.is_some();
+    if empty && !carries && new.quote.is_none() {
         return Err(Refusal::missing("text"));
     }
     let limit = if user.subscription_type == "None" {
@@ -200,115 +259,6 @@ fn check_length(user: &User, reading: &Reading, new: &NewPost) -> Result<(), Ref
 /// As much of a value as a refusal repeats.
 fn shortened(text: &str) -> String {
     text.chars().take(100).collect()
-}
-
-/// The post to be edited, if this user may.
-fn editable(tx: &mut Tx<'_>, user: &User, id: PostId) -> Result<Post, Stop> {
-    let refuse = |detail: &'static str| Stop::from(Refusal::forbidden(detail));
-    let post = posts::by_id(tx, id)?.filter(|post| post.state != State::Deleted);
-    let post = post
-        .filter(|post| post.author_id == user.id)
-        .ok_or_else(|| {
-            let message = "Your previous post ID is invalid.";
-            Refusal::invalid("edit_options.previous_post_id", id, message)
-        })?;
-    if user.subscription_type == "None" {
-        return Err(refuse("Editing posts needs a premium subscription."));
-    }
-    if post.state == State::Superseded {
-        return Err(refuse("Only the newest version of a post can be edited."));
-    }
-    if !is_editable_kind(&post) {
-        return Err(refuse("Posts of this kind cannot be edited."));
-    }
-    let first = post.edit_root_id.unwrap_or(post.id).created_at();
-    if post.edits_remaining <= 0 || tx.now() > first.plus_ms(EDIT_MS) {
-        return Err(refuse("This post can no longer be edited."));
-    }
-    Ok(post)
-}
-
-/// Whether a post is of a kind that can be edited (contract §11.2).
-pub fn is_editable_kind(post: &Post) -> bool {
-    let to_others = post
-        .in_reply_to_user_id
-        .is_some_and(|user| user != post.author_id);
-    let special = post.repost_of_id.is_some() || post.poll_id.is_some() || post.nullcast;
-    !(to_others || special || post.community_id.is_some())
-}
-
-/// The post to be replied to, if this user may.
-fn replied_to(tx: &mut Tx<'_>, author: &Author, user: &User, id: PostId) -> Result<Post, Stop> {
-    let Some(post) = posts::by_id(tx, id)? else {
-        let message = "Your reply tweet ID is invalid.";
-        return Err(Refusal::invalid("reply.in_reply_to_tweet_id", id, message).into());
-    };
-    check_visible(tx, user, &post)?;
-    if post.author_id == user.id {
-        return Ok(post);
-    }
-    let root = posts::by_id(tx, post.conversation_id)?;
-    if let Some(root) = &root
-        && !may_reply(tx, user, root)?
-    {
-        let detail = "The original Tweet author restricted who can reply to this Tweet.";
-        return Err(Refusal::forbidden_as(433, detail).into());
-    }
-    if author.self_serve && !is_summoned(tx, user.id, &post)? {
-        let detail = "Reply to this conversation is not allowed because you have not been \
-                      mentioned or otherwise engaged by the author of the post you are replying to.";
-        return Err(Refusal::forbidden(detail).into());
-    }
-    Ok(post)
-}
-
-/// Refuses a target of a reply or a quote that this user may not act on.
-fn check_visible(tx: &mut Tx<'_>, user: &User, post: &Post) -> Result<(), Stop> {
-    let Some(bar) = bar_of_post(tx, user.id, post)? else {
-        return Ok(());
-    };
-    if bar == Bar::Blocked {
-        let subject = Subject::new("tweet", "id", post.id);
-        return Err(bar.refusal(subject).into());
-    }
-    let detail = "You attempted to reply to a Tweet that is deleted or not visible to you.";
-    Err(Refusal::forbidden_as(385, detail).into())
-}
-
-/// Whether the root's author lets this user reply.
-fn may_reply(tx: &mut Tx<'_>, user: &User, root: &Post) -> Result<bool, Fault> {
-    if root.author_id == user.id {
-        return Ok(true);
-    }
-    match root.reply_settings.as_str() {
-        "following" => follows::exists(tx, root.author_id, user.id),
-        "mentionedUsers" => posts::mentions(tx, user.id, root.id),
-        "verified" => Ok(user.verified),
-        // Nobody can subscribe to anybody yet.
-        "subscribers" => Ok(false),
-        _ => Ok(true),
-    }
-}
-
-/// Whether the author of a post called for this user, by a mention or by quoting them.
-fn is_summoned(tx: &mut Tx<'_>, user: UserId, post: &Post) -> Result<bool, Fault> {
-    if posts::mentions(tx, user, post.id)? {
-        return Ok(true);
-    }
-    let Some(quoted) = post.quoted_post_id else {
-        return Ok(false);
-    };
-    Ok(posts::by_id(tx, quoted)?.is_some_and(|quoted| quoted.author_id == user))
-}
-
-/// The post to be quoted, if this user may see it.
-fn quotable(tx: &mut Tx<'_>, user: &User, id: PostId) -> Result<Post, Stop> {
-    let Some(post) = posts::by_id(tx, id)? else {
-        let message = "Your quote tweet ID is invalid.";
-        return Err(Refusal::invalid("quote_tweet_id", id, message).into());
-    };
-    check_visible(tx, user, &post)?;
-    Ok(post)
 }
 
 fn check_self_serve(author: &Author, reading: &Reading) -> Result<(), Refusal> {
@@ -340,10 +290,12 @@ fn media_keys(tx: &mut Tx<'_>, user: &User, ids: &[Id<kind::Media>]) -> Result<S
 
 fn fingerprint(text: &str, new: &NewPost, media_keys: &str) -> Vec<u8> {
     let targets = [new.reply_to, new.quote].map(|id| id.map_or(0, PostId::get));
+    let options = new.poll.as_ref().map(|poll| &poll.options);
     let whole = format!(
-        "{}\u{0}{targets:?}\u{0}{media_keys}\u{0}{}",
+        "{}\u{0}{targets:?}\u{0}{media_keys}\u{0}{}\u{0}{options:?}\u{0}{:?}",
         text.trim(),
-        new.nullcast
+        new.nullcast,
+        new.community_id
     );
     base::secret::digest(&whole).into_iter().take(16).collect()
 }

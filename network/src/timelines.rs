@@ -102,7 +102,7 @@ fn merged(tx: &mut Tx<'_>, homes: &Homes, of: Of<'_>, span: &Span) -> Result<Pag
             });
         };
         let found = in_order(&ids, posts::by_ids(tx, &ids)?);
-        let found = found.into_iter().filter(|post| belongs(post, span));
+        let found = found.into_iter().filter(|post| belongs(post, &of, span));
         let mut found: Vec<Post> = found.collect();
         // What is on a list is there on purpose.
         if let Of::Reader(reader) = of {
@@ -131,8 +131,14 @@ fn merged(tx: &mut Tx<'_>, homes: &Homes, of: Of<'_>, span: &Span) -> Result<Pag
     }
 }
 
-fn belongs(post: &Post, span: &Span) -> bool {
+fn belongs(post: &Post, of: &Of<'_>, span: &Span) -> bool {
+    // What stays in its community is for those who look at its author, not for every follower.
+    let reaches = match of {
+        Of::Reader(reader) => !post.unshared || post.author_id == reader.id,
+        Of::List(_) => true,
+    };
     post.state == State::Live
+        && reaches
         && !(span.without_replies && post.in_reply_to_user_id.is_some())
         && !(span.without_reposts && post.repost_of_id.is_some())
 }

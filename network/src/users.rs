@@ -46,6 +46,7 @@ pub struct NewUser {
 pub(crate) const VERIFIED_TYPES: &[&str] = &["none", "blue", "business", "government"];
 pub(crate) const SUBSCRIPTION_TYPES: &[&str] = &["None", "Basic", "Premium", "PremiumPlus"];
 
+/// One of some words; the first where none is given.
 pub(crate) fn one_of(
     parameter: &'static str,
     value: &str,

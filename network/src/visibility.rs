@@ -11,7 +11,7 @@ use store::lists::List;
 use store::posts::{self, Post};
 use store::spaces::{self, Space};
 use store::users::{self, User};
-use store::{Tx, follows, graph};
+use store::{Tx, communities, follows, graph, subscriptions};
 
 pub use touch::{
     Bar, Letterbox, bar_of_post, bar_of_user, is_blocked, may_message, may_touch, reached, touched,
@@ -82,7 +82,12 @@ pub fn of_space(space: &Space, creator: Option<&User>) -> Sight {
 /// What a viewer may see of certain authors' posts, worked out once for all of them.
 #[derive(Debug, Default)]
 pub struct Sights {
+    viewer: Option<UserId>,
     authors: HashMap<UserId, Sight>,
+    /// Closed communities that the viewer belongs to.
+    joined: HashSet<i64>,
+    /// Authors that the viewer subscribes to.
+    subscribed: HashSet<UserId>,
 }
 
 impl Sights {
@@ -119,8 +124,38 @@ impl Sights {
             (author.id, sight)
         };
         Ok(Self {
+            viewer: viewer.user,
             authors: authors.iter().map(judge).collect(),
+            ..Self::default()
         })
+    }
+
+    /// Finds out which of these posts the viewer may see although they are for some only: the
+    /// members of a closed community, an author's subscribers. Without it those stay hidden.
+    pub fn admit<'a>(
+        &mut self,
+        tx: &mut Tx<'_>,
+        posts: impl IntoIterator<Item = &'a Post>,
+    ) -> Result<(), Fault> {
+        let Some(viewer) = self.viewer else {
+            return Ok(());
+        };
+        let (mut closed, mut paid) = (HashSet::new(), HashSet::new());
+        for post in posts {
+            closed.extend(post.community_id.filter(|_| post.members_only));
+            paid.extend(post.followers_only.then_some(post.author_id));
+        }
+        if !closed.is_empty() {
+            let closed: Vec<i64> = closed.into_iter().collect();
+            self.joined
+                .extend(communities::joined(tx, viewer, &closed)?);
+        }
+        if !paid.is_empty() {
+            let paid: Vec<UserId> = paid.into_iter().collect();
+            self.subscribed
+                .extend(subscriptions::among(tx, viewer, &paid)?);
+        }
+        Ok(())
     }
 
     /// Whether posts of one of those authors may be seen.
@@ -132,7 +167,19 @@ impl Sights {
     pub fn of_post(&self, post: &Post) -> Sight {
         match post.state {
             posts::State::Deleted | posts::State::Placeholder => Sight::Missing,
-            posts::State::Live | posts::State::Superseded => self.of_author(post.author_id),
+            posts::State::Live | posts::State::Superseded => match self.of_author(post.author_id) {
+                Sight::Visible if !self.is_admitted(post) => Sight::Forbidden,
+                sight => sight,
+            },
         }
+    }
+
+    fn is_admitted(&self, post: &Post) -> bool {
+        let own = self.viewer == Some(post.author_id);
+        let inside = post
+            .community_id
+            .is_some_and(|id| self.joined.contains(&id));
+        let subscribes = self.subscribed.contains(&post.author_id);
+        own || (!post.members_only || inside) && (!post.followers_only || subscribes)
     }
 }

@@ -110,6 +110,10 @@ pub struct Post {
     pub withheld: String,
     /// The app that posted it.
     pub app_id: Option<AppId>,
+    /// Posted to a community and kept out of the home timelines of the author's followers.
+    pub unshared: bool,
+    /// Posted to a closed community: for its members only.
+    pub members_only: bool,
     /// Likes.
     pub like_count: i64,
     /// Live replies.
@@ -134,7 +138,7 @@ macro_rules! columns {
              possibly_sensitive, paid_partnership, made_with_ai, entities, short_entities, \
              display_start, display_end, media_keys, poll_id, geo, withheld, app_id, \
              like_count + imported_like_count, reply_count, repost_count + imported_repost_count, \
-             quote_count, bookmark_count, impression_count",
+             quote_count, bookmark_count, impression_count, unshared, members_only",
             $after
         )
     };
@@ -179,6 +183,8 @@ fn read(row: &Row<'_, '_>) -> Result<Post, Fault> {
         quote_count: row.int(34)?,
         bookmark_count: row.int(35)?,
         impression_count: row.int(36)?,
+        unshared: row.switch(37)?,
+        members_only: row.switch(38)?,
     })
 }
 
@@ -366,6 +372,8 @@ pub struct Beside {
     pub imported_reposts: i64,
     /// The version that it takes the place of.
     pub replaces: Option<PostId>,
+    /// The address that opens a private conversation, or empty.
+    pub direct_message_deep_link: String,
 }
 
 /// Stores a post with its mentions and every counter that it moves; false when the id is taken.
@@ -400,9 +408,11 @@ fn insert_row(tx: &mut Tx<'_>, post: &Post, beside: &Beside) -> Result<bool, Fau
                edit_root_id, edits_remaining, community_id, place_id, card_uri, reply_settings, \
                nullcast, followers_only, possibly_sensitive, paid_partnership, made_with_ai, \
                entities, short_entities, display_start, display_end, media_keys, poll_id, geo, \
-               withheld, app_id, imported_like_count, imported_repost_count, fingerprint) \
+               withheld, app_id, imported_like_count, imported_repost_count, fingerprint, \
+               unshared, members_only, direct_message_deep_link) \
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
-               $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34) \
+               $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, \
+               $35, $36, $37) \
                ON CONFLICT DO NOTHING";
     let args = [
         post.id.into(),
@@ -439,6 +449,9 @@ fn insert_row(tx: &mut Tx<'_>, post: &Post, beside: &Beside) -> Result<bool, Fau
         beside.imported_likes.into(),
         beside.imported_reposts.into(),
         beside.fingerprint.as_ref().into(),
+        post.unshared.into(),
+        post.members_only.into(),
+        (&beside.direct_message_deep_link).into(),
     ];
     Ok(tx.exec(sql, &args)? > 0)
 }
@@ -490,6 +503,12 @@ fn count_targets(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Puts a notice on a post that it is withheld, or takes it away (empty).
+pub fn set_withheld(tx: &mut Tx<'_>, id: PostId, notice: &str) -> Result<(), Fault> {
+    let sql = "UPDATE post SET withheld = $1 WHERE id = $2";
+    tx.exec(sql, &[notice.into(), id.into()]).map(|_| ())
+}
+
 /// The live version of an edited post.
 pub fn newest_version(tx: &mut Tx<'_>, root: PostId) -> Result<Option<Post>, Fault> {
     let sql = columns!(
@@ -505,6 +524,12 @@ pub fn mentions(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<bool, Fau
     Ok(tx
         .row(sql, &[user.into(), post.into()], |_| Ok(()))?
         .is_some())
+}
+
+/// Whom a post mentions, in no particular order.
+pub fn mentioned_by(tx: &mut Tx<'_>, post: PostId) -> Result<Vec<UserId>, Fault> {
+    let sql = "SELECT user_id FROM mention WHERE post_id = $1 ORDER BY user_id";
+    tx.rows(sql, &[post.into()], |row| row.id(0))
 }
 
 /// The posts after an id in whatever state, oldest first.

@@ -59,6 +59,14 @@ const COUNTERS: &[(&str, &str)] = &[
     counter!("post"."repost_count" = rows of
         "post WHERE repost_of_id IS NOT NULL AND state = 0" by "repost_of_id"),
     counter!("post"."bookmark_count" = rows of "bookmark" by "post_id"),
+    counter!("community"."member_count" = rows of "community_member" by "community_id"),
+    (
+        "poll_option.votes",
+        "SELECT o.poll_id, o.votes, COALESCE(c.counted, 0) FROM poll_option o LEFT JOIN \
+         (SELECT poll_id, choice, COUNT(*) AS counted FROM poll_vote GROUP BY poll_id, choice) c \
+         ON c.poll_id = o.poll_id AND c.choice = o.choice WHERE o.votes <> COALESCE(c.counted, 0) \
+         ORDER BY o.poll_id LIMIT 1000",
+    ),
     counter!("list"."member_count" = rows of "list_member" by "list_id"),
     counter!("list"."follower_count" = rows of "list_follow" by "list_id"),
     counter!("space"."participant_count" = rows of "space_part WHERE role = 3" by "space_id"),

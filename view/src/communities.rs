@@ -1,6 +1,45 @@
-//! Communities: their fields.
+//! Communities: their fields, and answers of them.
 
-use crate::shown::{Json, Shown};
+use base::Refusal;
+use base::refusal::Subject;
+use store::communities::Community;
+
+use crate::out::Out;
+use crate::shown::{Json, Shown, Write};
+use crate::{Answer, Object, Spoken, Wants};
+
+/// A page of communities, in their order.
+pub fn communities(page: &[Community], wants: &Wants, spoken: Spoken) -> Answer {
+    let mask = wants.of_included(Object::Community);
+    let mut out = Out::new(spoken, page.len() * 256);
+    if !page.is_empty() {
+        out.array(page, |out, community| write(out, community, mask));
+    }
+    Answer {
+        data: out.finish(),
+        count: page.len(),
+        ..Answer::default()
+    }
+}
+
+/// One community that was asked for by its id; `data` is an object.
+pub fn community(found: Option<&Community>, id: i64, wants: &Wants, spoken: Spoken) -> Answer {
+    match found {
+        Some(community) => communities(std::slice::from_ref(community), wants, spoken).single(),
+        None => Answer {
+            errors: vec![Refusal::NotFound(Subject::new("community", "id", id))],
+            ..Answer::default()
+        },
+    }
+}
+
+fn write(out: &mut Out, community: &Community, mask: u64) {
+    out.record(FIELDS, mask, |out, write| {
+        if let Write::Community(write) = write {
+            write(out, community);
+        }
+    });
+}
 
 const JOINING: &[&str] = &[
     "Open",
@@ -11,15 +50,22 @@ const JOINING: &[&str] = &[
 ];
 
 pub(crate) const FIELDS: &[Shown] = &[
-    Shown::always("id", Json::Id, "Id of the community."),
-    Shown::always("name", Json::Text, "Its name."),
+    Shown::always("id", Json::Id, "Id of the community.")
+        .community(|out, community| out.id(community.id)),
+    Shown::always("name", Json::Text, "Its name.")
+        .community(|out, community| out.text(&community.name)),
     Shown::asked(
         "access",
         Json::OneOf(&["Public", "Closed"]),
         "Who sees its posts.",
-    ),
-    Shown::asked("created_at", Json::Time, "When it was made."),
-    Shown::asked("description", Json::Text, "What it is for."),
-    Shown::asked("join_policy", Json::OneOf(JOINING), "Who may join."),
-    Shown::asked("member_count", Json::Int, "Its members."),
+    )
+    .community(|out, community| out.text(&community.access)),
+    Shown::asked("created_at", Json::Time, "When it was made.")
+        .community(|out, community| out.time(community.created_at)),
+    Shown::asked("description", Json::Text, "What it is for.")
+        .community(|out, community| out.text(&community.description)),
+    Shown::asked("join_policy", Json::OneOf(JOINING), "Who may join.")
+        .community(|out, community| out.text(&community.join_policy)),
+    Shown::asked("member_count", Json::Int, "Its members.")
+        .community(|out, community| out.int(community.member_count)),
 ];

@@ -7,12 +7,16 @@ use base::refusal::Subject;
 use base::{PostId, Refusal, Speech, UserId};
 use network::visibility::{Sight, of_user};
 use store::media::Media;
+use store::places::Place;
+use store::polls::Poll;
 use store::posts::Post;
 use store::spaces::Topic;
 use store::users::User;
 
 use crate::media::{self, MediaFacts, id_of};
 use crate::out::Out;
+use crate::places;
+use crate::polls::{self, PollFacts};
 use crate::posts::{self, PostFacts};
 use crate::shown::Reach;
 use crate::spaces;
@@ -50,6 +54,8 @@ pub(crate) struct Includes<'w> {
     users: Found<UserId>,
     media: Found<&'w str>,
     topics: Found<i64>,
+    polls: Found<i64>,
+    places: Found<&'w str>,
     errors: Vec<Refusal>,
 }
 
@@ -63,6 +69,8 @@ impl<'w> Includes<'w> {
             users: Found::new(),
             media: Found::new(),
             topics: Found::new(),
+            polls: Found::new(),
+            places: Found::new(),
             errors: Vec::new(),
         }
     }
@@ -120,6 +128,8 @@ impl<'w> Includes<'w> {
                 Target::User(id) => self.users.add(id, expansion),
                 Target::Media(key) => self.media.add(key, expansion),
                 Target::Topic(id) => self.topics.add(id, expansion),
+                Target::Poll(id) => self.polls.add(id, expansion),
+                Target::Place(id) => self.places.add(id, expansion),
             }
         }
     }
@@ -130,12 +140,14 @@ impl<'w> Includes<'w> {
         self.follow_posts(&posts, true);
         let (users, media) = (self.visible_users(), self.visible_media());
         let topics = self.known_topics();
+        let (polls, places) = (self.known_polls(), self.known_places());
         errors.append(&mut self.errors);
-        if users.is_empty() && posts.is_empty() && media.is_empty() && topics.is_empty() {
+        let carried = media.len() + polls.len() + places.len() + topics.len();
+        if users.len() + posts.len() + carried == 0 {
             return String::new();
         }
         let (world, wants) = (self.world, self.wants);
-        let room = 256 + users.len() * 512 + posts.len() * 1024 + media.len() * 512;
+        let room = 256 + users.len() * 512 + posts.len() * 1024 + carried * 512;
         let mut out = Out::new(self.spoken, room);
         out.object(|out| {
             let mask = wants.of_included(Object::User);
@@ -153,6 +165,15 @@ impl<'w> Includes<'w> {
             let mask = wants.of_included(Object::Topic);
             list(out, Object::Topic, &topics, |out, topic| {
                 spaces::write_topic(out, topic, mask);
+            });
+            let mask = wants.of_included(Object::Poll);
+            list(out, Object::Poll, &polls, |out, poll| {
+                let now = world.now;
+                polls::write(out, PollFacts { poll, now }, mask);
+            });
+            let mask = wants.of_included(Object::Place);
+            list(out, Object::Place, &places, |out, place| {
+                places::write(out, place, mask);
             });
         });
         out.finish()
@@ -213,6 +234,32 @@ impl<'w> Includes<'w> {
             shown.extend(media);
             if media.is_none() {
                 let subject = Subject::included("media", *expansion, *key);
+                self.errors.push(Refusal::NotFound(subject));
+            }
+        }
+        shown
+    }
+
+    fn known_polls(&mut self) -> Vec<&'w Poll> {
+        let mut shown = Vec::with_capacity(self.polls.list.len());
+        for (id, expansion) in &self.polls.list {
+            let poll = self.world.polls.get(*id);
+            shown.extend(poll);
+            if poll.is_none() {
+                let subject = Subject::included("poll", *expansion, *id);
+                self.errors.push(Refusal::NotFound(subject));
+            }
+        }
+        shown
+    }
+
+    fn known_places(&mut self) -> Vec<&'w Place> {
+        let mut shown = Vec::with_capacity(self.places.list.len());
+        for (id, expansion) in &self.places.list {
+            let place = network::places::number(id).and_then(|id| self.world.places.get(id));
+            shown.extend(place);
+            if place.is_none() {
+                let subject = Subject::included("place", *expansion, *id);
                 self.errors.push(Refusal::NotFound(subject));
             }
         }

@@ -27,6 +27,7 @@ mod tests;
 pub use answer::{
     Answer, Asked, Names, Spoken, post, posts, posts_asked, user, users, users_asked,
 };
+pub use communities::{communities, community};
 pub use lists::{list, lists};
 pub use object::Object;
 pub use shown::{Audience, Expansion, Json, Member, Shown, When};

@@ -220,8 +220,8 @@ pub(crate) const EXPANSIONS: &[Expansion] = &[
         Object::Post,
         "attachments",
     ),
-    Expansion::new("attachments.poll_ids", Object::Poll, "attachments"),
-    Expansion::new("geo.place_id", Object::Place, "geo"),
+    Expansion::new("attachments.poll_ids", Object::Poll, "attachments").by_post(reach::poll),
+    Expansion::new("geo.place_id", Object::Place, "geo").by_post(reach::place),
     Expansion::new("article.cover_media", Object::Media, "article"),
     Expansion::new("article.media_entities", Object::Media, "article"),
 ];

@@ -1,12 +1,15 @@
 //! The rows of the tables: fields and expansions.
 
 use base::Word;
+use store::communities::Community;
 use store::lists::List;
+use store::places::Place;
 use store::spaces::Topic;
 
 use crate::Object;
 use crate::media::MediaFacts;
 use crate::out::Out;
+use crate::polls::PollFacts;
 use crate::posts::PostFacts;
 use crate::spaces::SpaceFacts;
 use crate::users::UserFacts;
@@ -93,6 +96,9 @@ pub(crate) enum Write {
     List(fn(&mut Out, &List)),
     Space(fn(&mut Out, SpaceFacts<'_>)),
     Topic(fn(&mut Out, &Topic)),
+    Poll(fn(&mut Out, PollFacts<'_>)),
+    Place(fn(&mut Out, &Place)),
+    Community(fn(&mut Out, &Community)),
     /// Accepted; this platform has no such facts.
     Never,
 }
@@ -158,6 +164,21 @@ impl Shown {
 
     pub(crate) const fn topic(self, write: fn(&mut Out, &Topic)) -> Self {
         let write = Write::Topic(write);
+        Self { write, ..self }
+    }
+
+    pub(crate) const fn poll(self, write: fn(&mut Out, PollFacts<'_>)) -> Self {
+        let write = Write::Poll(write);
+        Self { write, ..self }
+    }
+
+    pub(crate) const fn place(self, write: fn(&mut Out, &Place)) -> Self {
+        let write = Write::Place(write);
+        Self { write, ..self }
+    }
+
+    pub(crate) const fn community(self, write: fn(&mut Out, &Community)) -> Self {
+        let write = Write::Community(write);
         Self { write, ..self }
     }
 }

@@ -71,6 +71,8 @@ pub(crate) fn post(id: PostId, author: i64, text: &str) -> Post {
         geo: String::new(),
         withheld: String::new(),
         app_id: None,
+        unshared: false,
+        members_only: false,
         like_count: 1,
         reply_count: 2,
         repost_count: 3,

@@ -22,6 +22,11 @@ impl UserFacts<'_> {
     fn is_viewer(self) -> bool {
         self.world.viewer.user == Some(self.user.id)
     }
+
+    /// Whether this user subscribes to the viewer.
+    fn subscribes(self) -> bool {
+        self.world.kin.subscribers.contains(&self.user.id)
+    }
 }
 
 const USERS_ONLY: u64 = bits_for(FIELDS, Audience::Users);
@@ -210,7 +215,7 @@ pub(crate) const FIELDS: &[Shown] = &[
         "Whether it subscribes to the viewer.",
     )
     .only_for(Audience::Users)
-    .user(|out, _| out.bool(false)),
+    .user(|out, facts| out.bool(facts.subscribes())),
     Shown::asked(
         "connection_status",
         Json::List(&Json::OneOf(CONNECTIONS)),
@@ -278,8 +283,9 @@ fn subscription_type(out: &mut Out, facts: UserFacts<'_>) {
     });
 }
 
-fn subscription(out: &mut Out, _: UserFacts<'_>) {
-    out.object(|out| out.member(Word::same("subscribes_to_you"), |out| out.bool(false)));
+fn subscription(out: &mut Out, facts: UserFacts<'_>) {
+    let subscribes = facts.subscribes();
+    out.object(|out| out.member(Word::same("subscribes_to_you"), |out| out.bool(subscribes)));
 }
 
 fn connection_status(out: &mut Out, facts: UserFacts<'_>) {

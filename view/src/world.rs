@@ -7,10 +7,12 @@ use base::{Fault, PostId, Time, UserId};
 use network::visibility::{Sight, Sights, Viewer};
 use store::graph::{self, Tie};
 use store::media::Media;
+use store::places::Place;
+use store::polls::Poll;
 use store::posts::{Post, State};
 use store::spaces::Topic;
 use store::users::User;
-use store::{Tx, follows, media, posts, spaces, users};
+use store::{Tx, follows, media, places, polls, posts, spaces, subscriptions, users};
 
 use crate::media::id_of;
 use crate::posts::{PostFacts, media_keys, short_part};
@@ -27,6 +29,9 @@ pub(crate) enum Target<'a> {
     /// By its media key.
     Media(&'a str),
     Topic(i64),
+    Poll(i64),
+    /// By its id as it is spoken.
+    Place(&'a str),
 }
 
 /// Records in the order in which they came, found by key.
@@ -47,6 +52,8 @@ pub(crate) struct Kin {
     pub(crate) blocked_by: HashSet<UserId>,
     pub(crate) dm_blocked_by: HashSet<UserId>,
     pub(crate) muting: HashSet<UserId>,
+    /// Who subscribes to the viewer.
+    pub(crate) subscribers: HashSet<UserId>,
 }
 
 /// The records of an answer and what is known about their viewer.
@@ -62,6 +69,8 @@ pub(crate) struct World {
     pub(crate) posts: Shelf<PostId, Post>,
     pub(crate) media: Shelf<i64, Media>,
     pub(crate) topics: Shelf<i64, Topic>,
+    pub(crate) polls: Shelf<i64, Poll>,
+    pub(crate) places: Shelf<i64, Place>,
     pub(crate) kin: Kin,
     /// Of edited posts, by the first of them.
     pub(crate) versions: HashMap<PostId, Vec<PostId>>,
@@ -119,6 +128,8 @@ struct Needs {
     posts: Vec<PostId>,
     media: Vec<i64>,
     topics: Vec<i64>,
+    polls: Vec<i64>,
+    places: Vec<i64>,
 }
 
 impl Needs {
@@ -129,6 +140,8 @@ impl Needs {
                 Target::Post(id) => self.posts.push(id),
                 Target::Media(key) => self.media.extend(id_of(key)),
                 Target::Topic(id) => self.topics.push(id),
+                Target::Poll(id) => self.polls.push(id),
+                Target::Place(id) => self.places.extend(network::places::number(id)),
             }
         }
     }
@@ -145,6 +158,8 @@ impl World {
             posts: Shelf::default(),
             media: Shelf::default(),
             topics: Shelf::default(),
+            polls: Shelf::default(),
+            places: Shelf::default(),
             kin: Kin::default(),
             versions: HashMap::new(),
             shorts: HashMap::new(),
@@ -262,8 +277,28 @@ impl World {
             self.media
                 .fill(media::by_ids(tx, &missing)?, |media| media.id.get());
         }
+        self.load_carried(tx, needs.polls, needs.places)?;
         self.judge(tx)?;
         self.load_kin(tx, wants)
+    }
+
+    fn load_carried(
+        &mut self,
+        tx: &mut Tx<'_>,
+        polls: Vec<i64>,
+        places: Vec<i64>,
+    ) -> Result<(), Fault> {
+        let missing = self.polls.lacks(polls);
+        if !missing.is_empty() {
+            self.polls
+                .fill(polls::by_ids(tx, &missing)?, |poll| poll.id);
+        }
+        let missing = self.places.lacks(places);
+        if !missing.is_empty() {
+            self.places
+                .fill(places::by_ids(tx, &missing)?, |place| place.id);
+        }
+        Ok(())
     }
 
     fn load_posts(&mut self, tx: &mut Tx<'_>, ids: &[PostId]) -> Result<(), Fault> {
@@ -319,7 +354,8 @@ impl World {
             .items()
             .iter()
             .filter(|user| authors.contains(&user.id));
-        let sights = Sights::of_authors(tx, self.viewer, authors)?;
+        let mut sights = Sights::of_authors(tx, self.viewer, authors)?;
+        sights.admit(tx, self.posts.items())?;
         let judge = |post: &Post| match post.state {
             // Nothing is known of it but its id.
             State::Placeholder => Sight::Missing,
@@ -346,14 +382,25 @@ impl World {
     fn load_kin(&mut self, tx: &mut Tx<'_>, wants: &Wants) -> Result<(), Fault> {
         let ties = shows(wants, Object::User, "connection_status");
         let messages = shows(wants, Object::User, "receives_your_dm");
-        let Some(viewer) = self.viewer.user.filter(|_| ties || messages) else {
+        let subscribes = ["subscription", "subscribes_to_you"]
+            .iter()
+            .any(|field| shows(wants, Object::User, field));
+        let asked = ties || messages || subscribes;
+        let Some(viewer) = self.viewer.user.filter(|_| asked) else {
             return Ok(());
         };
         let others = self.users.items().iter().map(|user| user.id);
         let others: Vec<_> = others.filter(|user| *user != viewer).collect();
-        self.kin
-            .followed_by
-            .extend(follows::of_those(tx, &others, viewer)?);
+        if ties || messages {
+            self.kin
+                .followed_by
+                .extend(follows::of_those(tx, &others, viewer)?);
+        }
+        if subscribes {
+            self.kin
+                .subscribers
+                .extend(subscriptions::of_those(tx, &others, viewer)?);
+        }
         if messages {
             self.kin
                 .blocked_by

@@ -6,8 +6,9 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::common::Flag;
 use crate::command::{
-    AppCommand, AuditCommand, Backup, Export, FollowCommand, ImportCommand, Invite, SignCommand,
-    SpaceCommand, TokenCommand, UserCommand,
+    AppCommand, AuditCommand, Backup, CommunityCommand, Export, FollowCommand, ImportCommand,
+    Invite, PlaceCommand, PollCommand, PostCommand, SignCommand, SpaceCommand, TokenCommand,
+    UserCommand,
 };
 
 /// What may be asked.
@@ -27,6 +28,18 @@ pub(crate) enum Verb {
     /// Requests to follow
     #[command(subcommand)]
     Follow(FollowCommand),
+    /// Posts
+    #[command(subcommand)]
+    Post(PostCommand),
+    /// Polls
+    #[command(subcommand)]
+    Poll(PollCommand),
+    /// Communities
+    #[command(subcommand)]
+    Community(CommunityCommand),
+    /// Places
+    #[command(subcommand)]
+    Place(PlaceCommand),
     /// Applications and their keys
     #[command(subcommand)]
     App(AppCommand),

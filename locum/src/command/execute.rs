@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use store::recount;
 
 use super::{
-    Command, apps, audit, backup, export, follows, import, invite, sign, spaces, tokens, users,
+    Command, apps, audit, backup, communities, export, follows, import, invite, places, polls,
+    posts, sign, spaces, tokens, users,
 };
 use crate::exit::{Exit, words};
 use crate::world::{Silent, World};
@@ -29,6 +30,10 @@ pub(crate) async fn execute(world: &World, command: Command) -> Result<Value, St
     match command {
         Command::User(command) => users::execute(world, command).await,
         Command::Follow(command) => follows::execute(world, command).await,
+        Command::Post(command) => posts::execute(world, command).await,
+        Command::Poll(command) => polls::execute(world, command).await,
+        Command::Community(command) => communities::execute(world, command).await,
+        Command::Place(command) => places::execute(world, command).await,
         Command::App(command) => apps::execute(world, command).await,
         Command::Token(command) => tokens::execute(world, command).await,
         Command::Invite(invite) => invite::execute(world, invite).await,

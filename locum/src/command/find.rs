@@ -1,6 +1,6 @@
 //! What a person means by a user or an app.
 
-use base::{AppId, Refusal, Stop, UserId};
+use base::{AppId, PostId, Refusal, Stop, UserId};
 use store::Tx;
 use store::apps::{self, App};
 use store::users::{self, User};
@@ -22,6 +22,11 @@ pub(crate) fn anyone(tx: &mut Tx<'_>, text: &str) -> Result<User, Stop> {
         (None, None) => None,
     };
     found.ok_or_else(|| unknown("user", text))
+}
+
+/// A post by id.
+pub(crate) fn post(text: &str) -> Result<PostId, Stop> {
+    PostId::parse(text).ok_or_else(|| unknown("post", text))
 }
 
 /// An app by id, API key, client id, or a name that only one has.

@@ -6,12 +6,16 @@ mod ask;
 mod audit;
 mod backup;
 mod client;
+mod communities;
 mod execute;
 mod export;
 mod find;
 mod follows;
 mod import;
 mod invite;
+mod places;
+mod polls;
+mod posts;
 mod profiles;
 mod sign;
 mod spaces;
@@ -23,12 +27,16 @@ pub(crate) use ask::{ask, done};
 pub(crate) use audit::AuditCommand;
 pub(crate) use backup::Backup;
 pub(crate) use client::{Where, get};
+pub(crate) use communities::CommunityCommand;
 use execute::{Answer, execute};
 pub(crate) use execute::{answer, check};
 pub(crate) use export::Export;
 pub(crate) use follows::FollowCommand;
 pub(crate) use import::ImportCommand;
 pub(crate) use invite::Invite;
+pub(crate) use places::PlaceCommand;
+pub(crate) use polls::PollCommand;
+pub(crate) use posts::PostCommand;
 pub(crate) use sign::SignCommand;
 pub(crate) use spaces::SpaceCommand;
 pub(crate) use tokens::TokenCommand;
@@ -48,6 +56,14 @@ pub(crate) enum Command {
     User(UserCommand),
     /// Who follows whom.
     Follow(FollowCommand),
+    /// Posts.
+    Post(PostCommand),
+    /// Polls.
+    Poll(PollCommand),
+    /// Communities.
+    Community(CommunityCommand),
+    /// Places.
+    Place(PlaceCommand),
     /// Applications.
     App(AppCommand),
     /// Users' tokens.
@@ -76,6 +92,10 @@ impl Command {
         match self {
             Self::User(_) => "user",
             Self::Follow(_) => "follow",
+            Self::Post(_) => "post",
+            Self::Poll(_) => "poll",
+            Self::Community(_) => "community",
+            Self::Place(_) => "place",
             Self::App(_) => "app",
             Self::Token(_) => "token",
             Self::Invite(_) => "invite",
@@ -96,7 +116,11 @@ impl Command {
         match self {
             Self::User(command) => command.prepare(),
             Self::Audit(AuditCommand::Export { file }) => absolute(file),
-            Self::App(_)
+            Self::Post(_)
+            | Self::Poll(_)
+            | Self::Community(_)
+            | Self::Place(_)
+            | Self::App(_)
             | Self::Follow(_)
             | Self::Invite(_)
             | Self::Audit(_)

@@ -3,7 +3,7 @@
 use base::{Fault, Refusal, Stop, UserId};
 use clap::{Args, Subcommand};
 use network::audit::{By, Kind};
-use network::{passwords, profiles, sessions, users};
+use network::{passwords, profiles, sessions, subscriptions, users, withholding};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::users::{State, User};
@@ -98,6 +98,23 @@ pub(crate) enum UserCommand {
     Unaffiliate {
         /// @username or id
         user: String,
+    },
+    /// Notes in which countries an account is withheld; with none the notice ends
+    Withhold {
+        /// @username or id
+        user: String,
+        /// ISO 3166-1 alpha-2 codes
+        countries: Vec<String>,
+    },
+    /// Makes a user a subscriber of an author
+    Subscribe {
+        /// Who subscribes: @username or id
+        user: String,
+        /// To whom: @username or id
+        author: String,
+        /// Ends the subscription
+        #[arg(long)]
+        end: bool,
     },
     /// Deletes an account
     Delete {
@@ -258,6 +275,24 @@ pub(super) async fn execute(world: &World, command: UserCommand) -> Result<Value
             })
             .await
         }
+        UserCommand::Withhold { user, countries } => {
+            change(world, user, move |tx, id| {
+                withholding::user(tx, id, &countries).map(drop)
+            })
+            .await
+        }
+        UserCommand::Subscribe { user, author, end } => {
+            change(world, user, move |tx, id| {
+                let author = find::user(tx, &author)?.id;
+                let act = if end {
+                    subscriptions::end
+                } else {
+                    subscriptions::begin
+                };
+                act(tx, id, author).map(drop)
+            })
+            .await
+        }
         UserCommand::Delete { user } => delete(world, user).await,
     }
 }
@@ -383,6 +418,7 @@ fn speak(user: &User) -> Value {
         "website": user.url,
         "email": user.email,
         "protected": user.protected,
+        "withheld": serde_json::from_str::<Value>(&user.withheld).ok(),
         "verified_type": user.verified_type,
         "subscription_type": user.subscription_type,
         "affiliation": serde_json::from_str::<Value>(&user.affiliation).ok(),

@@ -1,10 +1,10 @@
-//! Work that nobody waits for: every minute, what has had its time is forgotten; where there is a
-//! mail server, letters are handed to it.
+//! Work that nobody waits for: every minute, what has had its time is forgotten; every second, the
+//! end of polls is told; where there is a mail server, letters are handed to it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Fault, clock};
+use base::{Fault, Stop, clock};
 use edge::Shutdown;
 use network::letters::{self, Mailer};
 use network::sweeping::{Kept, sweep};
@@ -13,6 +13,37 @@ use crate::config::Settings;
 use crate::world::World;
 
 const EACH: Duration = Duration::from_mins(1);
+
+/// How often polls that end are looked for.
+const POLLS_EACH: Duration = Duration::from_secs(1);
+/// Polls that are ended in one transaction.
+const POLLS: i64 = 100;
+
+/// Tells of polls that ended, until the signal to stop. What ended while nothing ran is told when
+/// it runs again; of several nodes one tells it.
+pub(super) async fn close_polls(world: World, shutdown: Shutdown) {
+    while !shutdown.is_triggered() {
+        match close_some(&world).await {
+            // There may be more of them.
+            Ok(count) if i64::try_from(count).unwrap_or(POLLS) >= POLLS => continue,
+            Ok(_) => {}
+            Err(stop) => tracing::warn!(?stop, "ending polls failed; it is tried again"),
+        }
+        let _early = tokio::time::timeout(POLLS_EACH, shutdown.triggered()).await;
+    }
+}
+
+async fn close_some(world: &World) -> Result<usize, Stop> {
+    let ended = world
+        .store
+        .read(|tx| Ok(store::polls::ended(tx, 1)?.len()))
+        .await?;
+    if ended == 0 {
+        return Ok(0);
+    }
+    let close = |tx: &mut store::Tx<'_>| Ok(network::polls::close_ended(tx, POLLS)?);
+    world.store.write(close).await
+}
 
 /// Sweeps each minute until the signal to stop.
 pub(super) async fn keep(world: World, shutdown: Shutdown) {

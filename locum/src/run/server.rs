@@ -81,6 +81,7 @@ async fn live(
             doors.administer(local, &shutdown),
             background::keep(world.clone(), shutdown.clone()),
             background::send(world.clone(), mailer, shutdown.clone()),
+            background::close_polls(world.clone(), shutdown.clone()),
             doors.keep_up(&shutdown),
             doors.note_usage(&shutdown),
         )

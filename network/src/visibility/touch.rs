@@ -19,7 +19,8 @@ pub enum Bar {
     Suspended,
     /// Its owner blocks the actor.
     Blocked,
-    /// Its owner is protected, and the actor not an approved follower.
+    /// It is for some only, and the actor none of them: followers of a protected owner, members
+    /// of a closed community, subscribers.
     Protected,
 }
 
@@ -48,7 +49,8 @@ pub fn bar_of_post(tx: &mut Tx<'_>, actor: UserId, post: &Post) -> Result<Option
     let Some(author) = users::by_id(tx, post.author_id)? else {
         return Ok(Some(Bar::Missing));
     };
-    let sights = Sights::of_authors(tx, Viewer::user(actor), Some(&author))?;
+    let mut sights = Sights::of_authors(tx, Viewer::user(actor), Some(&author))?;
+    sights.admit(tx, [post])?;
     match sights.of_post(post) {
         Sight::Visible => Ok(None),
         Sight::Missing => Ok(Some(Bar::Missing)),

@@ -22,6 +22,8 @@ mod oauth1_flow;
 #[cfg(test)]
 mod oauth2_flow;
 #[cfg(test)]
+mod polls;
+#[cfg(test)]
 mod portal;
 #[cfg(test)]
 mod posting;

@@ -234,3 +234,145 @@ fn a_self_serve_app_replies_only_when_summoned() {
             .await;
     });
 }
+
+async fn zed(world: &crate::world::World) -> base::UserId {
+    let new = network::users::NewUser {
+        username: "zed".to_owned(),
+        subscription_type: "Basic".to_owned(),
+        ..Default::default()
+    };
+    world
+        .write(move |tx| network::users::create(tx, &new))
+        .await
+        .id
+}
+
+fn edit(of: PostId, words: &str) -> NewPost {
+    NewPost {
+        edit_of: Some(of),
+        ..text(words)
+    }
+}
+
+#[test]
+fn an_edit_is_taken_up_to_the_last_moment() {
+    on_each_engine(async |world| {
+        let zed = zed(&world).await;
+        let first = world.say(zed, "one").await;
+        let end = first.created_at.plus_ms(posts::EDIT_MS);
+        world.clock.set(end);
+        let second = world.post(zed, edit(first.id, "two")).await;
+        world.clock.set(end.plus_ms(1));
+        let late = edit(second.id, "three");
+        let refused = world
+            .refused(move |tx| posts::create(tx, &by(zed), &late))
+            .await;
+        assert!(refused.contains("no longer"), "{refused}");
+        world.recount().await;
+    });
+}
+
+#[test]
+fn an_edit_keeps_what_the_post_stands_to() {
+    on_each_engine(async |world| {
+        let (zed, ada) = (zed(&world).await, world.user("ada").await);
+        let (root, other) = (world.say(ada, "root").await, world.say(ada, "other").await);
+        let quote = NewPost {
+            quote: Some(root.id),
+            reply_settings: "verified".to_owned(),
+            paid_partnership: true,
+            ..text("first")
+        };
+        let first = world.post(zed, quote).await;
+        for wrong in [
+            NewPost {
+                quote: Some(other.id),
+                ..edit(first.id, "x")
+            },
+            NewPost {
+                reply_to: Some(other.id),
+                ..edit(first.id, "x")
+            },
+        ] {
+            let refused = world
+                .refused(move |tx| posts::create(tx, &by(zed), &wrong))
+                .await;
+            assert!(refused.contains("ID is invalid"), "{refused}");
+        }
+        let nullcast = NewPost {
+            nullcast: true,
+            ..edit(first.id, "x")
+        };
+        let refused = world
+            .refused(move |tx| posts::create(tx, &by(zed), &nullcast))
+            .await;
+        assert!(refused.contains("cannot be edited"), "{refused}");
+        let second = world.post(zed, edit(first.id, "second")).await;
+        assert_eq!(second.quoted_post_id, Some(root.id));
+        assert_eq!(second.reply_settings, "verified");
+        assert!(second.paid_partnership);
+        world.recount().await;
+        // The settings of the newest version hold.
+        let reply = NewPost {
+            reply_to: Some(first.id),
+            ..text("re")
+        };
+        let (one, other) = (reply.clone(), reply);
+        let refused = world
+            .refused(move |tx| posts::create(tx, &by(ada), &one))
+            .await;
+        assert!(refused.contains("433"), "{refused}");
+        let opened = NewPost {
+            reply_settings: "mentionedUsers".to_owned(),
+            ..edit(second.id, "third @ada")
+        };
+        world.post(zed, opened).await;
+        world.post(ada, other).await;
+        world.recount().await;
+        let id = second.id;
+        world.write(move |tx| posts::delete(tx, zed, id)).await;
+        world.recount().await;
+    });
+}
+
+#[test]
+fn subscribers_reply_and_read_where_only_they_may() {
+    on_each_engine(async |world| {
+        let (ada, bob) = (world.user("ada").await, world.user("bob").await);
+        let root = NewPost {
+            reply_settings: "subscribers".to_owned(),
+            ..text("for subscribers")
+        };
+        let secret = NewPost {
+            followers_only: true,
+            ..text("secret")
+        };
+        let (root, secret) = (
+            world.post(ada, root).await.id,
+            world.post(ada, secret).await.id,
+        );
+        let reply = |to| NewPost {
+            reply_to: Some(to),
+            ..text("re")
+        };
+        let attempt = |to| move |tx: &mut store::Tx<'_>| posts::create(tx, &by(bob), &reply(to));
+        assert!(world.refused(attempt(root)).await.contains("433"));
+        assert!(world.refused(attempt(secret)).await.contains("385"));
+        world
+            .write(move |tx| network::subscriptions::begin(tx, bob, ada))
+            .await;
+        world.write(attempt(root)).await;
+        world.write(attempt(secret)).await;
+        world
+            .write(move |tx| network::subscriptions::end(tx, bob, ada))
+            .await;
+        let quote = NewPost {
+            quote: Some(secret),
+            ..text("look")
+        };
+        let refused = world
+            .refused(move |tx| posts::create(tx, &by(bob), &quote))
+            .await;
+        assert!(refused.contains("385"), "{refused}");
+    });
+}

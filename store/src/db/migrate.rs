@@ -24,6 +24,10 @@ const SCRIPTS: &[(&str, &str)] = &[
         include_str!("../../migrations/0004_social_graph.sql"),
     ),
     (
+        "polls_communities_places",
+        include_str!("../../migrations/0005_polls_communities_places.sql"),
+    ),
+    (
         "lists_spaces",
         include_str!("../../migrations/0006_lists_spaces.sql"),
     ),

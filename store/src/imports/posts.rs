@@ -214,6 +214,8 @@ impl Post {
             geo: String::new(),
             withheld: String::new(),
             app_id: None,
+            unshared: false,
+            members_only: false,
             like_count: 0,
             reply_count: 0,
             repost_count: 0,

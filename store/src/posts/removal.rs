@@ -3,19 +3,20 @@
 use base::{Fault, PostId, UserId};
 
 use super::{Post, count_author, count_targets, versions};
-use crate::Tx;
+use crate::{Tx, polls};
 
 /// Leaves nothing of posts but their ids.
 macro_rules! blank {
     () => {
         "UPDATE post SET state = 2, text = '', entities = '', short_entities = '', \
-         media_keys = '', geo = '', fingerprint = NULL, like_count = 0, imported_like_count = 0, \
+         media_keys = '', geo = '', poll_id = NULL, direct_message_deep_link = '', \
+         fingerprint = NULL, like_count = 0, imported_like_count = 0, \
          repost_count = 0, imported_repost_count = 0, bookmark_count = 0 WHERE"
     };
 }
 
-/// Deletes a live post with every counter it moved, its earlier versions, its reposts, and the
-/// likes, bookmarks and mentions of all of them. Only ids stay. Answers the posts that went, each
+/// Deletes a live post with every counter it moved, its earlier versions, its poll, its reposts,
+/// and the likes, bookmarks and mentions of all of them. Only ids stay. Answers the posts that went, each
 /// with its author; none when another was faster.
 pub fn delete(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<(PostId, UserId)>, Fault> {
     let versions = match post.edit_root_id {
@@ -29,6 +30,7 @@ pub fn delete(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<(PostId, UserId)>, Fau
             return Ok(Vec::new());
         }
         clear(tx, OF_POST, *id)?;
+        polls::erase(tx, *id)?;
     }
     let mut gone: Vec<(PostId, UserId)> = versions.iter().map(|id| (*id, post.author_id)).collect();
     for id in &versions {

@@ -45,6 +45,14 @@ pub(super) fn versions<'a>(facts: PostFacts<'a>, to: &mut Vec<Target<'a>>) {
     to.extend(versions.iter().copied().map(Target::Post));
 }
 
+pub(super) fn poll<'a>(facts: PostFacts<'a>, to: &mut Vec<Target<'a>>) {
+    to.extend(facts.post.poll_id.map(Target::Poll));
+}
+
+pub(super) fn place<'a>(facts: PostFacts<'a>, to: &mut Vec<Target<'a>>) {
+    to.extend(facts.post.place_id.as_deref().map(Target::Place));
+}
+
 pub(super) fn media<'a>(facts: PostFacts<'a>, to: &mut Vec<Target<'a>>) {
     to.extend(media_keys(facts.post).map(Target::Media));
 }

@@ -5,10 +5,12 @@ use view::Object;
 
 use super::shared::{NEXT_TOKEN, PAGINATION_TOKEN, READ, max_results, query};
 use crate::endpoint::{Endpoint, Kind, Param, quarter};
+use crate::v2;
 
 /// Communities, looked up and searched.
 pub static COMMUNITIES: &[Endpoint] = &[
     Endpoint::new("getCommunitiesById", "GET", "/2/communities/{id}")
+        .act(v2::communities::by_id)
         .about("The community of this id.")
         .permit("1A2", READ.with(Scope::ListRead))
         .limits(&[quarter(300)], &[quarter(300)])
@@ -17,6 +19,7 @@ pub static COMMUNITIES: &[Endpoint] = &[
             COMMUNITY_FIELDS,
         ]),
     Endpoint::new("searchCommunities", "GET", "/2/communities/search")
+        .act(v2::communities::search)
         .about("Communities that match.")
         .permit("12", READ)
         .limits(&[quarter(300)], &[quarter(300)])

@@ -3,6 +3,7 @@
 pub(crate) mod analytics;
 pub(crate) mod blocks;
 pub(crate) mod bookmarks;
+pub(crate) mod communities;
 pub(crate) mod description;
 mod edges;
 pub(crate) mod follows;

@@ -2,12 +2,14 @@
 
 use base::{PostId, Refusal, Stop, Word};
 use network::apps::AccessLevel;
+use network::polls::NewPoll;
 use network::posts::{self, Author, NewPost};
 use network::replies;
 use serde_json::json;
 use store::posts as stored;
 use view::{Asked, Object};
 
+use crate::body::Members;
 use crate::call::Call;
 use crate::endpoint::Pending;
 
@@ -112,7 +114,6 @@ fn new_post(call: &Call) -> Result<NewPost, Stop> {
                        direct_message_deep_link or media or card_uri.";
         return Err(Refusal::invalid("text", "", message).into());
     }
-    check_built(call)?;
     let reply = body.object(Word::same("reply"));
     let target = Word::new("in_reply_to_post_id", "in_reply_to_tweet_id");
     let media = body.object(Word::same("media"));
@@ -123,44 +124,66 @@ fn new_post(call: &Call) -> Result<NewPost, Stop> {
             .unwrap_or_default()
             .to_owned()
     };
-    if flag("share_with_followers") {
+    let community = body.id_if::<()>(Word::same("community_id"));
+    if flag("share_with_followers") && community.is_none() {
         let message = "`share_with_followers` goes only with `community_id`";
         return Err(Refusal::invalid("share_with_followers", true, message).into());
     }
+    let geo = body.object(Word::same("geo"));
+    let place = geo
+        .map(|geo| geo.text(Word::same("place_id")))
+        .transpose()?;
     Ok(NewPost {
         text: text("text"),
         reply_to: reply.map(|reply| reply.id(target)).transpose()?,
         exclude_reply_user_ids: reply
             .map(|reply| reply.ids(Word::same("exclude_reply_user_ids")))
             .unwrap_or_default(),
+        auto_populate_reply_metadata: reply
+            .and_then(|reply| reply.bool_if(Word::same("auto_populate_reply_metadata")))
+            .unwrap_or(false),
         quote: body.id_if(Word::new("quote_post_id", "quote_tweet_id")),
         media_ids: media
             .map(|media| media.ids(Word::same("media_ids")))
             .unwrap_or_default(),
+        poll: body.object(Word::same("poll")).map(new_poll).transpose()?,
+        place_id: place.unwrap_or_default().to_owned(),
+        community_id: community.map(base::Id::get),
+        share_with_followers: flag("share_with_followers"),
         edit_of: edit
             .map(|edit| edit.id(Word::same("previous_post_id")))
             .transpose()?,
-        reply_settings: text("reply_settings"),
+        reply_settings: who_may_reply(body)?,
         nullcast: flag("nullcast"),
         followers_only: flag("for_super_followers_only"),
         made_with_ai: flag("made_with_ai"),
         paid_partnership: flag("paid_partnership"),
         card_uri: text("card_uri"),
+        direct_message_deep_link: text("direct_message_deep_link"),
         id: None,
     })
 }
 
-/// Members whose things cannot be made yet are refused, rather than dropped.
-fn check_built(call: &Call) -> Result<(), Stop> {
-    let body = call.body();
-    let missing = ["poll", "geo", "community_id", "direct_message_deep_link"];
-    let missing = missing.into_iter().find(|name| body.has(Word::same(name)));
-    missing.map_or(Ok(()), |name| {
-        let operation = format!(
-            "`{name}` in {} {}",
-            call.endpoint().method,
-            call.endpoint().path
-        );
-        Err(Refusal::NotBuilt { operation }.into())
+fn new_poll(poll: Members<'_>) -> Result<NewPoll, Stop> {
+    Ok(NewPoll {
+        options: poll
+            .texts(Word::same("options"))
+            .map(str::to_owned)
+            .collect(),
+        duration_minutes: poll.int(Word::same("duration_minutes"))?,
     })
+}
+
+/// Who may reply: a poll may say it in the post's stead, but not something else.
+fn who_may_reply(body: Members<'_>) -> Result<String, Stop> {
+    const SETTINGS: Word = Word::same("reply_settings");
+    let poll = body.object(Word::same("poll"));
+    let of_poll = poll.and_then(|poll| poll.text_if(SETTINGS));
+    match (body.text_if(SETTINGS), of_poll) {
+        (Some(one), Some(other)) if one != other => {
+            let message = "`poll.reply_settings` and `reply_settings` say different things";
+            Err(Refusal::invalid("poll.reply_settings", other, message).into())
+        }
+        (one, other) => Ok(one.or(other).unwrap_or_default().to_owned()),
+    }
 }

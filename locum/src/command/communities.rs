@@ -1,0 +1,172 @@
+//! `locum community`.
+
+use base::{Id, Stop, UserId};
+use clap::Subcommand;
+use network::communities::{self, NewCommunity};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::Tx;
+use store::communities::Community;
+
+use super::find;
+use crate::world::World;
+
+/// What may be done about communities.
+#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum CommunityCommand {
+    /// Makes a community; its owner is its first member
+    Create {
+        /// Its name
+        name: String,
+        /// Who makes it: @username or id
+        #[arg(long)]
+        owner: String,
+        /// What it is for
+        #[arg(long, default_value = "")]
+        description: String,
+        /// Public or Closed: who sees its posts
+        #[arg(long, default_value = "Public")]
+        access: String,
+        /// Open, or one of the restricted ways to join
+        #[arg(long, default_value = "Open")]
+        join_policy: String,
+    },
+    /// Lists communities, oldest first
+    List {
+        /// Begins after this id
+        #[arg(long)]
+        after: Option<String>,
+        /// At most so many
+        #[arg(long, default_value_t = 100)]
+        limit: i64,
+    },
+    /// Shows a community
+    Show {
+        /// Its id
+        community: String,
+    },
+    /// Lists a community's members in the order in which they joined
+    Members {
+        /// Its id
+        community: String,
+        /// At most so many
+        #[arg(long, default_value_t = 100)]
+        limit: i64,
+    },
+    /// Lets a user in
+    Join {
+        /// Its id
+        community: String,
+        /// @username or id
+        user: String,
+        /// Whoever decides has approved it; needed where not everyone may join
+        #[arg(long)]
+        approved: bool,
+    },
+    /// Takes a member away
+    Leave {
+        /// Its id
+        community: String,
+        /// @username or id
+        user: String,
+    },
+}
+
+/// Does it.
+pub(super) async fn execute(world: &World, command: CommunityCommand) -> Result<Value, Stop> {
+    match command {
+        CommunityCommand::Create {
+            name,
+            owner,
+            description,
+            access,
+            join_policy,
+        } => {
+            let new = NewCommunity {
+                name,
+                description,
+                access,
+                join_policy,
+            };
+            let made = world.store.write(move |tx| {
+                let owner = find::user(tx, &owner)?;
+                communities::create(tx, owner.id, &new)
+            });
+            Ok(speak(&made.await?))
+        }
+        CommunityCommand::List { after, limit } => {
+            let after = after.map_or(Ok(0), |text| number(&text))?;
+            let read = world
+                .store
+                .read(move |tx| Ok(store::communities::list(tx, after, limit)?));
+            Ok(read.await?.iter().map(speak).collect())
+        }
+        CommunityCommand::Show { community } => {
+            let id = number(&community)?;
+            let read = world.store.read(move |tx| communities::find(tx, id));
+            Ok(speak(&read.await?))
+        }
+        CommunityCommand::Members { community, limit } => members(world, &community, limit).await,
+        CommunityCommand::Join {
+            community,
+            user,
+            approved,
+        } => {
+            let join = move |tx: &mut Tx<'_>, id, user| communities::join(tx, id, user, approved);
+            change(world, &community, user, join).await
+        }
+        CommunityCommand::Leave { community, user } => {
+            change(world, &community, user, communities::leave).await
+        }
+    }
+}
+
+async fn change(
+    world: &World,
+    community: &str,
+    user: String,
+    act: impl Fn(&mut Tx<'_>, i64, UserId) -> Result<Community, Stop> + Send + 'static,
+) -> Result<Value, Stop> {
+    let id = number(community)?;
+    let changed = world.store.write(move |tx| {
+        let user = find::user(tx, &user)?;
+        act(tx, id, user.id)
+    });
+    Ok(speak(&changed.await?))
+}
+
+async fn members(world: &World, community: &str, limit: i64) -> Result<Value, Stop> {
+    let id = number(community)?;
+    let read = world.store.read(move |tx| {
+        communities::find(tx, id)?;
+        let members = store::communities::members(tx, id, 0, limit)?;
+        let ids: Vec<UserId> = members.iter().map(|(_, user)| *user).collect();
+        let users = store::users::by_ids(tx, &ids)?;
+        let named = ids
+            .iter()
+            .filter_map(|id| users.iter().find(|user| user.id == *id));
+        let rows = named.map(|user| json!({"id": user.id.to_string(), "username": user.username}));
+        Ok(rows.collect::<Value>())
+    });
+    read.await
+}
+
+fn number(text: &str) -> Result<i64, Stop> {
+    let id = Id::<()>::parse(text);
+    id.map(Id::get)
+        .ok_or_else(|| find::unknown("community", text))
+}
+
+fn speak(community: &Community) -> Value {
+    json!({
+        "id": community.id.to_string(),
+        "name": community.name,
+        "description": community.description,
+        "access": community.access,
+        "join_policy": community.join_policy,
+        "owner": community.owner_id.to_string(),
+        "created_at": community.created_at.to_string(),
+        "members": community.member_count,
+    })
+}

@@ -1,0 +1,117 @@
+//! `locum place`.
+
+use base::Stop;
+use clap::{Args, Subcommand};
+use network::places::{self, NewPlace};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::places::Place;
+
+use super::find;
+use crate::world::World;
+
+/// What may be done about places.
+#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PlaceCommand {
+    /// Adds a place that posts can be tagged with
+    Add(AddPlace),
+    /// Lists places
+    List {
+        /// Begins after this id
+        #[arg(long)]
+        after: Option<String>,
+        /// At most so many
+        #[arg(long, default_value_t = 100)]
+        limit: i64,
+    },
+    /// Shows a place
+    Show {
+        /// Its id
+        place: String,
+    },
+}
+
+/// A new place.
+#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct AddPlace {
+    /// Its name
+    name: String,
+    /// Its name and what it lies in; the name when absent
+    #[arg(long, default_value = "")]
+    full_name: String,
+    /// Its country
+    #[arg(long, default_value = "")]
+    country: String,
+    /// Its country, ISO 3166-1 alpha-2
+    #[arg(long, default_value = "", value_name = "CODE")]
+    country_code: String,
+    /// poi, neighborhood, city, admin, country or unknown
+    #[arg(long = "type", default_value = "unknown", value_name = "KIND")]
+    kind: String,
+    /// Its bounds in degrees
+    #[arg(
+        long,
+        value_name = "WEST,SOUTH,EAST,NORTH",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    bbox: Vec<f64>,
+    /// A place that it lies in, by id; may be repeated
+    #[arg(long, value_name = "PLACE")]
+    within: Vec<String>,
+    /// Its id, sixteen hexadecimal digits; made up when absent
+    #[arg(long, default_value = "")]
+    id: String,
+}
+
+/// Does it.
+pub(super) async fn execute(world: &World, command: PlaceCommand) -> Result<Value, Stop> {
+    match command {
+        PlaceCommand::Add(new) => {
+            let new = NewPlace {
+                id: new.id,
+                name: new.name,
+                full_name: new.full_name,
+                country: new.country,
+                country_code: new.country_code,
+                kind: new.kind,
+                bbox: new.bbox,
+                contained_within: new.within,
+            };
+            let made = world.store.write(move |tx| places::create(tx, &new));
+            Ok(speak(&made.await?))
+        }
+        PlaceCommand::List { after, limit } => {
+            let after = match after {
+                None => i64::MIN,
+                Some(text) => places::number(&text).ok_or_else(|| find::unknown("place", &text))?,
+            };
+            let read = world
+                .store
+                .read(move |tx| Ok(store::places::list(tx, after, limit)?));
+            Ok(read.await?.iter().map(speak).collect())
+        }
+        PlaceCommand::Show { place } => {
+            let read = world.store.read(move |tx| {
+                let found = places::by_name(tx, &place)?;
+                found.ok_or_else(|| find::unknown("place", &place))
+            });
+            Ok(speak(&read.await?))
+        }
+    }
+}
+
+fn speak(place: &Place) -> Value {
+    json!({
+        "id": places::spoken(place.id),
+        "name": place.name,
+        "full_name": place.full_name,
+        "country": place.country,
+        "country_code": place.country_code,
+        "type": place.kind,
+        "bbox": place.bbox,
+        "within": place.contained_within,
+    })
+}

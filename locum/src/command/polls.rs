@@ -1,0 +1,88 @@
+//! `locum poll`.
+
+use base::{PostId, Stop};
+use clap::Subcommand;
+use network::polls;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::Tx;
+use store::polls::Poll;
+
+use super::find;
+use crate::world::World;
+
+/// What may be done about polls.
+#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PollCommand {
+    /// Votes in a post's poll, once and for good
+    Vote {
+        /// Id of the post
+        post: String,
+        /// The option, counted from 1
+        option: i64,
+        /// Who votes: @username or id
+        #[arg(long = "as", value_name = "USER")]
+        user: String,
+    },
+    /// Shows a post's poll, and what a user voted for
+    Show {
+        /// Id of the post
+        post: String,
+        /// Who looks: @username or id
+        #[arg(long = "as", value_name = "USER")]
+        user: String,
+    },
+}
+
+/// Does it.
+pub(super) async fn execute(world: &World, command: PollCommand) -> Result<Value, Stop> {
+    match command {
+        PollCommand::Vote { post, option, user } => {
+            let post = find::post(&post)?;
+            let voted = world.store.write(move |tx| {
+                let user = find::user(tx, &user)?;
+                let poll = polls::vote(tx, user.id, post, option)?;
+                speak(tx, &poll, post, &user)
+            });
+            voted.await
+        }
+        PollCommand::Show { post, user } => {
+            let post = find::post(&post)?;
+            let shown = world.store.read(move |tx| {
+                let user = find::user(tx, &user)?;
+                let poll = polls::find(tx, user.id, post)?;
+                speak(tx, &poll, post, &user)
+            });
+            shown.await
+        }
+    }
+}
+
+fn speak(
+    tx: &mut Tx<'_>,
+    poll: &Poll,
+    post: PostId,
+    user: &store::users::User,
+) -> Result<Value, Stop> {
+    let voted = store::polls::vote_of(tx, poll.id, user.id)?;
+    let options = poll.options.iter().map(|option| {
+        json!({
+            "option": option.choice,
+            "label": option.label,
+            "votes": option.votes,
+            "voted": voted == Some(option.choice),
+        })
+    });
+    let options: Vec<Value> = options.collect();
+    let open = poll.is_open(tx.now());
+    Ok(json!({
+        "id": poll.id.to_string(),
+        "post": post.to_string(),
+        "status": if open { "open" } else { "closed" },
+        "ends_at": poll.ends_at.to_string(),
+        "user": user.username,
+        "voted": voted,
+        "options": options,
+    }))
+}

@@ -1,0 +1,44 @@
+//! `locum post`.
+
+use base::Stop;
+use clap::Subcommand;
+use network::withholding;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::find;
+use crate::world::World;
+
+/// What may be done about posts.
+#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PostCommand {
+    /// Notes in which countries a post is withheld; with none the notice ends
+    Withhold {
+        /// Id of the post
+        post: String,
+        /// ISO 3166-1 alpha-2 codes
+        countries: Vec<String>,
+        /// For a claim to its copyright
+        #[arg(long)]
+        copyright: bool,
+    },
+}
+
+/// Does it.
+pub(super) async fn execute(world: &World, command: PostCommand) -> Result<Value, Stop> {
+    let PostCommand::Withhold {
+        post,
+        countries,
+        copyright,
+    } = command;
+    let id = find::post(&post)?;
+    let withheld = world
+        .store
+        .write(move |tx| withholding::post(tx, id, &countries, copyright));
+    let post = withheld.await?;
+    Ok(json!({
+        "id": post.id.to_string(),
+        "withheld": serde_json::from_str::<Value>(&post.withheld).ok(),
+    }))
+}

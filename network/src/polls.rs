@@ -1,0 +1,105 @@
+//! Polls: made with a post, voted in, ended by the clock (contract §6, §11.3).
+
+use base::{Fault, PostId, Refusal, Stop, UserId};
+use serde_json::json;
+use store::polls::{self, Choice, Poll};
+use store::{Tx, log};
+
+use crate::users;
+use crate::visibility::touched;
+
+/// A new poll.
+#[derive(Clone, Debug, Default)]
+pub struct NewPoll {
+    /// What can be voted for: 2–4 of 1–25 characters.
+    pub options: Vec<String>,
+    /// How long it lasts: 5–10,080 minutes.
+    pub duration_minutes: i64,
+}
+
+const OPTIONS: std::ops::RangeInclusive<usize> = 2..=4;
+const LABEL: std::ops::RangeInclusive<usize> = 1..=25;
+const MINUTES: std::ops::RangeInclusive<i64> = 5..=10_080;
+const MINUTE_MS: i64 = 60_000;
+
+impl NewPoll {
+    /// The poll of a post, once it keeps the bounds.
+    pub(crate) fn of_post(&self, tx: &Tx<'_>, post: PostId) -> Result<Poll, Refusal> {
+        if !OPTIONS.contains(&self.options.len()) {
+            let message = "A poll has 2 to 4 options.";
+            return Err(Refusal::invalid(
+                "poll.options",
+                self.options.len(),
+                message,
+            ));
+        }
+        let mut options = Vec::with_capacity(self.options.len());
+        for (choice, label) in (1..).zip(&self.options) {
+            let label = base::text::normalize(label.trim()).into_owned();
+            if !LABEL.contains(&label.chars().count()) {
+                let message = "An option of a poll has 1 to 25 characters.";
+                return Err(Refusal::invalid("poll.options", label, message));
+            }
+            let votes = 0;
+            options.push(Choice {
+                choice,
+                label,
+                votes,
+            });
+        }
+        if !MINUTES.contains(&self.duration_minutes) {
+            let message = "A poll lasts 5 to 10080 minutes.";
+            let parameter = "poll.duration_minutes";
+            return Err(Refusal::invalid(parameter, self.duration_minutes, message));
+        }
+        Ok(Poll {
+            id: tx.next_id::<base::id::kind::Poll>().get(),
+            post_id: post,
+            duration_minutes: self.duration_minutes,
+            ends_at: post.created_at().plus_ms(self.duration_minutes * MINUTE_MS),
+            options,
+        })
+    }
+}
+
+/// The poll of a post that a user may see.
+pub fn find(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<Poll, Stop> {
+    let post = touched(tx, user, post, "id")?;
+    let poll = match post.poll_id {
+        Some(id) => polls::by_id(tx, id)?,
+        None => None,
+    };
+    poll.ok_or_else(|| Refusal::invalid("post", post.id, "This post has no poll.").into())
+}
+
+/// Votes in the poll of a post, once and for good. `choice` counts from 1.
+pub fn vote(tx: &mut Tx<'_>, user: UserId, post: PostId, choice: i64) -> Result<Poll, Stop> {
+    users::active(tx, user)?;
+    let poll = find(tx, user, post)?;
+    if !poll.is_open(tx.now()) {
+        return Err(Refusal::forbidden("This poll is closed.").into());
+    }
+    if !poll.options.iter().any(|option| option.choice == choice) {
+        let message = format!("This poll has options 1 to {}.", poll.options.len());
+        return Err(Refusal::invalid("option", choice, message).into());
+    }
+    if !polls::vote(tx, poll.id, user, choice)? {
+        return Err(Refusal::forbidden("You have already voted in this poll.").into());
+    }
+    let body = json!({ "poll_id": poll.id.to_string() }).to_string();
+    log::append(tx, "poll.vote", user.get(), poll.post_id.get(), &body)?;
+    find(tx, user, post)
+}
+
+/// Tells of polls that have ended by now, each once; how many there were.
+pub fn close_ended(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
+    let ended = polls::ended(tx, limit)?;
+    let count = ended.len();
+    for (poll, post, author) in ended {
+        if polls::close(tx, poll)? {
+            let body = json!({ "poll_id": poll.to_string() }).to_string();
+            log::append(tx, "poll.close", author.get(), post.get(), &body)?;
+        }
+    }
+    Ok(count)
+}

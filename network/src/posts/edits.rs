@@ -1,0 +1,77 @@
+//! What of one's own posts may be edited, how often and until when (contract §11.2).
+
+use base::{PostId, Refusal, Stop};
+use store::Tx;
+use store::posts::{self, Post, State};
+use store::users::User;
+
+use super::NewPost;
+
+/// How long a post can be edited (spec §8).
+pub const EDIT_MS: i64 = 3600 * 1000;
+/// How often.
+const EDITS: i64 = 5;
+
+/// Edits that are left of a new version, or of a new post.
+pub(super) fn remaining(previous: Option<&Post>) -> i64 {
+    previous.map_or(EDITS, |post| post.edits_remaining - 1)
+}
+
+/// The post to be edited, if this user may.
+pub(super) fn editable(
+    tx: &mut Tx<'_>,
+    user: &User,
+    id: PostId,
+    new: &NewPost,
+) -> Result<Post, Stop> {
+    let refuse = |detail: &'static str| Stop::from(Refusal::forbidden(detail));
+    let there = |post: &Post| matches!(post.state, State::Live | State::Superseded);
+    let post = posts::by_id(tx, id)?.filter(there);
+    let post = post
+        .filter(|post| post.author_id == user.id)
+        .ok_or_else(|| {
+            let message = "Your previous post ID is invalid.";
+            Refusal::invalid("edit_options.previous_post_id", id, message)
+        })?;
+    if user.subscription_type == "None" {
+        return Err(refuse("Editing posts needs a premium subscription."));
+    }
+    if post.state == State::Superseded {
+        return Err(refuse("Only the newest version of a post can be edited."));
+    }
+    let special = new.poll.is_some() || new.nullcast || new.community_id.is_some();
+    if !is_editable_kind(&post) || special {
+        return Err(refuse("Posts of this kind cannot be edited."));
+    }
+    let first = post.edit_root_id.unwrap_or(post.id).created_at();
+    if post.edits_remaining <= 0 || tx.now() > first.plus_ms(EDIT_MS) {
+        return Err(refuse("This post can no longer be edited."));
+    }
+    check_kept(&post, new)?;
+    Ok(post)
+}
+
+/// An edit replies to and quotes what the post did; it may say so, and nothing else.
+fn check_kept(post: &Post, new: &NewPost) -> Result<(), Refusal> {
+    if let Some(id) = new
+        .reply_to
+        .filter(|id| post.in_reply_to_post_id != Some(*id))
+    {
+        let message = "Your reply tweet ID is invalid.";
+        return Err(Refusal::invalid("reply.in_reply_to_tweet_id", id, message));
+    }
+    if let Some(id) = new.quote.filter(|id| post.quoted_post_id != Some(*id)) {
+        let message = "Your quote tweet ID is invalid.";
+        return Err(Refusal::invalid("quote_tweet_id", id, message));
+    }
+    Ok(())
+}
+
+/// Whether a post is of a kind that can be edited (contract §11.2).
+pub fn is_editable_kind(post: &Post) -> bool {
+    let to_others = post
+        .in_reply_to_user_id
+        .is_some_and(|user| user != post.author_id);
+    let special = post.repost_of_id.is_some() || post.poll_id.is_some() || post.nullcast;
+    !(to_others || special || post.community_id.is_some())
+}

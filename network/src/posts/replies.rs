@@ -1,0 +1,186 @@
+//! Whom a post speaks to: who may reply and quote, and what a reply says by itself.
+
+use base::refusal::Subject;
+use base::{Fault, PostId, Refusal, Stop, UserId};
+use store::posts::{self, Post};
+use store::users::{self, State, User};
+use store::{Tx, follows, subscriptions};
+
+use super::{Author, NewPost};
+use crate::visibility::{Bar, bar_of_post, is_blocked};
+
+/// The post to be replied to, if this user may.
+pub(super) fn replied_to(
+    tx: &mut Tx<'_>,
+    author: &Author,
+    user: &User,
+    id: PostId,
+) -> Result<Post, Stop> {
+    let Some(post) = posts::by_id(tx, id)? else {
+        let message = "Your reply tweet ID is invalid.";
+        return Err(Refusal::invalid("reply.in_reply_to_tweet_id", id, message).into());
+    };
+    check_visible(tx, user, &post)?;
+    let root = root(tx, &post)?;
+    if let Some(root) = &root
+        && is_blocked(tx, user.id, root.author_id)?
+    {
+        return Err(blocked(root));
+    }
+    if post.author_id == user.id {
+        return Ok(post);
+    }
+    if let Some(root) = &root
+        && !may_reply(tx, user, root)?
+    {
+        let detail = "The original Tweet author restricted who can reply to this Tweet.";
+        return Err(Refusal::forbidden_as(433, detail).into());
+    }
+    if author.self_serve && !is_summoned(tx, user.id, &post)? {
+        let detail = "Reply to this conversation is not allowed because you have not been \
+                      mentioned or otherwise engaged by the author of the post you are replying to.";
+        return Err(Refusal::forbidden(detail).into());
+    }
+    Ok(post)
+}
+
+/// The post that a conversation began with, as it stands now.
+fn root(tx: &mut Tx<'_>, post: &Post) -> Result<Option<Post>, Fault> {
+    let root = posts::by_id(tx, post.conversation_id)?;
+    match root.as_ref().and_then(|root| root.edit_root_id) {
+        Some(first) => Ok(posts::newest_version(tx, first)?.or(root)),
+        None => Ok(root),
+    }
+}
+
+/// Refuses a target of a reply or a quote that this user may not act on.
+fn check_visible(tx: &mut Tx<'_>, user: &User, post: &Post) -> Result<(), Stop> {
+    let Some(bar) = bar_of_post(tx, user.id, post)? else {
+        return Ok(());
+    };
+    if bar == Bar::Blocked {
+        return Err(blocked(post));
+    }
+    let detail = "You attempted to reply to a Tweet that is deleted or not visible to you.";
+    Err(Refusal::forbidden_as(385, detail).into())
+}
+
+fn blocked(post: &Post) -> Stop {
+    Bar::Blocked
+        .refusal(Subject::new("tweet", "id", post.id))
+        .into()
+}
+
+/// Whether the root's author lets this user reply.
+fn may_reply(tx: &mut Tx<'_>, user: &User, root: &Post) -> Result<bool, Fault> {
+    if root.author_id == user.id {
+        return Ok(true);
+    }
+    match root.reply_settings.as_str() {
+        "following" => follows::exists(tx, root.author_id, user.id),
+        "mentionedUsers" => posts::mentions(tx, user.id, root.id),
+        "verified" => Ok(user.verified),
+        "subscribers" => {
+            let subscribed = subscriptions::among(tx, user.id, &[root.author_id])?;
+            Ok(!subscribed.is_empty())
+        }
+        _ => Ok(true),
+    }
+}
+
+/// Whether the author of a post called for this user, by a mention or by quoting them.
+fn is_summoned(tx: &mut Tx<'_>, user: UserId, post: &Post) -> Result<bool, Fault> {
+    if posts::mentions(tx, user, post.id)? {
+        return Ok(true);
+    }
+    let Some(quoted) = post.quoted_post_id else {
+        return Ok(false);
+    };
+    Ok(posts::by_id(tx, quoted)?.is_some_and(|quoted| quoted.author_id == user))
+}
+
+/// The post to be quoted, if this user may see it.
+pub(super) fn quotable(tx: &mut Tx<'_>, user: &User, id: PostId) -> Result<Post, Stop> {
+    let Some(post) = posts::by_id(tx, id)? else {
+        let message = "Your quote tweet ID is invalid.";
+        return Err(Refusal::invalid("quote_tweet_id", id, message).into());
+    };
+    check_visible(tx, user, &post)?;
+    Ok(post)
+}
+
+/// Who may reply to a new post.
+pub(super) fn settings(new: &NewPost, previous: Option<&Post>) -> String {
+    let before = previous.map_or("everyone", |post| &post.reply_settings);
+    let settings = Some(new.reply_settings.as_str()).filter(|settings| !settings.is_empty());
+    settings.unwrap_or(before).to_owned()
+}
+
+/// Whom a reply leaves out must be there.
+pub(super) fn check_excluded(tx: &mut Tx<'_>, excluded: &[UserId]) -> Result<(), Stop> {
+    let known = users::by_ids(tx, excluded)?;
+    let unknown = excluded
+        .iter()
+        .find(|id| !known.iter().any(|user| user.id == **id));
+    unknown.map_or(Ok(()), |id| {
+        let message = "Your exclude reply user IDs are invalid.";
+        Err(Refusal::invalid("reply.exclude_reply_user_ids", id, message).into())
+    })
+}
+
+/// The text of a reply behind the mentions that it is to begin with: of the author replied to and
+/// of those that the post replied to mentions, unless they are left out or named at the beginning.
+pub(super) fn addressed(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> Result<String, Fault> {
+    let parent = new.reply_to.filter(|_| new.auto_populate_reply_metadata);
+    let parent = parent.map(|id| posts::by_id(tx, id)).transpose()?.flatten();
+    let Some(parent) = parent else {
+        return Ok(new.text.clone());
+    };
+    let mut ids = vec![parent.author_id];
+    for id in posts::mentioned_by(tx, parent.id)? {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids.retain(|id| *id != user.id && !new.exclude_reply_user_ids.contains(id));
+    let known = users::by_ids(tx, &ids)?;
+    let found = base::text::entities(&new.text);
+    let leading = found.leading_mentions(&new.text);
+    let mut text = String::new();
+    for id in ids {
+        let named = known
+            .iter()
+            .find(|user| user.id == id && user.state == State::Active);
+        let named = named.filter(|user| {
+            let is = |name: &str| name.eq_ignore_ascii_case(&user.username);
+            !leading.iter().any(|mention| is(&mention.text))
+        });
+        if let Some(user) = named {
+            text.extend(["@", &user.username, " "]);
+        }
+    }
+    text.push_str(&new.text);
+    Ok(text)
+}
+
+/// A link that opens a private conversation names with whom.
+pub(super) fn check_deep_link(tx: &mut Tx<'_>, link: &str) -> Result<(), Stop> {
+    if link.is_empty() {
+        return Ok(());
+    }
+    let query = link
+        .strip_prefix("https://")
+        .and_then(|rest| rest.split_once("/messages/compose?"))
+        .map_or("", |(_, query)| query);
+    let mut pairs = query.split('&');
+    let recipient = pairs.find_map(|pair| UserId::parse(pair.strip_prefix("recipient_id=")?));
+    let recipient = match recipient {
+        Some(id) => users::by_id(tx, id)?,
+        None => None,
+    };
+    if recipient.is_some_and(|user| user.state == State::Active) {
+        return Ok(());
+    }
+    let message = "Your direct message deep link is invalid.";
+    Err(Refusal::invalid("direct_message_deep_link", link, message).into())
+}

@@ -1,0 +1,29 @@
+//! Subscribing to an author: reading what is for subscribers, replying where they may.
+
+use base::{Refusal, Stop, UserId};
+use store::{Tx, log, subscriptions};
+
+use crate::users;
+
+/// Makes a user a subscriber of an author; false when they are one already.
+pub fn begin(tx: &mut Tx<'_>, subscriber: UserId, author: UserId) -> Result<bool, Stop> {
+    users::active(tx, subscriber)?;
+    users::active(tx, author)?;
+    if subscriber == author {
+        return Err(Refusal::forbidden("You cannot subscribe to yourself.").into());
+    }
+    let new = subscriptions::insert(tx, subscriber, author)?;
+    if new {
+        log::append(tx, "subscription.begin", subscriber.get(), author.get(), "")?;
+    }
+    Ok(new)
+}
+
+/// Ends a subscription; false when there is none.
+pub fn end(tx: &mut Tx<'_>, subscriber: UserId, author: UserId) -> Result<bool, Stop> {
+    let was = subscriptions::delete(tx, subscriber, author)?;
+    if was {
+        log::append(tx, "subscription.end", subscriber.get(), author.get(), "")?;
+    }
+    Ok(was)
+}

@@ -1,0 +1,79 @@
+//! Notices that a post or an account is withheld somewhere. They are shown; they hide nothing.
+
+use base::refusal::Subject;
+use base::{PostId, Refusal, Stop, UserId};
+use serde_json::json;
+use store::posts::{self, Post, State};
+use store::users::User;
+use store::{Tx, log};
+
+use crate::audit::{self, By, Kind};
+use crate::places::is_country;
+use crate::sessions::about;
+
+fn checked(countries: &[String]) -> Result<Vec<String>, Refusal> {
+    let wrong = countries.iter().find(|code| !is_country(code));
+    if let Some(code) = wrong {
+        let message = "A country is two capital letters (ISO 3166-1 alpha-2)";
+        return Err(Refusal::invalid("country_codes", code, message));
+    }
+    let mut all = countries.to_vec();
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
+/// Notes where a post is withheld, and whether for a claim to its copyright; nowhere ends it.
+/// Every version of it says the same.
+pub fn post(
+    tx: &mut Tx<'_>,
+    id: PostId,
+    countries: &[String],
+    copyright: bool,
+) -> Result<Post, Stop> {
+    let countries = checked(countries)?;
+    let subject = || Subject::new("tweet", "id", id);
+    let there = |post: &Post| matches!(post.state, State::Live | State::Superseded);
+    let found = posts::by_id(tx, id)?.filter(there);
+    let found = found.ok_or_else(|| Refusal::NotFound(subject()))?;
+    let notice = if countries.is_empty() {
+        String::new()
+    } else {
+        json!({"copyright": copyright, "country_codes": countries, "scope": "post"}).to_string()
+    };
+    let versions = match found.edit_root_id {
+        Some(root) => posts::versions(tx, root)?,
+        None => vec![id],
+    };
+    for version in versions {
+        posts::set_withheld(tx, version, &notice)?;
+    }
+    log::append(
+        tx,
+        "post.withheld",
+        found.author_id.get(),
+        id.get(),
+        &notice,
+    )?;
+    let body = json!({ "post_id": id.to_string(), "country_codes": countries });
+    audit::append(tx, &By::operator(), Kind::POST_WITHHOLD, None, &body)?;
+    Ok(Post {
+        withheld: notice,
+        ..found
+    })
+}
+
+/// Notes where an account is withheld; nowhere ends it.
+pub fn user(tx: &mut Tx<'_>, id: UserId, countries: &[String]) -> Result<User, Stop> {
+    let countries = checked(countries)?;
+    let mut user = crate::users::find(tx, id)?;
+    user.withheld = if countries.is_empty() {
+        String::new()
+    } else {
+        json!({"country_codes": countries, "scope": "user"}).to_string()
+    };
+    store::users::update(tx, &user)?;
+    log::append(tx, "user.withheld", id.get(), id.get(), &user.withheld)?;
+    audit::append(tx, &By::operator(), Kind::USER_WITHHOLD, None, &about(id))?;
+    Ok(user)
+}

@@ -1,0 +1,124 @@
+use base::{PostId, Stop, UserId};
+use network::polls::{self, NewPoll};
+use network::posts::{self, NewPost};
+use store::Tx;
+
+use crate::world::{World, by, on_each_engine};
+
+const MINUTE: i64 = 60_000;
+
+fn poll(options: &[&str], duration_minutes: i64) -> NewPost {
+    NewPost {
+        text: "Which?".to_owned(),
+        poll: Some(NewPoll {
+            options: options.iter().map(ToString::to_string).collect(),
+            duration_minutes,
+        }),
+        ..NewPost::default()
+    }
+}
+
+fn vote(
+    user: UserId,
+    post: PostId,
+    choice: i64,
+) -> impl Fn(&mut Tx<'_>) -> Result<store::polls::Poll, Stop> + Send + 'static {
+    move |tx| polls::vote(tx, user, post, choice)
+}
+
+async fn told(world: &World) -> Vec<(i64, i64)> {
+    let read = world.store.read(|tx| {
+        let events = store::log::after(tx, 0, 1000)?;
+        let closed = events
+            .into_iter()
+            .filter(|event| event.kind == "poll.close");
+        Ok(closed
+            .map(|event| (event.actor_id, event.subject_id))
+            .collect())
+    });
+    read.await.unwrap()
+}
+
+#[test]
+fn a_poll_takes_one_vote_of_each_until_it_ends() {
+    on_each_engine(async |world| {
+        let [ada, bob, eve] = [
+            world.user("ada").await,
+            world.user("bob").await,
+            world.user("eve").await,
+        ];
+        let post = world.post(ada, poll(&["red", "blue"], 5)).await;
+        let id = post.id;
+        let end = id.created_at().plus_ms(5 * MINUTE);
+        let after = world.write(vote(bob, id, 2)).await;
+        assert_eq!(after.options[1].votes, 1);
+        let again = world.refused(vote(bob, id, 1)).await;
+        assert!(again.contains("already voted"), "{again}");
+        for choice in [0, 3, -1, i64::MAX] {
+            let refused = world.refused(vote(eve, id, choice)).await;
+            assert!(refused.contains("options 1 to 2"), "{refused}");
+        }
+        let (one, other) = tokio::join!(
+            world.store.write(vote(eve, id, 1)),
+            world.store.write(vote(eve, id, 2))
+        );
+        assert_ne!(one.is_ok(), other.is_ok(), "one of two at once");
+        world.recount().await;
+        let close = |tx: &mut Tx<'_>| Ok(polls::close_ended(tx, 10)?);
+        world.clock.set(end.plus_ms(-1));
+        assert_eq!(world.write(close).await, 0);
+        world.write(vote(ada, id, 1)).await;
+        world.clock.set(end);
+        let late = world.user("late").await;
+        let refused = world.refused(vote(late, id, 1)).await;
+        assert!(refused.contains("closed"), "{refused}");
+        let (one, other) = tokio::join!(world.store.write(close), world.store.write(close));
+        one.unwrap();
+        other.unwrap();
+        assert_eq!(told(&world).await, [(ada.get(), id.get())]);
+        world.pass(MINUTE);
+        assert_eq!(world.write(close).await, 0);
+        world.recount().await;
+        world.write(move |tx| posts::delete(tx, ada, id)).await;
+        world.recount().await;
+        let poll = post.poll_id.unwrap();
+        let read = world
+            .store
+            .read(move |tx| Ok(store::polls::by_id(tx, poll)?));
+        assert!(read.await.unwrap().is_none());
+    });
+}
+
+#[test]
+fn a_poll_keeps_its_bounds() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let long = "x".repeat(26);
+        let wrong = [
+            poll(&["one"], 5),
+            poll(&["1", "2", "3", "4", "5"], 5),
+            poll(&["a", " "], 5),
+            poll(&["a", &long], 5),
+            poll(&["a", "b"], 4),
+            poll(&["a", "b"], 10_081),
+        ];
+        for new in wrong {
+            let refused = world
+                .refused(move |tx| posts::create(tx, &by(ada), &new))
+                .await;
+            assert!(refused.contains("poll."), "{refused}");
+        }
+        let exact = "日".repeat(25);
+        world
+            .post(ada, poll(&["1", "2", "3", &exact], 10_080))
+            .await;
+        // The same question with other answers is another post.
+        world.post(ada, poll(&["a", "b"], 5)).await;
+        let again = poll(&["a", "b"], 5);
+        let refused = world
+            .refused(move |tx| posts::create(tx, &by(ada), &again))
+            .await;
+        assert!(refused.contains("187"), "{refused}");
+        world.recount().await;
+    });
+}

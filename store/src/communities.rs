@@ -1,0 +1,200 @@
+//! Communities, who belongs to them, and the words they are found by.
+
+use std::collections::BTreeSet;
+
+use base::{Fault, Time, UserId};
+
+use crate::Tx;
+use crate::db::Row;
+
+/// A community as stored.
+#[derive(Clone, Debug)]
+pub struct Community {
+    /// Snowflake id.
+    pub id: i64,
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// `Public` or `Closed`.
+    pub access: String,
+    /// Who may join: `Open` and others.
+    pub join_policy: String,
+    /// Who made it.
+    pub owner_id: UserId,
+    /// When it was made.
+    pub created_at: Time,
+    /// Its members.
+    pub member_count: i64,
+}
+
+macro_rules! columns {
+    ($before:literal, $after:literal) => {
+        concat!(
+            $before,
+            "c.id, c.name, c.description, c.access, c.join_policy, c.owner_id, c.created_at, \
+             c.member_count",
+            $after
+        )
+    };
+}
+
+fn read(row: &Row<'_, '_>) -> Result<Community, Fault> {
+    Ok(Community {
+        id: row.int(0)?,
+        name: row.text(1)?,
+        description: row.text(2)?,
+        access: row.text(3)?,
+        join_policy: row.text(4)?,
+        owner_id: row.id(5)?,
+        created_at: row.time(6)?,
+        member_count: row.int(7)?,
+    })
+}
+
+/// So many letters of a word are looked for.
+const WORD: usize = 24;
+
+/// The words of a text, lower case.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric());
+    let words = words.filter(|word| !word.is_empty());
+    words.map(|word| word.to_lowercase().chars().take(WORD).collect())
+}
+
+/// What a community is found by: its words, and how they begin.
+fn beginnings(text: &str) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for word in words(text) {
+        let ends = word.char_indices().map(|(place, _)| place).skip(1);
+        let ends = ends.chain([word.len()]);
+        all.extend(ends.filter_map(|end| word.get(..end)).map(str::to_owned));
+    }
+    all
+}
+
+/// Stores a community without members.
+pub fn insert(tx: &mut Tx<'_>, community: &Community) -> Result<(), Fault> {
+    let sql = "INSERT INTO community (id, name, description, access, join_policy, owner_id, \
+               created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    let args = [
+        community.id.into(),
+        (&community.name).into(),
+        (&community.description).into(),
+        (&community.access).into(),
+        (&community.join_policy).into(),
+        community.owner_id.into(),
+        community.created_at.into(),
+    ];
+    tx.exec(sql, &args)?;
+    for word in beginnings(&format!("{} {}", community.name, community.description)) {
+        let sql = "INSERT INTO community_word (word, community_id) VALUES ($1, $2)";
+        tx.exec(sql, &[(&word).into(), community.id.into()])?;
+    }
+    Ok(())
+}
+
+/// The community with an id.
+pub fn by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Community>, Fault> {
+    let sql = columns!("SELECT ", " FROM community c WHERE c.id = $1");
+    tx.row(sql, &[id.into()], read)
+}
+
+/// The communities after an id, oldest first.
+pub fn list(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<Community>, Fault> {
+    let sql = columns!(
+        "SELECT ",
+        " FROM community c WHERE c.id > $1 ORDER BY c.id LIMIT $2"
+    );
+    tx.rows(sql, &[after.into(), limit.into()], read)
+}
+
+/// So many candidates are looked at in one go.
+const BATCH: i64 = 200;
+
+/// The newest communities below an id in whose name or description every word of a query begins
+/// some word, newest first.
+pub fn search(
+    tx: &mut Tx<'_>,
+    query: &str,
+    below: i64,
+    limit: usize,
+) -> Result<Vec<Community>, Fault> {
+    let mut words: Vec<String> = words(query).collect();
+    // The longest word leaves the fewest candidates.
+    words.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
+    words.dedup();
+    let Some((first, others)) = words.split_first() else {
+        return Ok(Vec::new());
+    };
+    let (mut found, mut below) = (Vec::new(), below);
+    loop {
+        let sql = columns!(
+            "SELECT ",
+            " FROM community_word w JOIN community c ON c.id = w.community_id \
+             WHERE w.word = $1 AND w.community_id < $2 ORDER BY w.community_id DESC LIMIT $3"
+        );
+        let batch = tx.rows(sql, &[first.into(), below.into(), BATCH.into()], read)?;
+        let last = batch.last().map(|community| community.id);
+        let full = i64::try_from(batch.len()).unwrap_or(BATCH) >= BATCH;
+        found.extend(batch.into_iter().filter(|community| {
+            let known = beginnings(&format!("{} {}", community.name, community.description));
+            others.iter().all(|word| known.contains(word))
+        }));
+        match last {
+            Some(last) if full && found.len() < limit => below = last,
+            _ => break,
+        }
+    }
+    found.truncate(limit);
+    Ok(found)
+}
+
+/// Adds a member; false when they are one already.
+pub fn join(tx: &mut Tx<'_>, community: i64, user: UserId) -> Result<bool, Fault> {
+    let sql = "INSERT INTO community_member (community_id, user_id, id) VALUES ($1, $2, $3) \
+               ON CONFLICT DO NOTHING";
+    let id = tx.next_id::<()>();
+    if tx.exec(sql, &[community.into(), user.into(), id.into()])? == 0 {
+        return Ok(false);
+    }
+    count(tx, community, 1)?;
+    Ok(true)
+}
+
+/// Takes a member away; false when they are none.
+pub fn leave(tx: &mut Tx<'_>, community: i64, user: UserId) -> Result<bool, Fault> {
+    let sql = "DELETE FROM community_member WHERE community_id = $1 AND user_id = $2";
+    if tx.exec(sql, &[community.into(), user.into()])? == 0 {
+        return Ok(false);
+    }
+    count(tx, community, -1)?;
+    Ok(true)
+}
+
+fn count(tx: &mut Tx<'_>, community: i64, by: i64) -> Result<(), Fault> {
+    let sql = "UPDATE community SET member_count = member_count + $1 WHERE id = $2";
+    tx.exec(sql, &[by.into(), community.into()]).map(|_| ())
+}
+
+/// Which of some communities a user belongs to.
+pub fn joined(tx: &mut Tx<'_>, user: UserId, communities: &[i64]) -> Result<Vec<i64>, Fault> {
+    let sql = "SELECT community_id FROM community_member WHERE community_id = $1 AND user_id = $2";
+    tx.of_each(sql, communities, &[user.into()], |row| row.int(0))
+}
+
+/// Members behind one, in the order in which they joined: their place in it, and who.
+pub fn members(
+    tx: &mut Tx<'_>,
+    community: i64,
+    after: i64,
+    limit: i64,
+) -> Result<Vec<(i64, UserId)>, Fault> {
+    let sql = "SELECT id, user_id FROM community_member WHERE community_id = $1 AND id > $2 \
+               ORDER BY id LIMIT $3";
+    tx.rows(
+        sql,
+        &[community.into(), after.into(), limit.into()],
+        |row| Ok((row.int(0)?, row.id(1)?)),
+    )
+}

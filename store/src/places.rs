@@ -1,0 +1,86 @@
+//! Places that posts can be tagged with.
+
+use base::Fault;
+
+use crate::Tx;
+use crate::db::Row;
+
+/// A place as stored.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Its number; spoken as sixteen hexadecimal digits.
+    pub id: i64,
+    /// Its name.
+    pub name: String,
+    /// Its name and what it lies in.
+    pub full_name: String,
+    /// Its country, or empty.
+    pub country: String,
+    /// ISO 3166-1 alpha-2, or empty.
+    pub country_code: String,
+    /// `poi`, `neighborhood`, `city`, `admin`, `country` or `unknown`.
+    pub kind: String,
+    /// West, south, east, north (a JSON array), or empty.
+    pub bbox: String,
+    /// The places that it lies in, as they are spoken, comma-separated; or empty.
+    pub contained_within: String,
+}
+
+macro_rules! columns {
+    ($before:literal, $after:literal) => {
+        concat!(
+            $before,
+            "id, name, full_name, country, country_code, kind, bbox, contained_within",
+            $after
+        )
+    };
+}
+
+fn read(row: &Row<'_, '_>) -> Result<Place, Fault> {
+    Ok(Place {
+        id: row.int(0)?,
+        name: row.text(1)?,
+        full_name: row.text(2)?,
+        country: row.text(3)?,
+        country_code: row.text(4)?,
+        kind: row.text(5)?,
+        bbox: row.text(6)?,
+        contained_within: row.text(7)?,
+    })
+}
+
+/// Adds a place; false when its id is taken.
+pub fn insert(tx: &mut Tx<'_>, place: &Place) -> Result<bool, Fault> {
+    let sql = columns!(
+        "INSERT INTO place (",
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING"
+    );
+    let args = [
+        place.id.into(),
+        (&place.name).into(),
+        (&place.full_name).into(),
+        (&place.country).into(),
+        (&place.country_code).into(),
+        (&place.kind).into(),
+        (&place.bbox).into(),
+        (&place.contained_within).into(),
+    ];
+    Ok(tx.exec(sql, &args)? > 0)
+}
+
+/// The places with these numbers; unknown ones are left out.
+pub fn by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Place>, Fault> {
+    let sql = columns!("SELECT ", " FROM place WHERE id = $1");
+    tx.of_each(sql, ids, &[], read)
+}
+
+/// The place with a number.
+pub fn by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Place>, Fault> {
+    Ok(by_ids(tx, &[id])?.pop())
+}
+
+/// The places behind a number.
+pub fn list(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<Place>, Fault> {
+    let sql = columns!("SELECT ", " FROM place WHERE id > $1 ORDER BY id LIMIT $2");
+    tx.rows(sql, &[after.into(), limit.into()], read)
+}

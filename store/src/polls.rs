@@ -1,0 +1,146 @@
+//! Polls: what can be voted for, who voted, and which have ended.
+
+use base::{Fault, PostId, Time, UserId};
+
+use crate::Tx;
+use crate::db::Row;
+
+/// A poll as stored.
+#[derive(Clone, Debug)]
+pub struct Poll {
+    /// Snowflake id.
+    pub id: i64,
+    /// The post that carries it.
+    pub post_id: PostId,
+    /// How long it lasts.
+    pub duration_minutes: i64,
+    /// When it ends.
+    pub ends_at: Time,
+    /// What can be voted for, in order.
+    pub options: Vec<Choice>,
+}
+
+/// Something that can be voted for.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// Its place, from 1.
+    pub choice: i64,
+    /// Its words.
+    pub label: String,
+    /// Who voted for it, counted.
+    pub votes: i64,
+}
+
+impl Poll {
+    /// Whether votes are taken at a moment.
+    pub fn is_open(&self, now: Time) -> bool {
+        now < self.ends_at
+    }
+}
+
+/// Stores a poll without votes.
+pub fn insert(tx: &mut Tx<'_>, poll: &Poll) -> Result<(), Fault> {
+    let sql = "INSERT INTO poll (id, post_id, duration_minutes, ends_at) VALUES ($1, $2, $3, $4)";
+    let args = [
+        poll.id.into(),
+        poll.post_id.into(),
+        poll.duration_minutes.into(),
+        poll.ends_at.into(),
+    ];
+    tx.exec(sql, &args)?;
+    for option in &poll.options {
+        let sql = "INSERT INTO poll_option (poll_id, choice, label) VALUES ($1, $2, $3)";
+        let args = [poll.id.into(), option.choice.into(), (&option.label).into()];
+        tx.exec(sql, &args)?;
+    }
+    Ok(())
+}
+
+fn read(row: &Row<'_, '_>) -> Result<Poll, Fault> {
+    Ok(Poll {
+        id: row.int(0)?,
+        post_id: row.id(1)?,
+        duration_minutes: row.int(2)?,
+        ends_at: row.time(3)?,
+        options: vec![Choice {
+            choice: row.int(4)?,
+            label: row.text(5)?,
+            votes: row.int(6)?,
+        }],
+    })
+}
+
+/// The polls with these ids; unknown ones are left out.
+pub fn by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Poll>, Fault> {
+    let sql = "SELECT p.id, p.post_id, p.duration_minutes, p.ends_at, o.choice, o.label, o.votes \
+               FROM poll p JOIN poll_option o ON o.poll_id = p.id WHERE p.id = $1";
+    let mut rows = tx.of_each(sql, ids, &[], read)?;
+    rows.sort_by_key(|row| (row.id, row.options.first().map(|option| option.choice)));
+    let mut polls: Vec<Poll> = Vec::new();
+    for mut row in rows {
+        match polls.last_mut().filter(|poll| poll.id == row.id) {
+            Some(poll) => poll.options.append(&mut row.options),
+            None => polls.push(row),
+        }
+    }
+    Ok(polls)
+}
+
+/// The poll with an id.
+pub fn by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Poll>, Fault> {
+    Ok(by_ids(tx, &[id])?.pop())
+}
+
+/// What a user voted for, if they did.
+pub fn vote_of(tx: &mut Tx<'_>, poll: i64, user: UserId) -> Result<Option<i64>, Fault> {
+    let sql = "SELECT choice FROM poll_vote WHERE poll_id = $1 AND user_id = $2";
+    tx.row(sql, &[poll.into(), user.into()], |row| row.int(0))
+}
+
+/// Counts a user's vote; false when there is one already, or the poll is gone.
+pub fn vote(tx: &mut Tx<'_>, poll: i64, user: UserId, choice: i64) -> Result<bool, Fault> {
+    if tx.is_shared() {
+        let sql = "SELECT id FROM poll WHERE id = $1 FOR SHARE";
+        if tx.row(sql, &[poll.into()], |_| Ok(()))?.is_none() {
+            return Ok(false);
+        }
+    }
+    let sql = "INSERT INTO poll_vote (poll_id, user_id, choice, at) VALUES ($1, $2, $3, $4) \
+               ON CONFLICT DO NOTHING";
+    let args = [poll.into(), user.into(), choice.into(), tx.now().into()];
+    if tx.exec(sql, &args)? == 0 {
+        return Ok(false);
+    }
+    let sql = "UPDATE poll_option SET votes = votes + 1 WHERE poll_id = $1 AND choice = $2";
+    tx.exec(sql, &[poll.into(), choice.into()])?;
+    Ok(true)
+}
+
+/// Polls that have ended by now without that having been told: poll, post and its author.
+pub fn ended(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<(i64, PostId, UserId)>, Fault> {
+    let sql = "SELECT l.id, l.post_id, p.author_id FROM poll l JOIN post p ON p.id = l.post_id \
+               WHERE l.closed_at IS NULL AND l.ends_at <= $1 ORDER BY l.ends_at LIMIT $2";
+    tx.rows(sql, &[tx.now().into(), limit.into()], |row| {
+        Ok((row.int(0)?, row.id(1)?, row.id(2)?))
+    })
+}
+
+/// Notes that the end of a poll is told; false when it was before.
+pub fn close(tx: &mut Tx<'_>, poll: i64) -> Result<bool, Fault> {
+    let sql = "UPDATE poll SET closed_at = $1 WHERE id = $2 AND closed_at IS NULL";
+    Ok(tx.exec(sql, &[tx.now().into(), poll.into()])? > 0)
+}
+
+/// Forgets the poll of a post, with its votes.
+pub(crate) fn erase(tx: &mut Tx<'_>, post: PostId) -> Result<(), Fault> {
+    let steps = [
+        // Whoever votes at the same time has voted, or finds the poll gone.
+        "UPDATE poll SET closed_at = 0 WHERE post_id = $1",
+        "DELETE FROM poll_vote WHERE poll_id IN (SELECT id FROM poll WHERE post_id = $1)",
+        "DELETE FROM poll_option WHERE poll_id IN (SELECT id FROM poll WHERE post_id = $1)",
+        "DELETE FROM poll WHERE post_id = $1",
+    ];
+    steps
+        .into_iter()
+        .try_for_each(|sql| tx.exec(sql, &[post.into()]).map(|_| ()))
+}
