@@ -144,11 +144,7 @@ impl Settings {
             migrate_on_start: reader.switch("db.migrate_on_start"),
             log_retention: reader.span("db.log_retention"),
             keys: reader.keys(),
-            registration: match reader.text("auth.registration") {
-                Some("open") => Registration::Open,
-                Some("invite") => Registration::Invite,
-                _ => Registration::Closed,
-            },
+            registration: reader.registration(),
             session_ttl: reader.span("auth.session_ttl"),
             warns_of_plain: reader.text("auth.pkce_plain") == Some("warn"),
             mail: reader.mail()?,
@@ -293,6 +289,14 @@ impl<'a> Reader<'a> {
             shutdown_grace: self.span("listen.shutdown_grace"),
             ..edge::Limits::default()
         })
+    }
+
+    fn registration(&self) -> Registration {
+        match self.text("auth.registration") {
+            Some("open") => Registration::Open,
+            Some("invite") => Registration::Invite,
+            _ => Registration::Closed,
+        }
     }
 
     /// The mail server. What is wrong with its address is told without the password in it.

@@ -49,7 +49,16 @@ fn text(base_url: &str, db: &str, key: &str) -> String {
          \n\
          [secrets]\n\
          # Opens everything that is encrypted in the database: outside the data folder, in no backup.\n\
-         master_key_file = {}\n",
+         master_key_file = {}\n\
+         \n\
+         [auth]\n\
+         # Who may create an account: open, invite (`locum invite` makes the links) or closed.\n\
+         registration = \"closed\"\n\
+         \n\
+         # Without a mail server nobody can confirm an address or get back in.\n\
+         # [mail]\n\
+         # smtp_url_file = \"/etc/locum/smtp_url\"   # smtps://name:password@mail.example\n\
+         # from = \"Locum <no-reply@social.example>\"\n",
         quote(base_url),
         quote(db),
         quote(key),

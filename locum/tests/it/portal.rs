@@ -104,7 +104,7 @@ fn an_app_is_made_and_its_keys_work_until_they_are_made_anew() {
     let look = Ask::get("/2/users/by/username/grace").bearer(token.as_str().unwrap());
     server.send(look.clone()).is(200);
 
-    let page = browser.get(&format!("{app}/keys")).text();
+    let page = browser.get(format!("{app}/keys")).text();
     for value in ["API secret", "Bearer token", "Client secret"] {
         assert!(!page.contains(&keys[value]), "{value} is shown again");
     }
@@ -129,7 +129,7 @@ fn an_app_is_made_and_its_keys_work_until_they_are_made_anew() {
     own_token(&mut browser, &app);
     public_client(&mut browser);
 
-    let used = browser.get(&format!("{app}/usage"));
+    let used = browser.get(format!("{app}/usage"));
     assert_eq!(used.status, 200, "{}", used.text());
     the_end(&mut browser, &app, &made["Bearer token"]);
 }
@@ -266,7 +266,7 @@ fn apps_are_their_developers_own_and_forms_come_from_our_pages() {
         assert!(answer.header("location").starts_with("/login?next="));
     }
     assert_eq!(browser.get("/developer/apps/x").status, 404);
-    assert_eq!(browser.get(&format!("{app}/keys/x/regenerate")).status, 404);
+    assert_eq!(browser.get(format!("{app}/keys/x/regenerate")).status, 404);
     let csrf = csrf(&mut browser);
     let ask = Ask::post(format!("{app}/delete")).form(fields(&[("csrf", &csrf), ("name", "Mine")]));
     let answer = browser.send(ask.header("origin", "https://evil.example"));
@@ -362,7 +362,7 @@ fn usage_stands_beside_its_limits() {
     let (app, keys) = make(&mut browser, "Busy");
     assert!(
         browser
-            .get(&format!("{app}/usage"))
+            .get(format!("{app}/usage"))
             .text()
             .contains("No calls")
     );
@@ -370,7 +370,7 @@ fn usage_stands_beside_its_limits() {
         let look = Ask::get("/2/users/by/username/busy").bearer(&keys["Bearer token"]);
         server.send(look).is(200);
     }
-    let text = browser.get(&format!("{app}/usage")).text();
+    let text = browser.get(format!("{app}/usage")).text();
     assert!(
         text.contains("GET /2/users/by/username/{username}"),
         "{text}"

@@ -131,11 +131,13 @@ fn a_letter_that_can_not_be_sent_is_given_up() {
 #[test]
 fn a_letter_that_nobody_can_get_or_whose_link_has_ended_is_not_tried_again() {
     on_each_engine(async |world| {
-        let lost = Letter {
+        let misled = Letter {
             to: "nobody@example.org".to_owned(),
             ..letter()
         };
-        world.write(move |tx| Ok(letters::queue(tx, &lost)?)).await;
+        world
+            .write(move |tx| Ok(letters::queue(tx, &misled)?))
+            .await;
         let until = world.clock.now().plus_ms(60_000);
         let linked = Letter {
             expires_at: Some(until),

@@ -16,12 +16,12 @@ const APP_REMAINING: HeaderName = HeaderName::from_static("x-app-limit-24hour-re
 const APP_RESET: HeaderName = HeaderName::from_static("x-app-limit-24hour-reset");
 
 impl Standing {
-    /// Seconds until it may be tried again, at least one.
-    pub fn wait(&self) -> i64 {
-        let spent = [self.shown, self.day].into_iter().flatten();
-        let resets = spent.filter(|figures| figures.remaining == 0);
-        let last = resets.map(|figures| figures.reset).max().unwrap_or(0);
-        (last - wall().ms().div_euclid(1000)).max(1)
+    /// Seconds until it may be tried again, if a window is spent; at least one.
+    pub fn wait(&self) -> Option<i64> {
+        let windows = [self.shown, self.day].into_iter().flatten();
+        let spent = windows.filter(|figures| figures.remaining == 0);
+        let reset = spent.map(|figures| figures.reset).max()?;
+        Some((reset - wall().ms().div_euclid(1000)).max(1))
     }
 
     /// Writes the figures into an answer's headers.

@@ -46,20 +46,20 @@ pub(crate) fn spoken(
     front: &Front,
     reply: Reply,
     refusal: &Refusal,
-    wait: i64,
+    wait: Option<i64>,
     id: &RequestId,
 ) -> Reply {
-    let wrong = match refusal {
-        Refusal::NoSuchPath | Refusal::NotFound(_) => Wrong::NotFound,
-        Refusal::MethodNotAllowed { .. } => Wrong::Method,
-        Refusal::TooMany => Wrong::TooMany(wait),
-        Refusal::Unavailable => Wrong::Busy,
-        other => Wrong::Refused(crate::accents::detail(other).to_owned()),
+    let wait = wait.filter(|_| *refusal == Refusal::TooMany);
+    let wrong = match (refusal, wait) {
+        (Refusal::NoSuchPath | Refusal::NotFound(_), _) => Wrong::NotFound,
+        (Refusal::MethodNotAllowed { .. }, _) => Wrong::Method,
+        (Refusal::TooMany, Some(wait)) => Wrong::TooMany(wait),
+        (Refusal::Unavailable, _) => Wrong::Busy,
+        (other, _) => Wrong::Refused(crate::accents::detail(other).to_owned()),
     };
-    let reply = if *refusal == Refusal::TooMany {
-        reply.header(RETRY_AFTER, HeaderValue::from(wait))
-    } else {
-        reply
+    let reply = match wait {
+        Some(wait) => reply.header(RETRY_AFTER, HeaderValue::from(wait)),
+        None => reply,
     };
     alone(front, reply, wrong, id)
 }

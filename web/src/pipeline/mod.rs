@@ -255,7 +255,7 @@ impl Shared {
                 if trace.accent != Accent::Page {
                     return reply;
                 }
-                let wait = trace.standing.as_ref().map_or(1, Standing::wait);
+                let wait = trace.standing.as_ref().and_then(Standing::wait);
                 return errors::spoken(&self.home.front, reply, &refusal, wait, &head.id);
             }
             Ok(Err(Stop::Failed(fault))) => fault,

@@ -148,8 +148,8 @@ fn a_new_address_waits_and_is_taken_back() {
     assert_eq!(set(&mut browser, &next).status, 200);
     let page = browser.get("/settings/account");
     assert!(page.text().contains(&next), "{}", page.text());
-    let sent = browser.submit(&page, "/settings/account/email/resend", &[]);
-    assert!(sent.text().contains(&next), "{}", sent.text());
+    let again = browser.submit(&page, "/settings/account/email/resend", &[]);
+    assert!(again.text().contains(&next), "{}", again.text());
     let done = browser.submit(&page, "/settings/account/email/cancel", &[]);
     let page = browser.get(done.header("location")).text();
     assert!(

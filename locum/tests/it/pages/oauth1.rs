@@ -155,6 +155,32 @@ fn pin(html: &str) -> String {
 }
 
 #[test]
+fn nobody_has_to_sign_in_to_say_no() {
+    let server = shared();
+    let app = web_app(server);
+    let mut browser = Browser::new(server);
+    for (callback, told) in [(CALLBACK, 302), ("oob", 200)] {
+        let pair = begin(server, &app, callback);
+        let page = browser.get(format!("{ACTION}?oauth_token={}", pair.0));
+        assert!(page.text().contains("name=\"password\""));
+        let yes = browser.submit(&page, ACTION, &[("decision", "allow")]);
+        assert!(yes.header("location").starts_with(ACTION));
+        let no = browser.submit(&page, ACTION, &[("decision", "deny")]);
+        assert_eq!(no.status, told, "{}", no.text());
+        if told == 302 {
+            let denied = param(no.header("location"), "denied");
+            assert_eq!(denied.as_deref(), Some(pair.0.as_str()));
+        }
+        assert_eq!(
+            browser
+                .submit(&page, ACTION, &[("decision", "deny")])
+                .status,
+            400
+        );
+    }
+}
+
+#[test]
 fn a_person_says_no() {
     let server = shared();
     let (mut browser, _) = Browser::of_someone(server);

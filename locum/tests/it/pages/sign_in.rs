@@ -136,6 +136,7 @@ fn every_form_wants_its_token() {
         "/settings/account/password",
         "/settings/account/email",
         "/settings/account/email/resend",
+        "/settings/account/email/cancel",
         "/settings/sessions/revoke",
         "/settings/sessions/revoke-others",
         "/settings/apps/revoke",
