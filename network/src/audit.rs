@@ -1,7 +1,7 @@
 //! The record of what was done to accounts and apps: who, what, from where. It is written in the
 //! transaction of the act itself, so that neither is there without the other.
 
-use base::{AppId, Fault, UserId};
+use base::{AppId, Fault, Refusal, UserId};
 use serde_json::Value;
 use store::{Tx, audit};
 
@@ -35,6 +35,8 @@ kinds! {
     SESSION_REVOKE = "session.revoke";
     /// A session was given another id.
     SESSION_RENEW = "session.renew";
+    /// An operator set a password.
+    PASSWORD_SET = "password.set";
     /// A user set a new password, knowing the old one.
     PASSWORD_CHANGE = "password.change";
     /// Someone asked for a link to set a new password.
@@ -81,12 +83,12 @@ kinds! {
     TOKEN_MINT = "token.mint";
     /// An operator let a token end.
     TOKEN_EXPIRE = "token.expire";
-    /// An operator revoked a token.
-    TOKEN_REVOKE = "token.revoke";
     /// The owner of an app got an access token of one's own for it.
     TOKEN_OWN = "token.own";
     /// A refresh token came a second time: its whole family was ended.
     TOKEN_REUSE = "token.reuse";
+    /// A token was revoked: by its app, by whoever it acts for, or by an operator.
+    TOKEN_REVOKE = "token.revoke";
     /// A user let an app in.
     GRANT_APPROVE = "grant.approve";
     /// A user did not let an app in.
@@ -99,6 +101,10 @@ kinds! {
     DATA_EXPORT = "data.export";
     /// An operator made a copy of the database.
     DATA_BACKUP = "data.backup";
+    /// A new master key took the place of the one before.
+    KEY_ROTATE = "key.rotate";
+    /// Every stored secret was sealed anew with the current master key.
+    KEY_REWRAP = "key.rewrap";
 }
 
 impl Kind {
@@ -127,6 +133,11 @@ impl By {
             address: address.to_owned(),
             ..Self::default()
         }
+    }
+
+    /// The user; refused where nobody is known.
+    pub fn known(&self) -> Result<UserId, Refusal> {
+        self.user.ok_or_else(|| Refusal::not_valid("user", ""))
     }
 
     /// Nobody who is known.

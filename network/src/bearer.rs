@@ -1,11 +1,13 @@
 //! OAuth 2.0 app-only: giving out an app's one bearer token and taking it back (contract §2.4).
 
 use base::secret::{digest, same};
-use base::{AppId, Refusal, Secret, Stop, UserId};
+use base::{AppId, Refusal, Secret, Stop};
+use serde_json::json;
 use store::apps::{self, App, State};
 use store::{Tx, log};
 
 use crate::apps::new_bearer;
+use crate::audit::{self, By, Kind};
 
 /// The live app with this key and secret.
 pub fn app_with_secret(tx: &mut Tx<'_>, api_key: &str, api_secret: &str) -> Result<App, Stop> {
@@ -32,17 +34,14 @@ pub fn issue(tx: &mut Tx<'_>, app: AppId) -> Result<Secret, Stop> {
 
 /// Invalidates the app's bearer token. Anything else than that very token, encoded or decoded, is
 /// refused, as is anyone but the owner.
-pub fn invalidate(
-    tx: &mut Tx<'_>,
-    app: &App,
-    user: Option<UserId>,
-    token: &str,
-) -> Result<Secret, Stop> {
-    let is_owner = user.is_none_or(|user| user == app.owner_id);
+pub fn invalidate(tx: &mut Tx<'_>, app: &App, by: &By, token: &str) -> Result<Secret, Stop> {
+    let is_owner = by.user.is_none_or(|user| user == app.owner_id);
     let live = apps::bearer(tx, app.id)?;
     match live {
         Some(live) if is_owner && is_same(&live, token) => {
             apps::set_bearer(tx, app.id, None)?;
+            let detail = json!({"token": "bearer"});
+            audit::append(tx, by, Kind::TOKEN_REVOKE, Some(app.id), &detail)?;
             log::append(tx, "bearer.revoke", app.owner_id.get(), app.id.get(), "")?;
             Ok(live)
         }

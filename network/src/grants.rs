@@ -4,11 +4,13 @@
 //! their tokens holds it first, so that no token is given out beside a revocation.
 
 use base::{AppId, Fault, Refusal, Scopes, Stop, Time, UserId};
+use serde_json::json;
 use store::apps::{App, State};
 use store::grants::{self, Grant as Stored};
 use store::{Tx, codes, log, request_tokens, tokens};
 
 use crate::apps::Permission;
+use crate::audit::{self, By, Kind};
 
 /// How a verb ended whose refusal leaves a trace: a try that is counted, a family of tokens that
 /// is revoked. What a piece of work answers with an error is undone; so such a refusal is an
@@ -66,11 +68,14 @@ pub(crate) fn read_scopes(text: &str) -> Result<Scopes, Fault> {
 /// Records an approval and holds the grant. What was granted before stays granted.
 pub(crate) fn record(
     tx: &mut Tx<'_>,
+    by: &By,
     user: UserId,
     app: AppId,
     level: Option<Permission>,
     asked: Scopes,
 ) -> Result<(), Fault> {
+    let detail = json!({"permission": level.map(Permission::name), "scopes": asked.to_string()});
+    audit::append(tx, by, Kind::GRANT_APPROVE, Some(app), &detail)?;
     grants::hold_or_insert(tx, user, app)?;
     let before = grants::find(tx, user, app)?
         .ok_or_else(|| Fault::new("a grant that was just made is not there"))?;
@@ -113,7 +118,8 @@ pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Grant>, Stop> {
 
 /// Takes back what a user has granted to an app: all its tokens for the user are dead with the
 /// commit, and what it has not exchanged yet leads to none.
-pub fn revoke(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Stop> {
+pub fn revoke(tx: &mut Tx<'_>, by: &By, app: AppId) -> Result<(), Stop> {
+    let user = by.known()?;
     let granted = grants::delete(tx, user, app)?;
     request_tokens::withdraw(tx, user, app)?;
     codes::withdraw(tx, user, app)?;
@@ -121,6 +127,8 @@ pub fn revoke(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Stop> {
     if !granted && live == 0 {
         return Err(Refusal::not_valid("app_id", app).into());
     }
+    let detail = json!({"tokens": live});
+    audit::append(tx, by, Kind::GRANT_REVOKE, Some(app), &detail)?;
     log::append(tx, "oauth.revoke", user.get(), app.get(), "")?;
     // The word by which other nodes know that credentials have changed.
     Ok(log::append(tx, "token.revoke", user.get(), app.get(), "")?)

@@ -4,11 +4,13 @@
 use base::refusal::Unproven;
 use base::secret::{digest, same};
 use base::{AppId, Chance, Fault, Refusal, Scopes, Secret, Stop, Time, UserId};
+use serde_json::json;
 use store::apps::{App, State};
 use store::request_tokens::{self, RequestToken, State as Progress};
 use store::{Tx, apps};
 
 use crate::apps::Permission;
+use crate::audit::{self, By, Kind};
 use crate::{callback, grants, tokens, users};
 
 pub use crate::callback::Ports;
@@ -200,8 +202,8 @@ pub fn pending(tx: &mut Tx<'_>, token: &str) -> Result<Result<Waiting, Gone>, St
 }
 
 /// The user lets the app act for them.
-pub fn approve(tx: &mut Tx<'_>, token: &str, user: UserId) -> Result<Result<Approved, Gone>, Stop> {
-    users::active(tx, user)?;
+pub fn approve(tx: &mut Tx<'_>, token: &str, by: &By) -> Result<Result<Approved, Gone>, Stop> {
+    let user = users::active(tx, by.known()?)?.id;
     let waiting = match pending(tx, token)? {
         Ok(waiting) => waiting,
         Err(gone) => return Ok(Err(gone)),
@@ -215,7 +217,7 @@ pub fn approve(tx: &mut Tx<'_>, token: &str, user: UserId) -> Result<Result<Appr
         return Ok(Err(Gone::Used));
     }
     let level = Some(waiting.permission);
-    grants::record(tx, user, waiting.app.id, level, Scopes::NONE)?;
+    grants::record(tx, by, user, waiting.app.id, level, Scopes::NONE)?;
     Ok(Ok(match waiting.callback {
         None => Approved::Pin(verifier),
         Some(url) => {
@@ -226,7 +228,7 @@ pub fn approve(tx: &mut Tx<'_>, token: &str, user: UserId) -> Result<Result<Appr
 }
 
 /// The user does not; answers where they go, or none where there is no way back.
-pub fn deny(tx: &mut Tx<'_>, token: &str) -> Result<Result<Option<String>, Gone>, Stop> {
+pub fn deny(tx: &mut Tx<'_>, token: &str, by: &By) -> Result<Result<Option<String>, Gone>, Stop> {
     let waiting = match pending(tx, token)? {
         Ok(waiting) => waiting,
         Err(gone) => return Ok(Err(gone)),
@@ -234,6 +236,8 @@ pub fn deny(tx: &mut Tx<'_>, token: &str) -> Result<Result<Option<String>, Gone>
     if !request_tokens::deny(tx, &digest(token))? {
         return Ok(Err(Gone::Used));
     }
+    let detail = json!({"permission": waiting.permission.name()});
+    audit::append(tx, by, Kind::GRANT_DENY, Some(waiting.app.id), &detail)?;
     let back = |url: String| callback::with_query(&url, &[("denied", token)]);
     Ok(Ok(waiting.callback.map(back)))
 }

@@ -6,12 +6,14 @@ mod exchange;
 
 use base::clock::wall;
 use base::pkce::{Method, is_well_formed};
-use base::{Scope, Scopes, Stop, UserId};
+use base::{Scope, Scopes, Stop};
+use serde_json::json;
 use store::Tx;
 use store::apps::{self, App, State};
 use store::codes::{self, Code};
 use store::usage;
 
+use crate::audit::{self, By, Kind};
 use crate::{callback, grants, users};
 
 pub use crate::callback::Ports;
@@ -245,14 +247,9 @@ fn error_url(
 }
 
 /// The user lets the app act for them within the scopes; answers where they go, with the code.
-pub fn approve(
-    tx: &mut Tx<'_>,
-    rules: &Rules,
-    asked: &Asked,
-    user: UserId,
-) -> Result<String, Stop> {
-    users::active(tx, user)?;
-    grants::record(tx, user, asked.app.id, None, asked.scopes)?;
+pub fn approve(tx: &mut Tx<'_>, rules: &Rules, asked: &Asked, by: &By) -> Result<String, Stop> {
+    let user = users::active(tx, by.known()?)?.id;
+    grants::record(tx, by, user, asked.app.id, None, asked.scopes)?;
     let text = tx.chance().token(64)?;
     let code = Code {
         family: tx.next_id::<()>().get(),
@@ -273,7 +270,9 @@ pub fn approve(
 }
 
 /// The user does not; answers where they go.
-pub fn deny(rules: &Rules, asked: &Asked) -> String {
+pub fn deny(tx: &mut Tx<'_>, rules: &Rules, asked: &Asked, by: &By) -> Result<String, Stop> {
+    let detail = json!({"scopes": asked.scopes.to_string()});
+    audit::append(tx, by, Kind::GRANT_DENY, Some(asked.app.id), &detail)?;
     let pairs = [("error", "access_denied"), ("state", &asked.state)];
-    answer_url(rules, &asked.redirect_uri, &pairs)
+    Ok(answer_url(rules, &asked.redirect_uri, &pairs))
 }

@@ -143,7 +143,7 @@ pub fn list(tx: &mut Tx<'_>, owner: UserId) -> Result<Vec<App>, Stop> {
 }
 
 fn developer(tx: &mut Tx<'_>, by: &By) -> Result<UserId, Stop> {
-    let user = by.user.ok_or_else(|| Refusal::not_valid("user", ""))?;
+    let user = by.known()?;
     Ok(users::active(tx, user)?.id)
 }
 

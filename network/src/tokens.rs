@@ -3,10 +3,12 @@
 use base::refusal::Unproven;
 use base::secret::digest;
 use base::{AppId, Fault, Refusal, Scope, Scopes, Secret, Stop, UserId};
+use serde_json::json;
 use store::tokens::{self, OAuth1Token, OAuth2Token};
 use store::{Tx, log};
 
 use crate::apps::{self, Permission};
+use crate::audit::{self, By, Kind};
 use crate::users;
 
 /// An OAuth 2.0 access token lives for two hours (contract §2.5).
@@ -105,16 +107,24 @@ pub fn revoke(tx: &mut Tx<'_>, token: &str) -> Result<(), Stop> {
     let Some(known) = inspect(tx, token)? else {
         return Err(Refusal::not_valid("token", "…").into());
     };
-    match known {
-        Known::Bearer(app) => store::apps::set_bearer(tx, app, None)?,
+    let (what, user, app) = match known {
+        Known::Bearer(app) => {
+            store::apps::set_bearer(tx, app, None)?;
+            ("bearer", None, app)
+        }
         Known::OAuth1(found) => {
             tokens::revoke_oauth1(tx, &found.token.digest())?;
+            ("oauth1", Some(found.user_id), found.app_id)
         }
         Known::OAuth2(found) => {
             tokens::revoke_family(tx, found.family)?;
+            ("oauth2", Some(found.user_id), found.app_id)
         }
-    }
-    Ok(log::append(tx, "token.revoke", 0, 0, "")?)
+    };
+    let detail = json!({"token": what, "user": user.map(|user| user.to_string())});
+    audit::append(tx, &By::operator(), Kind::TOKEN_REVOKE, Some(app), &detail)?;
+    let user = user.map_or(0, UserId::get);
+    Ok(log::append(tx, "token.revoke", user, app.get(), "")?)
 }
 
 /// Ends everything by which apps act for a user; what was granted stays remembered.
@@ -126,13 +136,16 @@ pub fn end_all(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
 /// Revokes the live OAuth 1.0a token of an app, a user and a level; answers its text.
 pub fn revoke_own(
     tx: &mut Tx<'_>,
+    by: &By,
     app: AppId,
-    user: UserId,
     permission: Permission,
 ) -> Result<Secret, Stop> {
+    let user = by.known()?;
     let live = tokens::live_oauth1(tx, app, user, permission.name())?;
     let live = live.ok_or(Refusal::Unauthenticated(Unproven::Token))?;
     tokens::revoke_oauth1(tx, &live.token.digest())?;
+    let detail = json!({"token": "oauth1", "user": user.to_string()});
+    audit::append(tx, by, Kind::TOKEN_REVOKE, Some(app), &detail)?;
     log::append(tx, "token.revoke", user.get(), app.get(), "")?;
     Ok(live.token)
 }

@@ -96,10 +96,7 @@ pub(super) async fn execute(world: &World, command: TokenCommand) -> Result<Valu
             expired.await.map(|()| json!({"expired": true}))
         }
         TokenCommand::Revoke { token } => {
-            let revoked = store.write(move |tx| {
-                note(tx, Kind::TOKEN_REVOKE, &token)?;
-                tokens::revoke(tx, &token)
-            });
+            let revoked = store.write(move |tx| tokens::revoke(tx, &token));
             revoked.await.map(|()| json!({"revoked": true}))
         }
     }

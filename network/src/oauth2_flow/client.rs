@@ -6,16 +6,25 @@ use store::Tx;
 use store::apps::{self, App, State};
 
 use crate::apps::Kind;
+use crate::audit::By;
 
 /// An app that has proved to be itself as far as its kind can. Only [`authenticate_client`] makes
 /// one.
 #[derive(Clone, Debug)]
-pub struct Client(App);
+pub struct Client {
+    app: App,
+    address: String,
+}
 
 impl Client {
     /// The app.
     pub const fn app(&self) -> &App {
-        &self.0
+        &self.app
+    }
+
+    /// Who acts: the app, from where it calls.
+    pub(super) fn by(&self) -> By {
+        By::nobody(&self.address)
     }
 }
 
@@ -28,6 +37,8 @@ pub struct Credentials {
     pub id: Option<String>,
     /// `client_secret` of the body.
     pub secret: Option<Secret>,
+    /// From where, or empty.
+    pub address: String,
 }
 
 fn unauthorized() -> Refusal {
@@ -76,7 +87,8 @@ pub fn authenticate_client(tx: &mut Tx<'_>, came: &Credentials) -> Result<Client
         }
         .into());
     }
-    Ok(Client(app))
+    let address = came.address.clone();
+    Ok(Client { app, address })
 }
 
 /// The one id and the one secret that came; an empty one is none.

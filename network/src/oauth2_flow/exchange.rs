@@ -3,11 +3,13 @@
 use base::pkce::Method;
 use base::secret::{digest, same};
 use base::{AppId, Refusal, Scope, Scopes, Secret, Stop, Time, UserId};
+use serde_json::json;
 use store::tokens::{self, OAuth2Token};
 use store::users::{self, State};
 use store::{Tx, codes, log};
 
 use super::{Client, Outcome, REFRESH_TTL_MS, Rules};
+use crate::audit::{self, Kind};
 use crate::grants::read_scopes;
 use crate::tokens::ACCESS_TTL_MS;
 
@@ -102,7 +104,7 @@ pub fn exchange_code(
     };
     hold(tx, family, stale_code(rules))?;
     if code.used_at.is_some() {
-        end(tx, family, "code")?;
+        end(tx, client, family, "code")?;
         return Ok(Outcome::Refused(stale_code(rules)));
     }
     if code.expires_at <= tx.now() {
@@ -119,7 +121,7 @@ pub fn exchange_code(
     }
     // Another exchange may have been quicker since the code was looked up.
     if !codes::spend(tx, &key)? {
-        end(tx, family, "code")?;
+        end(tx, client, family, "code")?;
         return Ok(Outcome::Refused(stale_code(rules)));
     }
     let scopes = read_scopes(&code.scopes)?;
@@ -147,7 +149,7 @@ pub fn refresh(
         if tx.now() < spent_at.plus_ms(rules.reuse_grace_ms) {
             return Err(stale_token(rules).into());
         }
-        end(tx, family, "refresh")?;
+        end(tx, client, family, "refresh")?;
         return Ok(Outcome::Refused(stale_token(rules)));
     }
     if found.expires_at.is_some_and(|end| end <= tx.now()) {
@@ -156,7 +158,7 @@ pub fn refresh(
     let granted = read_scopes(&found.scopes)?;
     let narrowed = narrowed(granted, scope)?;
     if !tokens::spend_refresh(tx, &key)? {
-        end(tx, family, "refresh")?;
+        end(tx, client, family, "refresh")?;
         return Ok(Outcome::Refused(stale_token(rules)));
     }
     Ok(Outcome::Done(give(tx, family, narrowed, granted)?))
@@ -210,11 +212,16 @@ fn hold(tx: &mut Tx<'_>, family: Family, refusal: Refusal) -> Result<(), Stop> {
 }
 
 /// Something came a second time: someone else has it, so nothing that came of it may live.
-fn end(tx: &mut Tx<'_>, family: Family, what: &str) -> Result<(), Stop> {
-    if tokens::revoke_family(tx, family.id)? > 0 {
-        let body = format!("{{\"token\":\"{what}\",\"family\":\"{}\"}}", family.id);
+fn end(tx: &mut Tx<'_>, client: &Client, family: Family, what: &str) -> Result<(), Stop> {
+    let ended = tokens::revoke_family(tx, family.id)?;
+    if ended > 0 {
+        let (id, user) = (family.id.to_string(), family.user_id.to_string());
+        let detail = json!({"token": what, "family": id, "user": user, "tokens": ended});
+        let kind = Kind::TOKEN_REUSE;
+        audit::append(tx, &client.by(), kind, Some(family.app_id), &detail)?;
+        let body = json!({"token": what, "family": id}).to_string();
         let (user, app) = (family.user_id.get(), family.app_id.get());
-        log::append(tx, "token.reuse", user, app, &body)?;
+        log::append(tx, kind.name(), user, app, &body)?;
     }
     Ok(())
 }
@@ -275,6 +282,8 @@ pub fn revoke(tx: &mut Tx<'_>, client: &Client, token: Option<&str>) -> Result<(
         tokens::revoke_oauth2(tx, &key)?
     };
     if was_live {
+        let detail = json!({"token": found.kind, "user": user.to_string()});
+        audit::append(tx, &client.by(), Kind::TOKEN_REVOKE, Some(app), &detail)?;
         log::append(tx, "token.revoke", user.get(), app.get(), "")?;
     }
     Ok(())

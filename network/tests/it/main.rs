@@ -28,6 +28,10 @@ mod portal;
 #[cfg(test)]
 mod posting;
 #[cfg(test)]
+mod record;
+#[cfg(test)]
+mod sealing;
+#[cfg(test)]
 mod sessions;
 #[cfg(test)]
 mod sign_in;

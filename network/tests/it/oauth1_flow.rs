@@ -5,6 +5,7 @@ mod granted;
 
 use base::{Secret, Stop, UserId};
 use network::apps::{self, AccessLevel, App, Kind, NewApp, Permission};
+use network::audit::By;
 use network::oauth1_flow::{
     self as flow, Access, Approved, Gone, Outcome, Pair, Ports, REQUEST_TTL_MS, TRIES,
 };
@@ -45,16 +46,23 @@ pub(crate) async fn ask(
         .await
 }
 
+fn by(user: UserId) -> By {
+    By::user(user, "192.0.2.1")
+}
+
 async fn approve(world: &World, pair: &Pair, user: UserId) -> Result<Approved, Gone> {
     let token = pair.token.clone();
     world
-        .write(move |tx| flow::approve(tx, token.reveal(), user))
+        .write(move |tx| flow::approve(tx, token.reveal(), &by(user)))
         .await
 }
 
 async fn deny(world: &World, pair: &Pair) -> Result<Option<String>, Gone> {
     let token = pair.token.clone();
-    world.write(move |tx| flow::deny(tx, token.reveal())).await
+    let by = by(UserId::new(1));
+    world
+        .write(move |tx| flow::deny(tx, token.reveal(), &by))
+        .await
 }
 
 async fn pending(world: &World, token: &Secret) -> Result<Permission, Gone> {

@@ -8,6 +8,7 @@ mod races;
 use base::pkce::Method;
 use base::{Secret, Stop, UserId};
 use network::apps::{self, AccessLevel, App, Keys, Kind, NewApp, Permission};
+use network::audit::By;
 use network::oauth2_flow::{
     self as flow, AuthorizeRequest, CODE_TTL_MS, CodeExchange, Credentials, Granted, Outcome, Rules,
 };
@@ -17,6 +18,7 @@ use store::Tx;
 use crate::world::{World, on_each_engine};
 
 const CALLBACK: &str = "https://client.example/cb";
+const ADDRESS: &str = "192.0.2.1";
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const SCOPES: &str = "tweet.read users.read offline.access";
 const CODE: &str = "invalid_request: Value passed for the authorization code was invalid.";
@@ -58,6 +60,7 @@ async fn party(world: &World, name: &'static str, kind: Kind) -> Party {
         id: Some(keys.client_id),
         secret: keys.client_secret,
         basic: None,
+        address: ADDRESS.to_owned(),
     };
     Party { app, credentials }
 }
@@ -79,7 +82,7 @@ async fn approve(world: &World, request: AuthorizeRequest, user: UserId) -> Stri
     world
         .write(move |tx| {
             let asked = flow::check(tx, &rules(), &request)?.unwrap();
-            flow::approve(tx, &rules(), &asked, user)
+            flow::approve(tx, &rules(), &asked, &By::user(user, ADDRESS))
         })
         .await
 }

@@ -311,6 +311,14 @@ impl Call {
         Ok(self.home.sealer.page(&scope, limit, token)?)
     }
 
+    /// The address of the client, or empty where there is none.
+    pub fn address(&self) -> String {
+        let address = self.home.front.config.client(&self.head);
+        address
+            .map(|address| address.to_string())
+            .unwrap_or_default()
+    }
+
     /// Runs work that changes nothing.
     pub async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Stop> {
         self.home.store.read(work).await

@@ -1,6 +1,7 @@
 //! OAuth 2.0 app-only: issue and invalidate an app's bearer token (contract §2.4).
 
 use base::{Refusal, Stop, Word};
+use network::audit::By;
 use network::bearer;
 use serde_json::json;
 use store::apps::App;
@@ -50,8 +51,13 @@ pub(crate) fn invalidate(call: Call) -> Pending {
             Some(app) => (app, None),
             None => signed_owner(&call).await?,
         };
+        let by = By {
+            user,
+            address: call.address(),
+            ..By::default()
+        };
         let gone = call
-            .write(move |tx| bearer::invalidate(tx, &app, user, &token))
+            .write(move |tx| bearer::invalidate(tx, &app, &by, &token))
             .await?;
         call.say_whole(&json!({"access_token": gone.reveal()}))
     })

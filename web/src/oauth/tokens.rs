@@ -94,7 +94,12 @@ fn credentials(call: &Call) -> Result<Credentials, Stop> {
     };
     let id = told(call, "client_id");
     let secret = told(call, "client_secret").map(Secret::new);
-    Ok(Credentials { basic, id, secret })
+    Ok(Credentials {
+        basic,
+        id,
+        secret,
+        address: call.address(),
+    })
 }
 
 fn unsupported() -> Refusal {

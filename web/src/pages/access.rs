@@ -135,13 +135,13 @@ async fn connection(call: &Call, grant: Grant) -> Result<Connection, Stop> {
 pub(crate) fn disconnect(call: Call) -> Pending {
     run(async move {
         let visit = Visit::of(&call).await?;
-        let user = visit.signed_in(&call)?.user.id;
+        let by = visit.signed_in(&call)?.by(&visit);
         let sent = forms::taken(&call, &visit).await?;
         let app: Option<AppId> = Id::parse(&sent.text("id"));
         let Some(app) = app else {
             return Ok(errors::page(&call, &visit, Wrong::NotFound, None)?);
         };
-        match call.write(move |tx| grants::revoke(tx, user, app)).await {
+        match call.write(move |tx| grants::revoke(tx, &by, app)).await {
             Ok(()) | Err(Stop::Refused(_)) => Ok(see(LINKS.connected)),
             Err(failed) => Err(failed.into()),
         }

@@ -121,8 +121,8 @@ async fn approve(
     waiting: &Waiting,
     token: &str,
 ) -> Result<Reply, Turn> {
-    let (text, user) = (token.to_owned(), person.user.id);
-    let approved = call.write(move |tx| oauth1_flow::approve(tx, &text, user));
+    let (text, by) = (token.to_owned(), person.by(visit));
+    let approved = call.write(move |tx| oauth1_flow::approve(tx, &text, &by));
     match approved.await? {
         Ok(Approved::Redirect(to)) => Ok(Reply::redirect(&to)),
         Ok(Approved::Pin(pin)) => {
@@ -137,9 +137,15 @@ async fn approve(
     }
 }
 
-async fn deny(call: &Call, visit: &Visit, waiting: &Waiting, token: &str) -> Result<Reply, Turn> {
-    let text = token.to_owned();
-    match call.write(move |tx| oauth1_flow::deny(tx, &text)).await? {
+async fn deny(
+    call: &Call,
+    visit: &Visit,
+    waiting: &Waiting,
+    token: &str,
+) -> Result<Reply, Turn> {
+    let (text, by) = (token.to_owned(), visit.by());
+    let denied = call.write(move |tx| oauth1_flow::deny(tx, &text, &by));
+    match denied.await? {
         Ok(Some(to)) => Ok(Reply::redirect(&to)),
         Ok(None) => {
             let page = Cancelled {

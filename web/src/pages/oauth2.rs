@@ -92,14 +92,17 @@ pub(crate) fn decide(call: Call) -> Pending {
         }
         let found = judged(&call, &visit, request(|name| sent.given(name))).await?;
         let rules = call.home.rules.clone();
+        let by = visit.by();
         match (decision.as_str(), &visit.person) {
-            ("allow", Some(person)) => {
-                let user = person.user.id;
+            ("allow", Some(_)) => {
                 let approve =
-                    move |tx: &mut store::Tx<'_>| oauth2_flow::approve(tx, &rules, &found, user);
+                    move |tx: &mut store::Tx<'_>| oauth2_flow::approve(tx, &rules, &found, &by);
                 Ok(Reply::redirect(&call.write(approve).await?))
             }
-            ("deny", _) => Ok(Reply::redirect(&oauth2_flow::deny(&rules, &found))),
+            ("deny", _) => {
+                let deny = move |tx: &mut store::Tx<'_>| oauth2_flow::deny(tx, &rules, &found, &by);
+                Ok(Reply::redirect(&call.write(deny).await?))
+            }
             _ => {
                 let text = "The form came without a decision.".to_owned();
                 Ok(errors::page(&call, &visit, Wrong::Request(text), None)?)

@@ -107,6 +107,14 @@ impl Visit {
         })
     }
 
+    /// Who acts, as far as it is known.
+    pub(crate) fn by(&self) -> By {
+        match &self.person {
+            Some(person) => person.by(self),
+            None => By::nobody(&self.facts.address),
+        }
+    }
+
     /// The surroundings of a page.
     pub(crate) fn frame(&self, call: &Call) -> Frame {
         Frame {
@@ -144,13 +152,10 @@ impl Person {
 /// Where a request comes from.
 pub(crate) fn facts(call: &Call) -> Facts {
     let head = call.head();
-    let address = call.home.front.config.client(head);
     let agent = head.headers.get(USER_AGENT);
     let agent = agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()));
     Facts {
-        address: address
-            .map(|address| address.to_string())
-            .unwrap_or_default(),
+        address: call.address(),
         user_agent: agent.unwrap_or_default().into_owned(),
     }
 }

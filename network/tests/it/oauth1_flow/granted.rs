@@ -6,7 +6,7 @@ use network::grants;
 use network::oauth1_flow::{self as flow, Gone, REQUEST_TTL_MS};
 use network::tokens::{self, Known};
 
-use super::{CALLBACK, OVER, app, approve, ask, exchange, level_of, pending, verifier};
+use super::{CALLBACK, OVER, app, approve, ask, by, exchange, level_of, pending, verifier};
 use crate::oauth2_flow::events;
 use crate::world::{World, on_each_engine};
 
@@ -78,7 +78,9 @@ fn nobody_is_asked_twice_where_the_app_signs_in() {
         let all = world.write(move |tx| grants::list(tx, ada)).await;
         assert_eq!(all.len(), 1);
         assert_eq!(all[0].permission, Some(Permission::Write));
-        world.write(move |tx| grants::revoke(tx, ada, id)).await;
+        world
+            .write(move |tx| grants::revoke(tx, &by(ada), id))
+            .await;
         assert!(!known(&app, Permission::Read).await);
         assert!(
             world
@@ -94,7 +96,9 @@ fn nobody_is_asked_twice_where_the_app_signs_in() {
         // What was approved and not yet exchanged leads to nothing, even after a new approval.
         let pair = ask(&world, &app, CALLBACK, None).await;
         let code = verifier(approve(&world, &pair, ada).await);
-        world.write(move |tx| grants::revoke(tx, ada, id)).await;
+        world
+            .write(move |tx| grants::revoke(tx, &by(ada), id))
+            .await;
         let later = ask(&world, &app, CALLBACK, None).await;
         approve(&world, &later, ada).await.unwrap();
         assert_eq!(
@@ -102,7 +106,7 @@ fn nobody_is_asked_twice_where_the_app_signs_in() {
             OVER
         );
         let refused = world
-            .refused(move |tx| grants::revoke(tx, UserId::new(5), id))
+            .refused(move |tx| grants::revoke(tx, &by(UserId::new(5)), id))
             .await;
         assert!(refused.contains("app_id"), "{refused}");
         assert_eq!(events(&world, "oauth.revoke").await, 2);

@@ -1,9 +1,11 @@
 //! What an app may ask, and whom a refusal is told.
 
+use base::UserId;
 use network::apps::{self, App, Kind};
+use network::audit::By;
 use network::oauth2_flow::{self as flow, AuthorizeRequest, Ports, Reason, Refused, Rules};
 
-use super::{CALLBACK, VERIFIER, party, question, rules};
+use super::{ADDRESS, CALLBACK, VERIFIER, party, question, rules};
 use crate::world::{World, on_each_engine};
 
 /// What is said, and where: `page: …` or the whole address.
@@ -139,11 +141,12 @@ fn a_denial_is_told_to_the_app() {
         let asked = world.write(work).await.unwrap();
         assert!(asked.plain);
         let whole = "https://client.example/cb?error=access_denied&state=a%20b%26c";
-        assert_eq!(
-            flow::deny(&rules(), &asked),
-            format!("{whole}&iss=https%3A%2F%2Fsocial.example")
-        );
-        assert_eq!(flow::deny(&Rules::default(), &asked), whole);
+        let with_issuer = format!("{whole}&iss=https%3A%2F%2Fsocial.example");
+        for (rules, expected) in [(rules(), with_issuer), (Rules::default(), whole.to_owned())] {
+            let (asked, by) = (asked.clone(), By::user(UserId::new(1), ADDRESS));
+            let denied = world.write(move |tx| flow::deny(tx, &rules, &asked, &by));
+            assert_eq!(denied.await, expected);
+        }
     });
 }
 

@@ -2,13 +2,14 @@
 
 use base::{Scopes, Secret};
 use network::apps::Kind;
+use network::audit::By;
 use network::grants;
 use network::oauth2_flow::{AuthorizeRequest, REFRESH_TTL_MS, Rules};
 use network::tokens::ACCESS_TTL_MS;
 
 use super::{
-    CODE, SCOPES, TOKEN, approve, code, events, exchange, granted, is_live, party, question,
-    refresh, revoke, rules, with_code,
+    ADDRESS, CODE, SCOPES, TOKEN, approve, code, events, exchange, granted, is_live, party,
+    question, refresh, revoke, rules, with_code,
 };
 use crate::world::on_each_engine;
 
@@ -137,7 +138,9 @@ fn a_client_revokes_its_own_and_a_user_everything() {
         assert_eq!(listed, ["mine", "other"]);
         assert_eq!(all[0].scopes, Scopes::parse(SCOPES).unwrap());
         assert_eq!(all[0].permission, None);
-        world.write(move |tx| grants::revoke(tx, ada, app)).await;
+        world
+            .write(move |tx| grants::revoke(tx, &By::user(ada, ADDRESS), app))
+            .await;
         assert!(!is_live(&world, &tokens.access).await && is_live(&world, &kept.access).await);
         let said = exchange(&world, &rules(), &mine, with_code(&waiting)).await;
         assert_eq!(said.unwrap_err(), CODE);

@@ -1,12 +1,13 @@
 //! Many at once: exactly one wins, and nothing lives beside a revocation.
 
 use network::apps::Kind;
+use network::audit::By;
 use network::grants;
 use network::oauth2_flow::{self as flow, Granted, Outcome};
 use store::Tx;
 use tokio::task::JoinSet;
 
-use super::{Party, code, events, granted, is_live, party, refresh, rules, with_code};
+use super::{ADDRESS, Party, code, events, granted, is_live, party, refresh, rules, with_code};
 use crate::world::{World, on_each_engine};
 
 async fn refresh_often(world: &World, party: &Party, from: &Granted, times: usize) -> Vec<Granted> {
@@ -81,7 +82,9 @@ fn nothing_is_given_out_beside_a_revocation() {
         let app = party.app.id;
         for _ in 0..20 {
             let first = granted(&world, &party, ada).await;
-            let revoking = world.store.write(move |tx| grants::revoke(tx, ada, app));
+            let revoking = world
+                .store
+                .write(move |tx| grants::revoke(tx, &By::user(ada, ADDRESS), app));
             let refreshing = async {
                 let token = first.refresh.as_ref().unwrap();
                 refresh(&world, &rules(), &party, token, None).await
