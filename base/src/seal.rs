@@ -2,11 +2,13 @@
 //! database, and bound to the place where they are stored.
 
 use std::fmt;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
+use parking_lot::RwLock;
 use sha2::{Digest, Sha256};
 
 use crate::secret::same;
@@ -90,9 +92,13 @@ impl fmt::Debug for MasterKey {
     }
 }
 
-/// The key that seals and those that still open what was sealed before.
+/// The key that seals and those that still open what was sealed before. Clones share one ring, so
+/// that a new key is everywhere at once.
 #[derive(Clone, Debug)]
-pub struct Keyring {
+pub struct Keyring(Arc<RwLock<Ring>>);
+
+#[derive(Debug)]
+struct Ring {
     current: MasterKey,
     old: Vec<MasterKey>,
 }
@@ -119,8 +125,25 @@ impl From<CannotOpen> for Fault {
 
 impl Keyring {
     /// A ring of the key that seals and older ones that only open.
-    pub const fn new(current: MasterKey, old: Vec<MasterKey>) -> Self {
-        Self { current, old }
+    pub fn new(current: MasterKey, old: Vec<MasterKey>) -> Self {
+        Self(Arc::new(RwLock::new(Ring { current, old })))
+    }
+
+    /// Seals with another key from now on; the one before still opens.
+    pub fn turn(&self, next: MasterKey) {
+        let mut ring = self.0.write();
+        let before = std::mem::replace(&mut ring.current, next);
+        ring.old.push(before);
+    }
+
+    /// The short name of the key that seals.
+    pub fn current(&self) -> KeyId {
+        self.0.read().current.id()
+    }
+
+    /// The short names of those that only open.
+    pub fn old(&self) -> Vec<KeyId> {
+        self.0.read().old.iter().map(MasterKey::id).collect()
     }
 
     /// Seals a secret for its place, `table.column:row id`: key id, nonce, ciphertext.
@@ -130,16 +153,18 @@ impl Keyring {
             msg: plain,
             aad: place.as_bytes(),
         };
-        let shut = self.current.cipher().encrypt(&XNonce::from(nonce), payload);
+        let current = self.0.read().current.clone();
+        let shut = current.cipher().encrypt(&XNonce::from(nonce), payload);
         let shut = shut.map_err(|error| Fault::new(format!("seal a secret: {error}")))?;
-        Ok([&self.current.id()[..], &nonce[..], &shut[..]].concat())
+        Ok([&current.id()[..], &nonce[..], &shut[..]].concat())
     }
 
     /// Opens what was sealed for this same place, with whichever key it was sealed.
     pub fn open(&self, place: &str, sealed: &[u8]) -> Result<Vec<u8>, CannotOpen> {
         let (id, rest) = split::<KEY_ID>(sealed)?;
         let (nonce, shut) = split::<NONCE>(rest)?;
-        let mut keys = self.keys().filter(|key| key.id() == id).peekable();
+        let ring = self.0.read();
+        let mut keys = ring.keys().filter(|key| key.id() == id).peekable();
         if keys.peek().is_none() {
             return Err(CannotOpen::UnknownKey(id));
         }
@@ -153,9 +178,11 @@ impl Keyring {
 
     /// Whether a sealed secret needs no new seal after the keys were changed.
     pub fn sealed_with_current(&self, sealed: &[u8]) -> bool {
-        sealed.starts_with(&self.current.id())
+        sealed.starts_with(&self.current())
     }
+}
 
+impl Ring {
     fn keys(&self) -> impl Iterator<Item = &MasterKey> {
         std::iter::once(&self.current).chain(&self.old)
     }
@@ -166,7 +193,8 @@ fn split<const N: usize>(bytes: &[u8]) -> Result<([u8; N], &[u8]), CannotOpen> {
     Ok((*head, rest))
 }
 
-fn hex(id: KeyId) -> String {
+/// A key's short name as it is written.
+pub fn hex(id: KeyId) -> String {
     format!("{:08x}", u32::from_be_bytes(id))
 }
 
@@ -238,6 +266,20 @@ mod tests {
         assert!(!turned.sealed_with_current(&shut));
         let again = turned.seal(PLACE, b"secret", &Chance::Os).unwrap();
         assert!(turned.sealed_with_current(&again));
+    }
+
+    #[test]
+    fn a_ring_is_turned_wherever_it_is_held() {
+        let ring = ring(1);
+        let held = ring.clone();
+        let shut = held.seal(PLACE, b"secret", &Chance::Os).unwrap();
+        ring.turn(key(2));
+        assert_eq!(
+            (held.current(), held.old()),
+            (key(2).id(), vec![key(1).id()])
+        );
+        assert_eq!(held.open(PLACE, &shut).unwrap(), b"secret");
+        assert!(!held.sealed_with_current(&shut));
     }
 
     #[test]

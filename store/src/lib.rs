@@ -36,6 +36,7 @@ pub mod recount;
 pub mod replies;
 pub mod reposts;
 pub mod request_tokens;
+pub mod rewrap;
 pub mod sessions;
 pub mod spaces;
 pub mod subscriptions;

@@ -62,6 +62,7 @@ fn act(common: &Common, verb: Verb) -> Result<ExitCode, Exit> {
         Verb::Token(verb) => command::ask(common, command::Command::Token(verb))?,
         Verb::Invite(args) => command::ask(common, command::Command::Invite(args))?,
         Verb::Audit(verb) => command::ask(common, command::Command::Audit(verb))?,
+        Verb::Keys(verb) => command::ask(common, command::Command::Keys(verb))?,
         Verb::Space(verb) => command::ask(common, command::Command::Space(verb))?,
         Verb::Sign(verb) => tools::explain(common, verb, output)?,
         Verb::Import(verb) => command::ask(common, command::Command::Import(verb))?,

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::common::Flag;
 use crate::command::{
     AppCommand, AuditCommand, Backup, CommunityCommand, Export, FollowCommand, ImportCommand,
-    Invite, PlaceCommand, PollCommand, PostCommand, SignCommand, SpaceCommand, TokenCommand,
+    Invite, KeysCommand, PlaceCommand, PollCommand, PostCommand, SignCommand, SpaceCommand, TokenCommand,
     UserCommand,
 };
 
@@ -51,6 +51,9 @@ pub(crate) enum Verb {
     /// What was done to accounts and apps, by whom and from where
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// The master key that stored secrets are sealed with
+    #[command(subcommand)]
+    Keys(KeysCommand),
     /// Spaces and who takes part in them
     #[command(subcommand)]
     Space(SpaceCommand),

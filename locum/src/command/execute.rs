@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use store::recount;
 
 use super::{
-    Command, apps, audit, backup, communities, export, follows, import, invite, places, polls,
+    Command, apps, audit, backup, communities, export, follows, import, invite, keys, places, polls,
     posts, sign, spaces, tokens, users,
 };
 use crate::exit::{Exit, words};
@@ -52,6 +52,7 @@ pub(crate) async fn execute(world: &World, command: Command) -> Result<Value, St
             let report = backup::execute(world, &command).await;
             transferred(world, Kind::DATA_BACKUP, report).await
         }
+        Command::Keys(command) => keys::execute(world, command).await,
         Command::Fsck => check(world).await,
     }
 }

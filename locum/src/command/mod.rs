@@ -13,6 +13,7 @@ mod find;
 mod follows;
 mod import;
 mod invite;
+mod keys;
 mod places;
 mod polls;
 mod posts;
@@ -34,6 +35,7 @@ pub(crate) use export::Export;
 pub(crate) use follows::FollowCommand;
 pub(crate) use import::ImportCommand;
 pub(crate) use invite::Invite;
+pub(crate) use keys::KeysCommand;
 pub(crate) use places::PlaceCommand;
 pub(crate) use polls::PollCommand;
 pub(crate) use posts::PostCommand;
@@ -82,6 +84,8 @@ pub(crate) enum Command {
     Export(Export),
     /// A copy of the database.
     Backup(Backup),
+    /// The master key.
+    Keys(KeysCommand),
     /// Counts everything again.
     Fsck,
 }
@@ -105,6 +109,7 @@ impl Command {
             Self::Import(_) => "importing",
             Self::Export(_) => "exporting",
             Self::Backup(_) => "copying",
+            Self::Keys(_) => "sealing",
             Self::Fsck => "counting",
         }
     }
@@ -125,6 +130,7 @@ impl Command {
             | Self::Invite(_)
             | Self::Audit(_)
             | Self::Space(_)
+            | Self::Keys(_)
             | Self::Fsck => Ok(()),
             Self::Token(command) => command.prepare(),
             Self::Sign(command) => command.prepare(),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use base::seal::{Keyring, MasterKey};
+use base::seal::{Keyring, MasterKey, hex};
 use base::{Chance, Fault};
 
 use super::folder::write_private;
@@ -12,9 +12,58 @@ use crate::exit::Exit;
 /// The ring of keys that the settings lead to. `new`: the folder is being made, so that a key may
 /// be as well.
 pub(crate) fn master_key(settings: &Settings, chance: &Chance, new: bool) -> Result<Keyring, Exit> {
-    let old = settings.keys.old.iter().map(|path| read(path));
+    let mut old = settings.keys.old.clone();
+    if let Some(file) = key_file(settings) {
+        old.extend(put_aside(&file));
+    }
+    let old = old.iter().map(|path| read(path));
     let old = old.collect::<Result<Vec<_>, Exit>>()?;
     Ok(Keyring::new(current(settings, chance, new)?, old))
+}
+
+/// The file that the key is read from; none where the configuration holds the key itself.
+pub(crate) fn key_file(settings: &Settings) -> Option<PathBuf> {
+    match (&settings.keys.file, &settings.keys.line) {
+        (Some(file), _) => Some(file.clone()),
+        (None, Some(_)) => None,
+        (None, None) => Some(settings.data_dir.join("master.key")),
+    }
+}
+
+/// Keys that a rotation has put beside their successor: its name, a dot, and eight digits.
+fn put_aside(file: &Path) -> Vec<PathBuf> {
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let Ok(entries) = std::fs::read_dir(folder.unwrap_or(Path::new("."))) else {
+        return Vec::new();
+    };
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let is_old = |path: &PathBuf| {
+        let found = path.file_name().unwrap_or_default().to_string_lossy();
+        let rest = found
+            .strip_prefix(&*name)
+            .and_then(|rest| rest.strip_prefix('.'));
+        rest.is_some_and(|id| id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    let mut found: Vec<_> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(is_old)
+        .collect();
+    found.sort();
+    found
+}
+
+/// Puts a new key in the place of the one in a file, and that one beside it. At every moment the
+/// file holds a whole key, and the one before is there as well.
+pub(crate) fn replace(file: &Path, chance: &Chance) -> Result<MasterKey, Exit> {
+    let before = read(file)?;
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}", hex(before.id())));
+    write_private(&file.with_file_name(name), before.encode().reveal())?;
+    let next = MasterKey::new(chance)?;
+    write_private(file, next.encode().reveal())?;
+    Ok(next)
 }
 
 fn current(settings: &Settings, chance: &Chance, new: bool) -> Result<MasterKey, Exit> {

@@ -8,7 +8,7 @@ mod sealed;
 mod wait;
 
 pub(crate) use folder::{writable, write_private};
-pub(crate) use key::{master_key, new_key_file};
+pub(crate) use key::{key_file, master_key, new_key_file, replace};
 pub(crate) use open::{
     COMMANDS_NODE, Creating, Found, agree, chance, find, open, open_store, options,
 };

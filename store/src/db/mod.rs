@@ -15,7 +15,7 @@ mod value;
 pub use job::Work;
 pub use migrate::{Applied, Migration};
 pub use tx::Tx;
-pub(crate) use value::Row;
+pub(crate) use value::{Row, Value};
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -108,6 +108,22 @@ impl<'c> Tx<'c> {
             .map_err(Fault::when("a decrypted secret"))
     }
 
+    /// The same for bytes.
+    pub(crate) fn seal_bytes(&self, place: &str, plain: &[u8]) -> Result<Vec<u8>, Fault> {
+        let context = self.context;
+        context.keyring.seal(place, plain, &context.chance)
+    }
+
+    /// What was sealed for a place; none where it was not.
+    pub(crate) fn opened(&self, place: &str, sealed: &[u8]) -> Option<Vec<u8>> {
+        self.context.keyring.open(place, sealed).ok()
+    }
+
+    /// Whether a sealed secret needs no new seal.
+    pub(crate) fn is_sealed_with_current(&self, sealed: &[u8]) -> bool {
+        self.context.keyring.sealed_with_current(sealed)
+    }
+
     /// All rows of a query.
     pub(crate) fn rows<T>(
         &mut self,

@@ -137,12 +137,7 @@ async fn approve(
     }
 }
 
-async fn deny(
-    call: &Call,
-    visit: &Visit,
-    waiting: &Waiting,
-    token: &str,
-) -> Result<Reply, Turn> {
+async fn deny(call: &Call, visit: &Visit, waiting: &Waiting, token: &str) -> Result<Reply, Turn> {
     let (text, by) = (token.to_owned(), visit.by());
     let denied = call.write(move |tx| oauth1_flow::deny(tx, &text, &by));
     match denied.await? {

@@ -1,0 +1,138 @@
+//! `locum keys`: the master key, and what is sealed with it.
+
+use base::seal::{KeyId, hex};
+use base::{Refusal, Stop};
+use clap::Subcommand;
+use network::audit::{self, By, Kind as Act};
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::rewrap::{self, Cursor};
+
+use crate::world::{self, World};
+
+/// Rows in one transaction, so that nobody waits for long.
+const ROWS: i64 = 200;
+
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// What may be done about the master key.
+#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum KeysCommand {
+    /// Names the keys, and counts what is sealed with the current one
+    Show,
+    /// Puts a new master key in the place of the old one, which is kept beside it
+    Rotate {
+        /// Then seals everything anew with it
+        #[arg(long)]
+        rewrap: bool,
+    },
+    /// Seals everything anew that is sealed with an older key; goes on where it was broken off
+    Rewrap,
+}
+
+/// Does it.
+pub(super) async fn execute(world: &World, command: KeysCommand) -> Result<Value, Stop> {
+    match command {
+        KeysCommand::Show => show(world).await,
+        KeysCommand::Rotate { rewrap: false } => {
+            rotate(world).await?;
+            show(world).await
+        }
+        KeysCommand::Rotate { rewrap: true } => {
+            rotate(world).await?;
+            seal_anew(world).await
+        }
+        KeysCommand::Rewrap => seal_anew(world).await,
+    }
+}
+
+async fn show(world: &World) -> Result<Value, Stop> {
+    let (_, current) = walk(world, true).await?;
+    Ok(shown(world, json!({ "sealed_with_current": current })))
+}
+
+async fn seal_anew(world: &World) -> Result<Value, Stop> {
+    let (sealed, current) = walk(world, false).await?;
+    let by = name(world);
+    let note = json!({ "key": by, "sealed": sealed });
+    let noted = world.store.write(move |tx| {
+        Ok(audit::append(
+            tx,
+            &By::operator(),
+            Act::KEY_REWRAP,
+            None,
+            &note,
+        )?)
+    });
+    noted.await?;
+    Ok(shown(
+        world,
+        json!({ "sealed_anew": sealed, "sealed_with_current": current }),
+    ))
+}
+
+/// What every answer says of the keys, and this.
+fn shown(world: &World, mut more: Value) -> Value {
+    let old = world.store.context().keyring.old();
+    let old: Vec<String> = old.into_iter().map(hex).collect();
+    if let Some(map) = more.as_object_mut() {
+        map.insert("current".to_owned(), name(world).into());
+        map.insert("old".to_owned(), old.into());
+    }
+    more
+}
+
+fn name(world: &World) -> String {
+    let current: KeyId = world.store.context().keyring.current();
+    hex(current)
+}
+
+/// A new key: in its file first, so that nothing is ever sealed with a key that may be lost.
+async fn rotate(world: &World) -> Result<(), Stop> {
+    let Some(file) = world::key_file(&world.settings) else {
+        let message = "the configuration holds the master key itself: put a new one there, name the \
+                       old one in secrets.old_master_key_files, start again and run `locum keys rewrap`";
+        return Err(Refusal::invalid("master_key", "", message).into());
+    };
+    let before = name(world);
+    {
+        // File and ring change together: of two at once, neither loses the other's key.
+        let _alone = ONE_AT_A_TIME.lock();
+        let next = world::replace(&file, &base::Chance::Os)
+            .map_err(|exit| base::Fault::new(exit.message().to_owned()))?;
+        world.store.context().keyring.turn(next);
+    }
+    let note = json!({ "before": before, "key": name(world) });
+    let noted = world.store.write(move |tx| {
+        Ok(audit::append(
+            tx,
+            &By::operator(),
+            Act::KEY_ROTATE,
+            None,
+            &note,
+        )?)
+    });
+    noted.await
+}
+
+/// Looks at every secret, some at a time; answers how many were sealed anew, and how many are sealed
+/// with the current key.
+async fn walk(world: &World, count: bool) -> Result<(u64, u64), Stop> {
+    let (mut sealed, mut current) = (0, 0);
+    let mut next = Some(Cursor::default());
+    while let Some(from) = next {
+        let step = move |tx: &mut store::Tx<'_>| Ok(rewrap::step(tx, &from, ROWS, count)?);
+        let step = if count {
+            world.store.read(step).await?
+        } else {
+            world.store.write(step).await?
+        };
+        sealed += step.sealed;
+        current += step.current;
+        world.progress.at(current, None);
+        next = step.next;
+    }
+    Ok((sealed, current))
+}
