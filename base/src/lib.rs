@@ -3,6 +3,7 @@
 
 pub mod chance;
 pub mod clock;
+pub mod entitlement;
 pub mod fault;
 pub mod id;
 pub mod oauth1;
@@ -19,6 +20,7 @@ pub mod time;
 
 pub use chance::Chance;
 pub use clock::Clock;
+pub use entitlement::Entitlement;
 pub use fault::Fault;
 pub use id::{AppId, Id, PostId, UserId};
 pub use permit::{Credential, Permit};

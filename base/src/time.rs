@@ -53,6 +53,27 @@ impl Time {
         format!("{year:04}-{month:02}-{day:02}")
     }
 
+    /// `Wed Aug 27 13:08:45 +0000 2008`, the form of the older interface.
+    pub fn older(self) -> String {
+        // 1970 began on a Thursday.
+        const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+        const MONTHS: [&str; 12] = [
+            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+        ];
+        fn word(words: &[&'static str], at: i64) -> &'static str {
+            usize::try_from(at)
+                .ok()
+                .and_then(|at| words.get(at).copied())
+                .unwrap_or_default()
+        }
+        let days = self.seconds().div_euclid(DAY);
+        let (year, month, day) = civil(days);
+        let (weekday, month) = (word(&DAYS, days.rem_euclid(7)), word(&MONTHS, month - 1));
+        let in_day = self.seconds().rem_euclid(DAY);
+        let (hours, minutes, seconds) = (in_day / 3600, in_day / 60 % 60, in_day % 60);
+        format!("{weekday} {month} {day:02} {hours:02}:{minutes:02}:{seconds:02} +0000 {year:04}")
+    }
+
     /// Appends `YYYY-MM-DDTHH:MM:SS.mmmZ`, the form of every v2 answer.
     pub fn write_iso(self, out: &mut String) {
         let seconds = self.seconds();
@@ -178,6 +199,16 @@ fn civil(days: i64) -> (i64, i64, i64) {
 #[cfg(test)]
 mod tests {
     use super::Time;
+
+    #[test]
+    fn the_older_form_names_day_and_month() {
+        let time = Time::parse("2008-08-27T13:08:45Z").unwrap();
+        assert_eq!(time.older(), "Wed Aug 27 13:08:45 +0000 2008");
+        assert_eq!(
+            Time::from_seconds(-1).older(),
+            "Wed Dec 31 23:59:59 +0000 1969"
+        );
+    }
 
     #[test]
     fn reads_what_it_writes() {

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use base::{AppId, Chance, Fault, Refusal, Secret, Stop, UserId};
+use base::{AppId, Chance, Entitlement, Fault, Refusal, Secret, Stop, UserId};
 use store::{Tx, apps, log};
 
 pub use crate::authenticator::{AuthConfig, AuthRequest, Authenticator, Caller, Signed};
@@ -68,6 +68,18 @@ words! {
         SelfServe = "self-serve",
         /// Enterprise.
         Enterprise = "enterprise",
+    }
+}
+
+impl AccessLevel {
+    /// What an app of this tier is entitled to until an operator says otherwise. A server of one's
+    /// own serves what the public one has taken from small apps; the full archive is opened to
+    /// them one by one.
+    pub const fn entitlements(self) -> &'static [Entitlement] {
+        match self {
+            Self::SelfServe => &[Entitlement::Blocks, Entitlement::FollowsAndLikes],
+            Self::Enterprise => &Entitlement::ALL,
+        }
     }
 }
 
@@ -159,7 +171,7 @@ pub fn create(tx: &mut Tx<'_>, new: &NewApp) -> Result<(App, Keys), Stop> {
         request_email: new.request_email,
         sign_in: new.sign_in,
         access_level: new.access_level.name().to_owned(),
-        entitlements: String::new(),
+        entitlements: listed(new.access_level.entitlements()),
         callback_urls: new.callback_urls.join("\n"),
         vocabulary: String::new(),
     };
@@ -329,6 +341,46 @@ pub fn set_details(tx: &mut Tx<'_>, id: AppId, details: &Details<'_>) -> Result<
     app.sign_in = details.sign_in.unwrap_or(app.sign_in);
     changed(tx, &app, "app.update")?;
     Ok(app)
+}
+
+/// What an operator decides about an app.
+#[derive(Clone, Debug, Default)]
+pub struct Access {
+    /// Its tier, with all that comes with it; none: it stays.
+    pub level: Option<AccessLevel>,
+    /// What it is entitled to beyond that.
+    pub allowed: Vec<Entitlement>,
+    /// What it is not entitled to after all.
+    pub refused: Vec<Entitlement>,
+}
+
+/// Changes the tier of an app and what it is entitled to; its next call is judged by it.
+pub fn set_access(tx: &mut Tx<'_>, id: AppId, access: &Access) -> Result<App, Stop> {
+    let mut app = find(tx, id)?;
+    let mut held = match access.level {
+        Some(level) => {
+            level.name().clone_into(&mut app.access_level);
+            level.entitlements().to_vec()
+        }
+        None => entitlements(&app),
+    };
+    held.extend(&access.allowed);
+    held.retain(|one| !access.refused.contains(one));
+    app.entitlements = listed(&held);
+    changed(tx, &app, "app.update")?;
+    Ok(app)
+}
+
+/// What an app is entitled to.
+pub fn entitlements(app: &App) -> Vec<Entitlement> {
+    let all = Entitlement::ALL.into_iter();
+    all.filter(|one| one.is_in(&app.entitlements)).collect()
+}
+
+/// As stored: each once, in their own order.
+fn listed(held: &[Entitlement]) -> String {
+    let held = Entitlement::ALL.iter().filter(|one| held.contains(one));
+    held.map(|one| one.name()).collect::<Vec<_>>().join(" ")
 }
 
 /// Deletes an app: all its tokens are dead with the commit.

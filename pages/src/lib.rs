@@ -43,7 +43,7 @@ pub use keys::{Key, KeyKind, Keys, Regenerate, Shown, Value};
 pub use landing::Landing;
 pub use mailbox::{Letter, LetterLine, LetterPage, Mailbox};
 pub use page::{Page, Pager};
-pub use portal::{App, AppForm, AppKind, AppRow, AppSettings, Apps, NewApp, Tab};
+pub use portal::{App, AppAccess, AppForm, AppKind, AppRow, AppSettings, Apps, NewApp, Tab};
 pub use recover::{Confirmation, Confirmed, Forgotten, Reset, ResetState};
 pub use samples::{Sample, samples};
 pub use sign::{Cancel, SignIn, SignOut, SignUp};

@@ -251,8 +251,19 @@ pub struct AppSettings {
     pub frame: Frame,
     /// The app, as stored.
     pub app: App,
+    /// What an operator has opened to it.
+    pub access: AppAccess,
     /// What was typed.
     pub form: AppForm,
+}
+
+/// What an operator decides about an app.
+#[derive(Clone, Default)]
+pub struct AppAccess {
+    /// Its tier.
+    pub tier: String,
+    /// Each part of the interface that is opened to apps one by one, and whether to this one.
+    pub parts: Vec<(String, bool)>,
 }
 
 impl AppSettings {

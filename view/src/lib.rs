@@ -10,6 +10,7 @@ mod messages;
 mod news;
 mod notes;
 mod object;
+mod older;
 mod others;
 mod out;
 mod places;
@@ -30,6 +31,7 @@ pub use answer::{
 pub use communities::{communities, community};
 pub use lists::{list, lists};
 pub use object::Object;
+pub use older::older_user;
 pub use shown::{Audience, Expansion, Json, Member, Shown, When};
 pub use spaces::{space, spaces, spaces_asked};
 pub use wants::Wants;

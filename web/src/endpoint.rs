@@ -3,7 +3,7 @@
 
 use std::pin::Pin;
 
-use base::{Permit, Scopes, Stop};
+use base::{Entitlement, Permit, Scopes, Stop};
 
 use crate::call::{Call, Reply};
 
@@ -25,6 +25,8 @@ pub struct Endpoint {
     pub about: &'static str,
     /// Which credentials are accepted.
     pub permit: Permit,
+    /// What the app must be entitled to.
+    pub needs: Option<Entitlement>,
     /// How often it may be called.
     pub limits: Limits,
     /// Path and query parameters.
@@ -212,6 +214,7 @@ impl Endpoint {
         aliases: &[],
         about: "",
         permit: Permit::NOBODY,
+        needs: None,
         // Contract §4: operations without published figures.
         limits: Limits {
             app: &[quarter(300)],
@@ -239,6 +242,15 @@ impl Endpoint {
     pub const fn permit(self, letters: &str, scopes: Scopes) -> Self {
         Self {
             permit: Permit::of(letters, scopes),
+            ..self
+        }
+    }
+
+    /// Is for apps with this entitlement only.
+    #[must_use]
+    pub const fn needs(self, entitlement: Entitlement) -> Self {
+        Self {
+            needs: Some(entitlement),
             ..self
         }
     }

@@ -65,6 +65,9 @@ fn operation(endpoint: &Endpoint) -> Value {
     }
     facts.insert("responses".into(), responses(endpoint));
     facts.insert("security".into(), security(endpoint));
+    if let Some(needed) = endpoint.needs {
+        facts.insert("x-entitlement".into(), needed.name().into());
+    }
     let windows = |windows: &[Window]| windows.iter().copied().map(window).collect::<Vec<_>>();
     let (app, user) = (windows(endpoint.limits.app), windows(endpoint.limits.user));
     facts.insert("x-rate-limits".into(), json!({ "app": app, "user": user }));

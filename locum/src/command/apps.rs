@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use base::{AppId, Fault, Refusal, Stop};
+use base::{AppId, Entitlement, Fault, Refusal, Stop};
 use clap::{Args, Subcommand};
 use network::apps::{self, App, Keys, Which};
 use network::audit::Kind as Act;
@@ -50,11 +50,30 @@ pub(crate) enum AppCommand {
         /// web, automated, native or single-page
         kind: String,
     },
+    /// Sets the tier of an app, and what it is entitled to beyond or short of it
+    Access(Access),
     /// Deletes an app with all its tokens
     Delete {
         /// Id, API key, client id or name
         app: String,
     },
+}
+
+/// What an app may use.
+#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Access {
+    /// Id, API key, client id or name
+    app: String,
+    /// self-serve or enterprise, with all that comes with it
+    #[arg(long)]
+    level: Option<String>,
+    /// Entitles it to full_archive, blocks or follows_and_likes; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    allow: Vec<String>,
+    /// Ends such an entitlement; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    refuse: Vec<String>,
 }
 
 /// A new app.
@@ -124,6 +143,10 @@ pub(super) async fn execute(world: &World, command: AppCommand) -> Result<Value,
             });
             changed.await.map(|app| speak(&app))
         }
+        AppCommand::Access(asked) => {
+            let changed = store.write(move |tx| set_access(tx, &asked));
+            changed.await.map(|app| speak(&app))
+        }
         AppCommand::Delete { app } => {
             let deleted = store.write(move |tx| {
                 let found = find::app(tx, &app)?;
@@ -183,6 +206,35 @@ fn list(tx: &mut store::Tx<'_>, owner: Option<&str>) -> Result<Value, Stop> {
     Ok(rows.iter().map(row).collect())
 }
 
+fn set_access(tx: &mut store::Tx<'_>, asked: &Access) -> Result<App, Stop> {
+    let level = asked.level.as_deref();
+    let access = apps::Access {
+        level: level.map(|level| word("level", level)).transpose()?,
+        allowed: entitlements("allow", &asked.allow)?,
+        refused: entitlements("refuse", &asked.refuse)?,
+    };
+    let id = find::app(tx, &asked.app)?.id;
+    let app = apps::set_access(tx, id, &access)?;
+    let detail = json!({
+        "changed": ["access"],
+        "access_level": app.access_level,
+        "entitlements": app.entitlements,
+    });
+    note(tx, Act::APP_UPDATE, id, &detail)?;
+    Ok(app)
+}
+
+fn entitlements(flag: &'static str, names: &[String]) -> Result<Vec<Entitlement>, Refusal> {
+    let known = |name: &String| {
+        Entitlement::parse(name).ok_or_else(|| {
+            let all = Entitlement::ALL.map(Entitlement::name).join(", ");
+            let message = format!("{flag}: [{name}] is none of {all}");
+            Refusal::invalid(flag, name, message)
+        })
+    };
+    names.iter().map(known).collect()
+}
+
 fn rotate(tx: &mut store::Tx<'_>, app: &str, word: &str) -> Result<Value, Stop> {
     let which = match word {
         "api" => Which::Api,
@@ -236,6 +288,7 @@ fn speak(app: &App) -> Value {
         "kind": app.kind,
         "permission": app.permission,
         "access_level": app.access_level,
+        "entitlements": apps::entitlements(app).into_iter().map(Entitlement::name).collect::<Vec<_>>(),
         "callback_urls": app.callback_urls.lines().collect::<Vec<_>>(),
         "request_email": app.request_email,
         "sign_in": app.sign_in,

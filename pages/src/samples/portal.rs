@@ -1,5 +1,7 @@
 use super::{HOSTILE, HOSTILE_URL, ada, app, hostile, hostile_app, minutes, told};
-use crate::{App, AppForm, AppKind, AppRow, AppSettings, Apps, Field, Level, NewApp, Pager};
+use crate::{
+    App, AppAccess, AppForm, AppKind, AppRow, AppSettings, Apps, Field, Level, NewApp, Pager,
+};
 
 fn row(app: App, description: &str, kind: AppKind, level: Level) -> AppRow {
     AppRow {
@@ -114,7 +116,23 @@ pub(crate) fn new_app() -> Vec<(&'static str, NewApp)> {
 }
 
 pub(crate) fn app_settings() -> Vec<(&'static str, AppSettings)> {
-    let of = |frame, app, form| AppSettings { frame, app, form };
+    let access = |tier: &str| AppAccess {
+        tier: tier.to_owned(),
+        parts: vec![
+            ("Blocking users".to_owned(), true),
+            (tier.to_owned(), false),
+        ],
+    };
+    let of = |frame, app: App, form: AppForm| AppSettings {
+        access: access(if form.action == HOSTILE {
+            HOSTILE
+        } else {
+            "self-serve"
+        }),
+        frame,
+        app,
+        form,
+    };
     vec![
         ("saved", of(told(ada(), "Saved"), app(), filled())),
         ("refused", of(ada(), app(), refused())),

@@ -1,6 +1,6 @@
 //! Blocks, of users and of their direct messages.
 
-use base::Scope;
+use base::{Entitlement, Scope};
 
 use super::shared::{EDGE, OWN, READ, TARGET, USER, USER_FIELDS, page};
 use crate::endpoint::{Body, Endpoint, day, quarter};
@@ -18,6 +18,7 @@ pub static BLOCKS: &[Endpoint] = &[
         .act(v2::blocks::block)
         .about("Blocks a user as the authenticated user.")
         .permit("12", READ.with(Scope::BlockWrite))
+        .needs(Entitlement::Blocks)
         .limits(&[], &[quarter(50)])
         .params(&[OWN])
         .body(Body::Json(&[TARGET])),
@@ -29,6 +30,7 @@ pub static BLOCKS: &[Endpoint] = &[
     .act(v2::blocks::unblock)
     .about("Lifts a block of the authenticated user.")
     .permit("12", READ.with(Scope::BlockWrite))
+    .needs(Entitlement::Blocks)
     .limits(&[], &[quarter(50)])
     .params(&[EDGE]),
     Endpoint::new("blockUsersDms", "POST", "/2/users/{id}/dm/block")

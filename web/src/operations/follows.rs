@@ -1,6 +1,6 @@
 //! Follows.
 
-use base::Scope;
+use base::{Entitlement, Scope};
 
 use super::shared::{EDGE, OWN, READ, TARGET, USER, USER_FIELDS, page};
 use crate::endpoint::{Body, Endpoint, quarter};
@@ -12,6 +12,7 @@ pub static FOLLOWS: &[Endpoint] = &[
         .act(v2::follows::follow)
         .about("Follows a user, or asks to, as the authenticated user.")
         .permit("12", READ.with(Scope::FollowsWrite))
+        .needs(Entitlement::FollowsAndLikes)
         .limits(&[], &[quarter(50)])
         .params(&[OWN])
         .body(Body::Json(&[TARGET])),

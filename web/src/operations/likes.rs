@@ -1,6 +1,6 @@
 //! Likes.
 
-use base::Scope;
+use base::{Entitlement, Scope};
 
 use super::shared::{OWN, POST, POST_FIELDS, POST_ID, POST_OF_USER, READ, USER, USER_FIELDS, page};
 use crate::endpoint::{Body, Endpoint, day, quarter};
@@ -12,6 +12,7 @@ pub static LIKES: &[Endpoint] = &[
         .act(v2::likes::like)
         .about("Likes a post as the authenticated user.")
         .permit("12", READ.with(Scope::LikeWrite))
+        .needs(Entitlement::FollowsAndLikes)
         .limits(&[], &[quarter(50), day(1_000)])
         .params(&[OWN])
         .body(Body::Json(&[POST_ID])),

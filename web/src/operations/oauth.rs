@@ -70,17 +70,22 @@ pub static OAUTH1: &[Endpoint] = &[
         "GET",
         "/1.1/account/verify_credentials.json",
     )
+    .act(oauth::legacy::verify)
     .about("The authenticated user, in the form of the older interface.")
     .permit("1", Scopes::NONE)
     .limits(&[], &[quarter(75)])
     .params(&[&[
-        Param::query("include_email", Kind::Bool, "Whether to show the email."),
+        Param::query("include_email", YES_OR_NO, "Whether to show the email."),
         Param::query(
             "include_entities",
-            Kind::Bool,
-            "Whether to show the entities.",
+            YES_OR_NO,
+            "Taken, and not heeded: the entities are there.",
         ),
-        Param::query("skip_status", Kind::Bool, "Whether to leave the post out."),
+        Param::query(
+            "skip_status",
+            YES_OR_NO,
+            "Taken, and not heeded: no post is there.",
+        ),
     ]])
     .accent(Accent::Legacy),
 ];
@@ -150,6 +155,8 @@ pub static OAUTH2: &[Endpoint] = &[
         .accent(Accent::OAuth2),
 ];
 
+/// As released clients of the older interface write it.
+const YES_OR_NO: Kind = Kind::OneOf(&["true", "false", "True", "False", "t", "f", "1", "0"]);
 const TEXT: Kind = Kind::Text(0, ANY_LENGTH);
 const WORDS: Shape = Shape::Text(0, ANY_LENGTH);
 const PER_APP: &[Window] = &[quarter(500)];

@@ -1,6 +1,6 @@
 //! Search over posts, and counts of what a search would find.
 
-use base::Scopes;
+use base::{Entitlement, Scopes};
 use view::Object;
 
 use super::shared::{
@@ -25,6 +25,7 @@ pub static SEARCH: &[Endpoint] = &[
     Endpoint::new("searchPostsAll", "GET", "/2/<posts>/search/all")
         .about("Posts of all time that match a query.")
         .permit("A", Scopes::NONE)
+        .needs(Entitlement::FullArchive)
         .limits(&[quarter(300), second(1)], &[])
         .params(&[
             &[query(4_096), max_results(10, 500, 10)],
@@ -41,6 +42,7 @@ pub static SEARCH: &[Endpoint] = &[
     Endpoint::new("getPostsCountsAll", "GET", "/2/<posts>/counts/all")
         .about("How many posts of all time match a query, span by span.")
         .permit("A", Scopes::NONE)
+        .needs(Entitlement::FullArchive)
         .limits(&[quarter(300)], &[])
         .params(&[&[query(4_096)], TOKENS, TIME_WINDOW, COUNTS]),
 ];

@@ -223,7 +223,8 @@ fn is_for_a_person(head: &Head) -> bool {
     wants_page && head.uri.path().split('/').nth(1) != Some("2")
 }
 
-/// Whether a caller's credential is of a kind and level that the operation takes.
+/// Whether a caller's credential is of a kind and level that the operation takes, and whether its
+/// app is entitled to it.
 fn permit(endpoint: &Endpoint, caller: &Caller) -> Result<(), Refusal> {
     let permit = endpoint.permit;
     if !permit.accepts(caller.credential) {
@@ -232,6 +233,12 @@ fn permit(endpoint: &Endpoint, caller: &Caller) -> Result<(), Refusal> {
     match caller.credential {
         Credential::OAuth1 if caller.permission < needed(endpoint) => Err(Refusal::AccessLevel),
         Credential::OAuth2 if !caller.scopes.covers(permit.scopes) => Err(Refusal::ScopeMissing),
+        _ => Ok(()),
+    }?;
+    match endpoint.needs {
+        Some(needed) if !needed.is_in(&caller.app.entitlements) => Err(Refusal::NotEnrolled {
+            required: needed.name(),
+        }),
         _ => Ok(()),
     }
 }

@@ -1,10 +1,12 @@
 //! The list of apps, a new one, its settings, and its end.
 
-use base::Stop;
+use base::{Entitlement, Stop};
 use network::apps::AccessLevel;
 use network::oauth2_flow::PLAIN;
 use network::portal;
-use pages::{AppForm, AppRow, AppSettings, Apps, Delete, Field, NewApp, Notice, Pager, Tab};
+use pages::{
+    AppAccess, AppForm, AppRow, AppSettings, Apps, Delete, Field, NewApp, Notice, Pager, Tab,
+};
 use store::apps::{App, State};
 
 use super::{Own, form, heard, keys, shown};
@@ -138,8 +140,20 @@ fn settings_page(
     if saved {
         frame.notices.push(Notice::good("The changes are saved."));
     }
-    let app = own.shown();
-    Ok(own.visit.page(call, &AppSettings { frame, app, form })?)
+    let entitled = |part: Entitlement| {
+        let allowed = part.is_in(&own.app.entitlements);
+        (part.about().to_owned(), allowed)
+    };
+    let page = AppSettings {
+        frame,
+        app: own.shown(),
+        access: AppAccess {
+            tier: own.app.access_level.clone(),
+            parts: Entitlement::ALL.map(entitled).to_vec(),
+        },
+        form,
+    };
+    Ok(own.visit.page(call, &page)?)
 }
 
 /// `GET /developer/apps/{id}/delete`.

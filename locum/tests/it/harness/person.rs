@@ -34,6 +34,11 @@ impl App {
         }
     }
 
+    /// An app that a command made.
+    pub(crate) fn made(owner: &str, made: &Value) -> Self {
+        Self::read(owner.to_owned(), made)
+    }
+
     /// What its own requests are signed with.
     pub(crate) fn consumer(&self) -> (&str, &str) {
         (&self.key, &self.secret)

@@ -1,0 +1,62 @@
+//! What an app is entitled to beyond its credential (contract §13, rows 14, 22 and 26).
+
+/// A part of the interface that an operator opens to an app, or closes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Entitlement {
+    /// Search and counts over posts of all time.
+    FullArchive,
+    /// Blocking users, and lifting blocks.
+    Blocks,
+    /// Following users and liking posts.
+    FollowsAndLikes,
+}
+
+impl Entitlement {
+    /// Every one of them, in the order in which they are listed.
+    pub const ALL: [Self; 3] = [Self::FullArchive, Self::Blocks, Self::FollowsAndLikes];
+
+    /// As stored, as written in commands, and as refusals name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::FullArchive => "full_archive",
+            Self::Blocks => "blocks",
+            Self::FollowsAndLikes => "follows_and_likes",
+        }
+    }
+
+    /// What it opens, for people.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::FullArchive => "Search and counts over posts of all time",
+            Self::Blocks => "Blocking users",
+            Self::FollowsAndLikes => "Following users and liking posts",
+        }
+    }
+
+    /// The one with a name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
+    }
+
+    /// Whether a stored list, separated by spaces, holds it.
+    pub fn is_in(self, list: &str) -> bool {
+        list.split(' ').any(|name| name == self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Entitlement;
+
+    #[test]
+    fn a_list_holds_whole_names() {
+        let list = "blocks full_archive";
+        assert!(Entitlement::Blocks.is_in(list) && Entitlement::FullArchive.is_in(list));
+        assert!(!Entitlement::FollowsAndLikes.is_in(list));
+        assert!(!Entitlement::Blocks.is_in("blocksx"));
+        for known in Entitlement::ALL {
+            assert_eq!(Entitlement::parse(known.name()), Some(known));
+        }
+        assert_eq!(Entitlement::parse(""), None);
+    }
+}

@@ -1,0 +1,156 @@
+//! What an app is entitled to, and who the caller is in the older form.
+
+use serde_json::{Value, json};
+use web::endpoint::Endpoint;
+
+use crate::harness::{Answer, App, Ask, Person, shared};
+
+fn needing() -> impl Iterator<Item = (&'static Endpoint, &'static str)> {
+    let all = web::operations::ENDPOINTS.iter().copied().flatten();
+    all.filter_map(|endpoint| Some((endpoint, endpoint.needs?.name())))
+}
+
+fn ask(endpoint: &Endpoint, person: &Person<'_>) -> Ask {
+    let path = endpoint.path.replace("<posts>", "posts");
+    let path = path.replace("{id}", &person.id);
+    let path = path.replace("{source_user_id}", &person.id);
+    let path = path.replace("{target_user_id}", "20");
+    assert!(!path.contains(['{', '<']), "{path}");
+    Ask::new(endpoint.method, path)
+}
+
+/// As whoever may call the operation.
+fn call(endpoint: &Endpoint, person: &Person<'_>, app: &App) -> Answer {
+    let token = if endpoint.permit.oauth2 {
+        &person.token
+    } else {
+        &app.bearer
+    };
+    person.server.send(ask(endpoint, person).bearer(token))
+}
+
+fn is_closed(answer: &Answer) -> bool {
+    answer.status == 403
+        && answer.json()["type"]
+            .as_str()
+            .is_some_and(|kind| kind.ends_with("/client-forbidden"))
+}
+
+fn access(app: &App, more: &[&str]) -> Value {
+    let command = ["app", "access", &app.id];
+    shared().cli(&[&command[..], more].concat()).json()
+}
+
+#[test]
+fn an_app_calls_what_it_is_entitled_to_and_nothing_else() {
+    let server = shared();
+    let app = server.new_app("self-serve");
+    let person = Person::owner(server, &app);
+    assert!(needing().count() >= 6);
+    for (endpoint, name) in needing() {
+        access(&app, &["--refuse", name]);
+        let problem = call(endpoint, &person, &app).is_problem(403, "client-forbidden");
+        assert_eq!(problem["title"], "Client Forbidden");
+        assert_eq!(problem["reason"], "client-not-enrolled");
+        assert_eq!(problem["required_enrollment"], name);
+        assert_eq!(problem["client_id"], app.id.as_str());
+        assert!(problem["registration_url"].is_string(), "{problem}");
+        // Who calls, and with which scope, comes first.
+        let nobody = server.send(ask(endpoint, &person));
+        assert_eq!(nobody.status, 401, "{}", endpoint.id);
+        if endpoint.permit.oauth2 {
+            let bare = person.token(&["--scopes", "offline.access"]);
+            let answer = server.send(ask(endpoint, &person).bearer(&bare));
+            assert_eq!(answer.is(403)["detail"], "Forbidden", "{}", endpoint.id);
+            assert!(is_closed(&person.signed(ask(endpoint, &person))));
+        }
+        // The next call is judged by what was decided just now.
+        access(&app, &["--allow", name]);
+        let answer = call(endpoint, &person, &app);
+        assert!(!is_closed(&answer), "{}: {}", endpoint.id, answer.text());
+    }
+}
+
+#[test]
+fn a_tier_brings_its_entitlements() {
+    let app = shared().new_app("self-serve");
+    let usual = json!(["blocks", "follows_and_likes"]);
+    let all = json!(["full_archive", "blocks", "follows_and_likes"]);
+    assert_eq!(access(&app, &[])["entitlements"], usual);
+    let changed = access(&app, &["--level", "enterprise"]);
+    assert_eq!(changed["access_level"], "enterprise");
+    assert_eq!(changed["entitlements"], all);
+    let less = access(&app, &["--refuse", "blocks", "--refuse", "full_archive"]);
+    assert_eq!(less["entitlements"], json!(["follows_and_likes"]));
+    let changed = access(
+        &app,
+        &[
+            "--level",
+            "self-serve",
+            "--allow",
+            "full_archive",
+            "--refuse",
+            "blocks",
+        ],
+    );
+    assert_eq!(
+        changed["entitlements"],
+        json!(["full_archive", "follows_and_likes"])
+    );
+    for wrong in [["--allow", "everything"], ["--level", "royal"]] {
+        let command = ["app", "access", &app.id];
+        let ran = shared().cli(&[&command[..], &wrong[..]].concat());
+        assert_ne!(ran.code, 0, "{ran:?}");
+    }
+    assert_eq!(access(&app, &[]), changed);
+}
+
+#[test]
+fn the_caller_is_shown_in_the_older_form() {
+    let server = shared();
+    let email = ["--email", "verified@example.org"];
+    let person = server.person_with("verified", &email);
+    let me = || Ask::get("/1.1/account/verify_credentials.json");
+    let user = person.signed(me()).is(200);
+    assert_eq!(user["id"].to_string(), person.id);
+    assert_eq!(user["id_str"], person.id.as_str());
+    assert_eq!(user["screen_name"], person.username.as_str());
+    assert_eq!(user["name"], "verified");
+    assert_eq!(user["statuses_count"], 0);
+    assert!(user.get("email").is_none() && user.get("profile_image_url_https").is_some());
+    person.says("One more");
+    assert_eq!(person.signed(me()).is(200)["statuses_count"], 1);
+
+    // The address only where app, question and person all say so.
+    let told = |person: &Person<'_>, query: &str| {
+        let ask = Ask::get(format!("/1.1/account/verify_credentials.json?{query}"));
+        person.signed(ask).is(200).get("email").cloned()
+    };
+    let wanted = "include_email=true&skip_status=True&include_entities=false";
+    assert_eq!(told(&person, wanted), None, "the app may not ask for it");
+    let owner = &server.app().owner;
+    let made = ["app", "create", "Mail", "--owner", owner, "--request-email"];
+    let made = server.cli(&made).json();
+    let app = App::made(owner, &made);
+    let asking = Person::of(server, &app, &person.id, &person.username);
+    let address = json!("verified@example.org");
+    assert_eq!(told(&asking, wanted), Some(address.clone()));
+    assert_eq!(told(&asking, "include_email=True"), Some(address));
+    assert_eq!(told(&asking, "include_email=false"), None);
+    let nowhere = server.person("nowhere");
+    let nowhere = Person::of(server, &app, &nowhere.id, &nowhere.username);
+    assert_eq!(told(&nowhere, wanted), Some(Value::Null));
+
+    let refused = |answer: Answer, status, code| answer.is_code(status, code);
+    refused(server.send(me()), 400, 215);
+    refused(server.send(me().bearer("nothing")), 401, 89);
+    refused(person.send(me()), 403, 220);
+    let mut key = person.key();
+    key.consumer.1 = "wrong";
+    let header = me().signature(&key, &server.url);
+    refused(server.send(me().authorized(header)), 401, 32);
+    person
+        .signed(Ask::post("/1.1/oauth/invalidate_token"))
+        .is(200);
+    refused(person.signed(me()), 401, 89);
+}

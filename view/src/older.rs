@@ -1,0 +1,79 @@
+//! A user as the older interface shows it (contract §7.15): one fixed object, numbers beside texts.
+
+use serde_json::{Map, Value, json};
+use store::users::User;
+
+/// The user in the form of the older interface; `email` says whether its member is there at all:
+/// the confirmed address, or `null` where there is none.
+pub fn older_user(user: &User, email: bool) -> Value {
+    let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let json = |stored: &str| serde_json::from_str(stored).unwrap_or(Value::Null);
+    let mut whole: Map<String, Value> = Map::new();
+    let mut say = |name: &str, value: Value| {
+        whole.insert(name.to_owned(), value);
+    };
+    say("id", user.id.get().into());
+    say("id_str", user.id.to_string().into());
+    say("name", user.name.as_str().into());
+    say("screen_name", user.username.as_str().into());
+    say("location", user.location.as_str().into());
+    say("description", user.description.as_str().into());
+    say("url", text(&user.url).into());
+    say("entities", entities(json(&user.entities)));
+    say("protected", user.protected.into());
+    say("followers_count", user.followers_count.into());
+    say("friends_count", user.following_count.into());
+    say("listed_count", user.listed_count.into());
+    say("created_at", user.created_at.older().into());
+    say("favourites_count", user.like_count.into());
+    say("verified", user.verified.into());
+    say("statuses_count", user.post_count.into());
+    say("profile_image_url", text(&user.profile_image_url).into());
+    let image = text(&user.profile_image_url);
+    say("profile_image_url_https", image.clone().into());
+    say("default_profile_image", image.is_none().into());
+    if let Some(banner) = text(&user.profile_banner_url) {
+        say("profile_banner_url", banner.into());
+    }
+    say("suspended", false.into());
+    if email {
+        let address = text(&user.email).filter(|_| user.email_confirmed);
+        say("email", address.into());
+    }
+    Value::Object(whole)
+}
+
+/// The members that readers look into are there even where nothing is in them.
+fn entities(stored: Value) -> Value {
+    let mut stored = match stored {
+        Value::Object(stored) => stored,
+        _ => Map::new(),
+    };
+    stored
+        .entry("description")
+        .or_insert_with(|| json!({ "urls": [] }));
+    Value::Object(stored)
+}
+
+#[cfg(test)]
+mod tests {
+    use base::{Time, UserId};
+    use serde_json::json;
+    use store::users::User;
+
+    use super::older_user;
+
+    #[test]
+    fn a_user_is_spoken_with_numbers_and_texts() {
+        let mut user = User::blank(UserId::new(1_234_567_890_123), "ada", Time::from_seconds(0));
+        user.email = "ada@example.org".to_owned();
+        let spoken = older_user(&user, true);
+        assert_eq!(spoken["id"], 1_234_567_890_123_i64);
+        assert_eq!(spoken["id_str"], "1234567890123");
+        assert_eq!(spoken["created_at"], "Thu Jan 01 00:00:00 +0000 1970");
+        assert_eq!(spoken["email"], json!(null), "not confirmed");
+        user.email_confirmed = true;
+        assert_eq!(older_user(&user, true)["email"], "ada@example.org");
+        assert!(older_user(&user, false).get("email").is_none());
+    }
+}
