@@ -72,6 +72,31 @@ impl Chance {
 mod tests {
     use super::Chance;
 
+    /// A hundred thousand tokens: none twice, and every letter at every place as often as any other.
+    #[test]
+    fn tokens_show_no_pattern() {
+        const TOKENS: usize = 100_000;
+        const LENGTH: usize = 22;
+        let mut seen = std::collections::HashSet::with_capacity(TOKENS);
+        let mut counts = vec![[0_u32; 256]; LENGTH];
+        for _ in 0..TOKENS {
+            let token = Chance::Os.token(LENGTH).unwrap();
+            for (place, letter) in token.bytes().enumerate() {
+                counts[place][usize::from(letter)] += 1;
+            }
+            assert!(seen.insert(token), "the same token twice");
+        }
+        let expected = TOKENS as f64 / 62.0;
+        for (place, counts) in counts.iter().enumerate() {
+            let used = counts.iter().filter(|count| **count > 0);
+            let off = |count: &u32| (f64::from(*count) - expected).powi(2) / expected;
+            let chi: f64 = used.clone().map(off).sum();
+            assert_eq!(used.count(), 62, "place {place}");
+            // 61 degrees of freedom: above 130 once in ten million.
+            assert!(chi < 130.0, "place {place}: {chi}");
+        }
+    }
+
     #[test]
     fn a_seed_repeats_itself() {
         let (one, other) = (Chance::seeded(7), Chance::seeded(7));

@@ -1,6 +1,7 @@
 //! Passwords: argon2id at the parameters of security §3.3.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use argon2::password_hash::phc::PasswordHash;
 use argon2::{Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Version};
@@ -59,19 +60,42 @@ pub fn is_current(stored: &str) -> bool {
 #[derive(Clone, Debug)]
 pub struct PasswordPool {
     places: Arc<Semaphore>,
+    running: Arc<AtomicUsize>,
+}
+
+/// A thread that hashes, for as long as it lives.
+struct Running(Arc<AtomicUsize>);
+
+impl Running {
+    fn start(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 impl PasswordPool {
     /// A pool that hashes so many passwords at once.
     pub fn new(places: usize) -> Self {
         let places = Arc::new(Semaphore::new(places.max(1)));
-        Self { places }
+        let running = Arc::default();
+        Self { places, running }
     }
 
     /// A pool of as many places as this machine has cores.
     pub fn of_this_machine() -> Self {
         let cores = std::thread::available_parallelism();
         Self::new(cores.map_or(1, std::num::NonZero::get))
+    }
+
+    /// How many passwords are being hashed right now.
+    pub fn busy(&self) -> usize {
+        self.running.load(Ordering::SeqCst)
     }
 
     /// [`holds`], in its turn.
@@ -93,8 +117,11 @@ impl PasswordPool {
         let place = Arc::clone(&self.places).acquire_owned().await;
         let place = place.map_err(Fault::when("waiting to hash a password"))?;
         // The place is held by the thread: a caller that goes away does not free it early.
+        let count = Arc::clone(&self.running);
         let done = tokio::task::spawn_blocking(move || {
+            let running = Running::start(&count);
             let outcome = work();
+            drop(running);
             drop(place);
             outcome
         });

@@ -169,6 +169,10 @@ struct Cast<'s> {
     revoked: String,
     suspended: Person<'s>,
     orphan: Person<'s>,
+    /// A token with a scope that no operation asks for by itself.
+    bare: String,
+    /// An OAuth 1.0a token that may only read, and its secret.
+    reading: (String, String),
 }
 
 impl<'s> Cast<'s> {
@@ -184,8 +188,14 @@ impl<'s> Cast<'s> {
         let orphan = Person::owner(server, &app);
         orphan.oauth1();
         server.cli(&["app", "delete", &app.id]).well();
+        let bare = person.token(&["--scopes", "offline.access"]);
+        let reading = person.mint(&["--oauth1", "--permission", "read"]);
+        let text = |name: &str| reading[name].as_str().unwrap().to_owned();
+        let reading = (text("access_token"), text("access_token_secret"));
         Self {
             app: server.app().clone(),
+            bare,
+            reading,
             person,
             expired,
             revoked,
@@ -221,6 +231,9 @@ impl<'s> Cast<'s> {
         note("app", self.as_app(operation));
         note("oauth1", self.as_oauth1(operation));
         note("oauth2", self.as_oauth2(operation, &self.person.token));
+        note("no scope", self.without_scope(operation));
+        note("read only", self.as_reader(operation));
+        note("in the query", self.in_query(operation));
         if operation.oauth1 || operation.scopes.is_some() {
             note(
                 "suspended",
@@ -288,6 +301,59 @@ impl<'s> Cast<'s> {
             Some(_) => operation.served(&answer),
             None => wrong_kind(operation, &answer),
         }
+    }
+
+    fn without_scope(&self, operation: &Operation) -> Result<(), String> {
+        let Some(scopes) = operation.scopes.as_ref().filter(|some| !some.is_empty()) else {
+            return Ok(());
+        };
+        assert!(!scopes.iter().any(|scope| scope == "offline.access"));
+        let ask = operation.ask(&self.person).bearer(&self.bare);
+        let answer = self.person.server.send(ask);
+        expect(&answer, 403)?;
+        let says = answer.json()["detail"] == "Forbidden";
+        if says || operation.accent != Accent::V2 {
+            Ok(())
+        } else {
+            Err(shown(&answer))
+        }
+    }
+
+    /// A token that may read writes nothing.
+    fn as_reader(&self, operation: &Operation) -> Result<(), String> {
+        let writes = operation.method != "GET" && operation.accent != Accent::Legacy;
+        if !writes || !operation.oauth1 {
+            return Ok(());
+        }
+        let ask = operation.ask(&self.person);
+        let key = Key {
+            token: (&self.reading.0, &self.reading.1),
+            ..self.person.key()
+        };
+        let header = ask.signature(&key, &self.person.server.url);
+        let answer = self.person.server.send(ask.authorized(header));
+        expect(&answer, 403)?;
+        let kind = answer.json()["type"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+        if kind.ends_with("/oauth1-permissions") || operation.accent != Accent::V2 {
+            Ok(())
+        } else {
+            Err(shown(&answer))
+        }
+    }
+
+    /// A token in the address is none, whatever it is called there.
+    fn in_query(&self, operation: &Operation) -> Result<(), String> {
+        let mut ask = operation.ask(&self.person);
+        let token = &self.person.token;
+        let mark = if ask.target.contains('?') { '&' } else { '?' };
+        ask.target = format!(
+            "{}{mark}access_token={token}&bearer_token={token}",
+            ask.target
+        );
+        nobody(operation, &self.person.server.send(ask))
     }
 
     fn badly_signed(&self, operation: &Operation) -> Answer {

@@ -27,6 +27,7 @@ mod harness;
 mod letters;
 mod likes;
 mod keys;
+mod likes;
 mod limits;
 mod lists;
 mod oauth1;

@@ -34,6 +34,8 @@ const SCRIPTS: &[(&str, &str)] = &[
     (
         "bookmarks",
         include_str!("../../migrations/0007_bookmarks.sql"),
+    ),
+    (
         "entitlements",
         include_str!("../../migrations/0011_entitlements.sql"),
     ),

@@ -1,7 +1,9 @@
 //! The headers that every answer has.
 
 use edge::{Body, gzip};
-use http::header::{CACHE_CONTROL, CONTENT_LENGTH, HeaderName, HeaderValue};
+use http::header::{
+    CACHE_CONTROL, CONTENT_LENGTH, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS,
+};
 use http::{Method, Response, StatusCode};
 
 use super::{Shared, Trace};
@@ -27,7 +29,7 @@ impl Shared {
             body,
             streamed,
         } = reply;
-        headers.reserve(12);
+        headers.reserve(13);
         if let Some(standing) = &trace.standing {
             standing.write(&mut headers);
         }
@@ -41,6 +43,8 @@ impl Shared {
             guard(&mut headers, self.home.front.is_tls());
         }
         headers.entry(CACHE_CONTROL).or_insert(FRESH);
+        // What a caller wrote comes back in many answers: it is what its type says, and nothing else.
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         headers.insert(TRANSACTION_ID, head.id.value());
         if head.id.given {
             headers.insert(REQUEST_ID, head.id.value());

@@ -7,7 +7,7 @@ use super::browser::Browser;
 use crate::harness::{Answer, Ask, Server, shared, until};
 
 #[track_caller]
-fn is_guarded(answer: &Answer, what: &str) {
+pub(super) fn is_guarded(answer: &Answer, what: &str) {
     let policy = answer.header("content-security-policy");
     for part in [
         "default-src 'none'",

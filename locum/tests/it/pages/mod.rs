@@ -2,8 +2,12 @@
 
 mod access;
 pub(crate) mod browser;
+mod guessing;
 mod headers;
+mod hostile;
 mod landing;
 mod oauth1;
 mod oauth2;
+mod scan;
+mod secrets;
 mod sign_in;

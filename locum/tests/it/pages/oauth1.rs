@@ -135,7 +135,7 @@ fn an_app_without_a_browser_is_told_a_pin() {
 }
 
 /// The seven digits of a page, whatever stands between them.
-fn pin(html: &str) -> String {
+pub(super) fn pin(html: &str) -> String {
     let main = html.split("class=\"pin\"").nth(1);
     let main = main.unwrap_or_else(|| panic!("no PIN on {html}"));
     let mut depth = 0;

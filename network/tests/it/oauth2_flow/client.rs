@@ -5,6 +5,7 @@ use network::apps::{self, Kind};
 use network::oauth2_flow::{self as flow, Credentials};
 
 use super::{Party, party, said};
+use crate::sign_in::medians;
 use crate::world::{World, on_each_engine};
 
 const MISSING: &str = "unauthorized_client: Missing valid authorization header";
@@ -26,6 +27,7 @@ fn came(basic: (&str, &str), id: &str, secret: &str) -> Credentials {
         basic: given(basic.0).map(|id| (id, Secret::new(basic.1))),
         id: given(id),
         secret: given(secret).map(Secret::new),
+        address: String::new(),
     }
 }
 
@@ -108,6 +110,28 @@ fn a_client_that_may_not_be_used_is_told_apart_only_by_itself() {
                 ..credentials.clone()
             };
             assert_eq!(judge(&world, credentials).await, MISSING);
+        }
+    });
+}
+
+/// An unknown client, a wrong secret, a public client that presents one: the same answer, and none of
+/// them sooner than the others by a factor that could be told apart over a network.
+#[test]
+fn an_unknown_client_takes_as_long_as_a_wrong_secret() {
+    on_each_engine(async |world| {
+        let known = party(&world, "web", Kind::Web).await;
+        let public = party(&world, "phone", Kind::Native).await;
+        let wrong = |id: &str| came((id, "wrong"), "", "");
+        let known = wrong(&known.app.client_id);
+        for other in [wrong("nobody"), wrong(&public.app.client_id)] {
+            let (world, all) = (&world, &[known.clone(), other]);
+            let [one, two] = medians(400, async |turn| {
+                let said = judge(world, all[turn].clone()).await;
+                assert_eq!(said, MISSING);
+            })
+            .await;
+            let (low, high) = (one.min(two), one.max(two));
+            assert!(high < low * 2 + 200, "{one} µs, {two} µs");
         }
     });
 }

@@ -1,0 +1,112 @@
+//! Guessing passwords: across a crash, and many at once.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::browser::{Browser, hidden, posted, someone};
+use crate::harness::{Ask, Server};
+
+#[test]
+fn a_crash_forgets_no_attempt() {
+    let mut server = Server::start(&["--world", "empty"]);
+    let name = someone(&server);
+    let cookies = {
+        let mut browser = Browser::new(&server);
+        for _ in 0..3 {
+            assert_eq!(browser.sign_in(&name, "not it", "/").status, 400);
+        }
+        assert_eq!(browser.sign_in(&name, "not it", "/").status, 429);
+        browser.cookies
+    };
+    server.crash();
+    let mut browser = Browser::new(&server);
+    browser.cookies = cookies;
+    let answer = browser.sign_in(&name, "secret", "/");
+    assert_eq!(answer.status, 429, "not even with the right password");
+    assert!(answer.number("retry-after") > 0);
+}
+
+/// Sign-in forms, filled in, each as from another address.
+fn attempts(server: &Server, count: usize) -> Vec<Ask> {
+    let name = someone(server);
+    let mut browser = Browser::new(server);
+    let page = browser.get("/login");
+    let mut fields = hidden(&page.text(), "/login");
+    fields.insert("login".to_owned(), name);
+    fields.insert("password".to_owned(), "not it".to_owned());
+    let pairs = browser.cookies.iter();
+    let cookies: Vec<_> = pairs
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    let cookies = cookies.join("; ");
+    let ask = |at: usize| {
+        let address = format!("198.51.{}.{}", at / 250, at % 250 + 1);
+        posted("/login", &fields)
+            .header("cookie", &cookies)
+            .header("x-forwarded-for", address)
+    };
+    (0..count).map(ask).collect()
+}
+
+/// How long each of some reads takes, in order.
+fn reads(server: &Server, count: usize, ask: &Ask) -> Vec<Duration> {
+    let mut took: Vec<_> = (0..count)
+        .map(|_| {
+            let start = base::clock::instant();
+            server.send(ask.clone()).is(200);
+            start.elapsed()
+        })
+        .collect();
+    took.sort_unstable();
+    took
+}
+
+/// While passwords are hashed, reads go on: none waits for the queue of those who sign in.
+#[test]
+fn reads_do_not_wait_for_those_who_sign_in() {
+    let server = Server::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
+    let person = server.person("reader");
+    let id = person.says("Still here");
+    let ask = Ask::get(format!("/2/posts?ids={id}")).bearer(&person.token);
+    let attempts = attempts(&server, 20);
+    std::thread::scope(|scope| {
+        let start = base::clock::instant();
+        let all: Vec<_> = attempts
+            .into_iter()
+            .map(|attempt| scope.spawn(|| server.send(attempt).status))
+            .collect();
+        let took = reads(&server, 20, &ask);
+        let at_once = start.elapsed();
+        for one in all {
+            assert!(matches!(one.join().unwrap(), 400 | 429));
+        }
+        let queue = start.elapsed();
+        // Behind the queue, twenty reads would take twenty times as long as it.
+        assert!(at_once < queue * 3, "{took:?} beside {queue:?}");
+    });
+}
+
+/// Run alone, on a quiet machine: `cargo test -p locum --test it -- --ignored two_hundred`.
+#[test]
+#[ignore = "measures"]
+fn two_hundred_who_sign_in_slow_reads_down_by_less_than_three_times() {
+    let server = Server::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
+    let person = server.person("reader");
+    let id = person.says("Still here");
+    let ask = Ask::get(format!("/2/posts?ids={id}")).bearer(&person.token);
+    reads(&server, 500, &ask);
+    let before = reads(&server, 2000, &ask)[1980];
+    let attempts = attempts(&server, 200);
+    let during = std::thread::scope(|scope| {
+        for attempt in attempts {
+            scope.spawn(|| server.send(attempt));
+        }
+        reads(&server, 2000, &ask)[1980]
+    });
+    eprintln!(
+        "{}",
+        json!({"p99_before": before.as_micros(), "p99_during": during.as_micros()})
+    );
+    assert!(during < before * 3, "{before:?} {during:?}");
+}

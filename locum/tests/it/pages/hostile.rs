@@ -1,0 +1,190 @@
+//! What people and developers write is text on every page, whatever it looks like.
+
+use serde_json::Value;
+
+use super::browser::{Browser, app, param, text};
+use crate::harness::{Answer, Ask, Key, Server, encode, fresh};
+
+/// Each with what must not stand on a page as it is.
+const CORPUS: &[(&str, &str)] = &[
+    ("<script>x()</script>", "<script"),
+    ("<img src=x onerror=x()>", "<img src=x"),
+    ("\"><svg/onload=x()>", "<svg/onload"),
+    ("\" onfocus=x() autofocus=\"", "\" onfocus=x()"),
+    ("' onfocus=x() '", "' onfocus=x()"),
+    ("</title><b>x", "</title><b>"),
+    ("</textarea><i>x", "</textarea><i>"),
+    ("<!--x", "<!--x"),
+    ("{{7*7}}<u>", "<u>"),
+    ("&lt;s&gt;<s>", "<s>"),
+    ("<a href=javascript:x()>", "<a href=javascript"),
+];
+
+#[track_caller]
+fn is_inert(answer: &Answer, what: &str) {
+    let text = answer.text();
+    assert!(answer.status < 500, "{what}: {text}");
+    if !answer.header("content-type").starts_with("text/html") {
+        return;
+    }
+    for (_, raw) in CORPUS {
+        assert!(!text.contains(raw), "{what} shows {raw}: {text}");
+    }
+    assert!(!text.contains("\"javascript:"), "{what}: {text}");
+}
+
+/// A request token whose callback is hostile as far as a callback may be.
+fn begin(server: &Server, app: &Value, callback: &str) -> String {
+    let ask = Ask::post(format!(
+        "/oauth/request_token?oauth_callback={}",
+        encode(callback)
+    ));
+    let key = Key {
+        consumer: (text(app, "api_key"), text(app, "api_secret")),
+        ..Key::default()
+    };
+    let header = ask.signature(&key, &server.url);
+    let answer = server.send(ask.authorized(header));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    param(&format!("?{}", answer.text()), "oauth_token").unwrap()
+}
+
+#[test]
+fn names_of_people_and_apps_are_text_on_every_page() {
+    let server = Server::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
+    for (at, (payload, _)) in CORPUS.iter().enumerate() {
+        let name = format!("hostile{}", fresh());
+        let made = [
+            "user",
+            "create",
+            &name,
+            "--password",
+            "secret",
+            "--name",
+            payload,
+        ];
+        server.cli(&made).well();
+        let short: String = payload.chars().take(32).collect();
+        let callback = format!("https://client.example/{at}?x=\"><script>x()</script>");
+        let callback = callback.replace(' ', "");
+        let more = [
+            "--description",
+            payload,
+            "--website",
+            "https://client.example/?\"><script>",
+            "--callback",
+            &callback,
+            "--sign-in",
+            "--request-email",
+        ];
+        let create = ["app", "create", &short, "--owner", &name];
+        let app = server.cli(&[&create[..], &more[..]].concat()).json();
+        let id = text(&app, "id");
+        let mut browser = Browser::new(&server);
+        // The browser's own name stands in the list of sessions.
+        let answer = browser.sign_in(&name, "secret", "/settings/account");
+        assert_eq!(answer.status, 303, "{}", answer.text());
+        let agent = Ask::get("/settings/account").header("user-agent", payload);
+        is_inert(&browser.send(agent), "account");
+        for path in [
+            "/settings/sessions".to_owned(),
+            "/settings/apps".to_owned(),
+            "/developer/apps".to_owned(),
+            format!("/developer/apps/{id}"),
+            format!("/developer/apps/{id}/keys"),
+            format!("/developer/apps/{id}/callbacks"),
+            format!("/developer/apps/{id}/usage"),
+            format!("/developer/apps/{id}/delete"),
+            format!("/developer/apps/{id}/keys/api/regenerate"),
+        ] {
+            let answer = browser.get(path.clone());
+            assert_eq!(answer.status, 200, "{path}");
+            is_inert(&answer, &path);
+        }
+        consent(&server, &mut browser, &app, &callback);
+        is_inert(&browser.get("/settings/apps"), "connected apps");
+    }
+}
+
+/// Both questions, answered with yes.
+fn consent(server: &Server, browser: &mut Browser<'_>, app: &Value, callback: &str) {
+    let challenge = base::pkce::Method::S256.challenge(&"v".repeat(43));
+    let ask = format!(
+        "/i/oauth2/authorize?response_type=code&client_id={}&redirect_uri={}&scope=tweet.read\
+         &state=%22%3E%3Cscript%3E&code_challenge={challenge}&code_challenge_method=S256",
+        text(app, "client_id"),
+        encode(callback)
+    );
+    let page = browser.get(ask);
+    assert_eq!(page.status, 200, "{}", page.text());
+    is_inert(&page, "consent");
+    let answer = browser.submit(&page, "/i/oauth2/authorize", &[("decision", "allow")]);
+    let to = answer.header("location");
+    assert_eq!(answer.status, 302, "{}", answer.text());
+    assert_eq!(param(to, "state").as_deref(), Some("\"><script>"));
+    assert!(
+        !to.contains(['<', '"', '\r', '\n']) || to.starts_with(callback),
+        "{to}"
+    );
+    let oob = begin(server, app, "oob");
+    let page = browser.get(format!("/oauth/authorize?oauth_token={oob}"));
+    assert_eq!(page.status, 200, "{}", page.text());
+    is_inert(&page, "authorize");
+    let page = browser.submit(&page, "/oauth/authorize", &[("decision", "allow")]);
+    is_inert(&page, "PIN");
+}
+
+#[test]
+fn what_comes_in_an_address_or_a_form_is_text_where_it_is_shown_again() {
+    let server = crate::harness::shared();
+    let known = app(server, &["--callback", "https://client.example/cb"]);
+    for (payload, _) in CORPUS {
+        let bad = encode(payload);
+        let mut browser = Browser::new(server);
+        for target in [
+            format!("/login?next={bad}"),
+            format!("/login?screen_name={bad}"),
+            format!("/join?next={bad}&username={bad}"),
+            format!("/oauth/authorize?oauth_token={bad}&screen_name={bad}&force_login=true"),
+            format!("/oauth/authenticate?oauth_token={bad}"),
+            format!("/i/oauth2/authorize?client_id={bad}&redirect_uri={bad}&state={bad}"),
+            format!(
+                "/i/oauth2/authorize?client_id={}&redirect_uri={bad}",
+                text(&known, "client_id")
+            ),
+            format!("/account/reset?token={bad}"),
+            format!("/account/confirm?token={bad}"),
+            format!("/nothing/{bad}"),
+            format!("/developer/apps/{bad}"),
+        ] {
+            is_inert(&browser.get(target.clone()), &target);
+        }
+        for (path, fields) in [
+            ("/login", &["login", "password"][..]),
+            ("/join", &["username", "name", "email", "password"][..]),
+            ("/forgotten-password", &["email"][..]),
+        ] {
+            let page = browser.get(path);
+            if page.status != 200 {
+                continue;
+            }
+            let all: Vec<_> = fields.iter().map(|name| (*name, *payload)).collect();
+            let answer = browser.submit(&page, path, &all);
+            assert!(
+                answer.status >= 400 || path == "/forgotten-password",
+                "{path}"
+            );
+            is_inert(&answer, path);
+        }
+        // In the answers of the interface it is JSON, and nothing that a browser would run.
+        let person =
+            Ask::get(format!("/2/users/by/username/{bad}")).bearer(server.env("USER_TOKEN"));
+        let answer = server.send(person);
+        let kind = answer.header("content-type");
+        assert!(
+            kind.starts_with("application/") && kind.contains("json"),
+            "{kind}"
+        );
+        assert_eq!(answer.header("x-content-type-options"), "nosniff");
+    }
+}

@@ -1,0 +1,225 @@
+//! Every page of the table: where it leads, what guards it, and which host it believes.
+
+use web::endpoint::{Accent, Endpoint};
+
+use super::browser::{Browser, app, hidden, posted, text};
+use crate::harness::{Answer, Ask, encode, fresh, shared};
+
+fn pages(method: &'static str) -> impl Iterator<Item = &'static Endpoint> {
+    let all = web::operations::ENDPOINTS.iter().copied();
+    let all = all.chain([web::operations::portal::DEVELOPMENT]).flatten();
+    all.filter(move |page| {
+        page.accent == Accent::Page && page.method == method && !page.path.starts_with("/assets/")
+    })
+}
+
+fn filled(path: &str, id: &str) -> String {
+    path.replace("{id}", id).replace("{kind}", "api")
+}
+
+const ELSEWHERE: &[&str] = &[
+    "https://evil.example/",
+    "//evil.example/",
+    "/\\evil.example/",
+    "\\\\evil.example",
+    "https:evil.example",
+    "javascript:alert(1)",
+    "/%2f/evil.example",
+    "/\t/evil.example",
+    "/.//evil.example",
+];
+
+/// Every name under which some program expects an address.
+const NAMES: &[&str] = &[
+    "next",
+    "redirect_uri",
+    "oauth_callback",
+    "callback",
+    "return_to",
+    "url",
+    "continue",
+    "iss",
+    "client_id",
+    "oauth_token",
+    "denied",
+    "state",
+];
+
+#[track_caller]
+fn stays_here(answer: &Answer, what: &str) {
+    assert!(answer.status < 500, "{what}: {}", answer.text());
+    let to = answer.header("location");
+    if to.is_empty() {
+        assert!(!(300..400).contains(&answer.status), "{what}");
+        return;
+    }
+    let own = to.starts_with('/') && !to.starts_with("//") && !to.starts_with("/\\");
+    let plain = !to.contains(|letter: char| letter.is_control() || letter == '\\');
+    assert!(own && plain, "{what} leads to {to:?}");
+}
+
+#[test]
+fn no_page_leads_elsewhere_whatever_it_is_asked() {
+    let server = shared();
+    let (mut person, _) = Browser::of_someone(server);
+    let mut nobody = Browser::new(server);
+    for page in pages("GET") {
+        let path = filled(page.path, "1");
+        for elsewhere in ELSEWHERE {
+            let query: Vec<_> = NAMES
+                .iter()
+                .map(|name| format!("{name}={}", encode(elsewhere)))
+                .collect();
+            let target = format!("{path}?{}", query.join("&"));
+            for browser in [&mut nobody, &mut person] {
+                stays_here(&browser.get(target.clone()), &target);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_form_leads_elsewhere_whatever_stands_in_it() {
+    let server = shared();
+    let mut signed_in: Option<Browser<'_>> = None;
+    // Signing in has a test of its own, and counts attempts.
+    for page in pages("POST").filter(|page| page.path != "/login") {
+        let path = filled(page.path, "1");
+        for elsewhere in ELSEWHERE {
+            let mut browser = match signed_in.take() {
+                Some(browser) => browser,
+                None => Browser::of_someone(server).0,
+            };
+            let shown = browser.get("/settings/account");
+            let csrf = hidden(&shown.text(), "/settings/account/password")["csrf"].clone();
+            let mut fields: std::collections::BTreeMap<_, _> = NAMES
+                .iter()
+                .map(|name| ((*name).to_owned(), (*elsewhere).to_owned()))
+                .collect();
+            fields.insert("csrf".to_owned(), csrf);
+            fields.insert("decision".to_owned(), "deny".to_owned());
+            let answer = browser.send(posted(&path, &fields));
+            stays_here(&answer, &format!("{path} with {elsewhere:?}"));
+            let still = browser.get("/settings/account").status == 200;
+            signed_in = Some(browser).filter(|_| still);
+        }
+    }
+}
+
+#[test]
+fn no_form_is_taken_without_its_token_or_from_another_site() {
+    let server = shared();
+    let (mut browser, _) = Browser::of_someone(server);
+    let shown = browser.get("/settings/account");
+    let csrf = hidden(&shown.text(), "/settings/account/password")["csrf"].clone();
+    let own = app(server, &["--callback", "https://client.example/cb"]);
+    let mut tried = 0;
+    for page in pages("POST") {
+        let path = filled(page.path, text(&own, "id"));
+        let with = Ask::post(&path).form(format!("csrf={}", encode(&csrf)));
+        for ask in [
+            Ask::post(&path).form("a=b"),
+            Ask::post(&path).form("csrf=wrong"),
+            with.clone().header("origin", "https://evil.example"),
+            with.clone().header("sec-fetch-site", "cross-site"),
+        ] {
+            let answer = browser.send(ask);
+            // The app is somebody else's: there it is not found, which tells as little.
+            let refused =
+                answer.status == 403 || page.path.contains("{id}") && answer.status == 404;
+            assert!(refused, "{path}: {} {}", answer.status, answer.text());
+            assert_eq!(answer.header("location"), "", "{path}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 60, "{tried}");
+    assert_eq!(
+        browser.get("/settings/account").status,
+        200,
+        "still signed in"
+    );
+}
+
+#[test]
+fn pages_of_an_app_are_guarded_as_all_others() {
+    let server = shared();
+    let (mut browser, name) = Browser::of_someone(server);
+    let made = ["app", "create", "Guarded", "--owner", &name];
+    let made = server.cli(&made).json();
+    let mut seen = 0;
+    for page in pages("GET").filter(|page| page.path.contains('{')) {
+        let path = filled(page.path, text(&made, "id"));
+        let answer = browser.get(path.clone());
+        assert!(
+            matches!(answer.status, 200 | 404),
+            "{path}: {}",
+            answer.status
+        );
+        super::headers::is_guarded(&answer, &path);
+        seen += 1;
+    }
+    assert!(seen >= 6, "{seen}");
+}
+
+/// A letter's link leads to the address of the configuration, not to the one that was asked.
+#[test]
+fn a_letter_leads_to_our_own_address_whatever_host_was_asked() {
+    let server = shared();
+    for name in [
+        "host",
+        "x-forwarded-host",
+        "forwarded",
+        "x-host",
+        "x-original-host",
+    ] {
+        let user = format!("letter{}", fresh());
+        let address = format!("{user}@mail.example");
+        let made = [
+            "user",
+            "create",
+            &user,
+            "--password",
+            "secret",
+            "--email",
+            &address,
+        ];
+        server.cli(&made).well();
+        let mut browser = Browser::new(server);
+        let page = browser.get("/forgotten-password");
+        let mut fields = hidden(&page.text(), "/forgotten-password");
+        fields.insert("email".to_owned(), address.clone());
+        let value = if name == "forwarded" {
+            "host=evil.example"
+        } else {
+            "evil.example"
+        };
+        let ask = posted("/forgotten-password", &fields).header(name, value);
+        let answer = browser.send(ask);
+        assert!(!answer.text().contains("evil.example"), "{name}");
+        let list = server.send(Ask::get("/mailbox")).text();
+        let Some((before, _)) = list.split_once(&address) else {
+            // Not taken at all is as good.
+            assert!(answer.status >= 400, "{name}: {}", answer.text());
+            continue;
+        };
+        let path = before.rsplit_once("href=\"").unwrap().1;
+        let letter = server
+            .send(Ask::get(path.split('"').next().unwrap()))
+            .text();
+        assert!(!letter.contains("evil.example"), "{name}: {letter}");
+        assert!(letter.contains("/account/reset?token="), "{letter}");
+    }
+    // Nor does a page, nor the way to it.
+    for path in [
+        "/login",
+        "/developer/apps",
+        "/.well-known/oauth-authorization-server",
+    ] {
+        let answer = server.send(Ask::get(path).header("host", "evil.example"));
+        assert!(!answer.text().contains("evil.example"), "{path}");
+        assert!(
+            !answer.header("location").contains("evil.example"),
+            "{path}"
+        );
+    }
+}

@@ -1,0 +1,291 @@
+//! What is secret is written nowhere in the clear: not in the log at its most talkative, not in
+//! figures, exports, refusals or the database.
+
+use std::path::Path;
+
+use super::browser::{Browser, app, hidden, param, posted, text};
+use crate::harness::{Answer, Ask, Engine, Key, Server, encode, engine, fresh};
+
+const CALLBACK: &str = "https://client.example/cb";
+const VERIFIER: &str = "canary-verifier-canary-verifier-canary-verifier";
+
+/// Everything secret that one server has given out or was told, by name; and what it refused.
+#[derive(Default)]
+struct Canaries {
+    secrets: Vec<(&'static str, String)>,
+    refused: Vec<String>,
+}
+
+impl Canaries {
+    fn keep(&mut self, name: &'static str, secret: impl Into<String>) {
+        let secret = secret.into();
+        assert!(secret.len() >= 7, "{name}: {secret:?}");
+        self.secrets.push((name, secret));
+    }
+
+    /// An answer that refuses must not repeat what it refuses.
+    fn refuse(&mut self, answer: &Answer) {
+        assert!(answer.status >= 400, "{}", answer.text());
+        let headers = format!("{:?}", answer.headers);
+        self.refused.push(format!("{headers}{}", answer.text()));
+    }
+
+    #[track_caller]
+    fn absent(&self, written: &[u8], place: &str) {
+        for (name, secret) in &self.secrets {
+            let mut found = written
+                .windows(secret.len())
+                .enumerate()
+                .filter(|(_, window)| *window == secret.as_bytes());
+            let digits = secret.bytes().all(|byte| byte.is_ascii_digit());
+            let alone = |at: usize| {
+                let near = |at: Option<usize>| {
+                    at.and_then(|at| written.get(at))
+                        .is_some_and(u8::is_ascii_digit)
+                };
+                !near(at.checked_sub(1)) && !near(at.checked_add(secret.len()))
+            };
+            let shown = found.find(|(at, _)| !digits || alone(*at));
+            if let Some((at, _)) = shown {
+                let around = &written[at.saturating_sub(80)..written.len().min(at + 80)];
+                panic!("{place} holds {name}: {}", String::from_utf8_lossy(around));
+            }
+        }
+    }
+}
+
+fn sign_in(canaries: &mut Canaries, server: &Server) -> String {
+    let name = format!("canary{}", fresh());
+    let password = "canary password of nobody else";
+    let email = format!("{name}@mail.example");
+    let made = [
+        "user",
+        "create",
+        &name,
+        "--password",
+        password,
+        "--email",
+        &email,
+    ];
+    server.cli(&made).well();
+    canaries.keep("a password", password);
+    let mut browser = Browser::new(server);
+    let wrong = browser.sign_in(&name, "canary guess", "/");
+    canaries.keep("a wrong password", "canary guess");
+    canaries.keep("a wrong password in a form", "canary+guess");
+    canaries.refuse(&wrong);
+    let visitor = browser.cookies.values().next().unwrap().clone();
+    canaries.keep("a visitor's cookie", visitor);
+    let answer = browser.sign_in(&name, password, "/settings/account");
+    assert_eq!(answer.status, 303, "{}", answer.text());
+    canaries.keep("a session", browser.cookies["locum"].clone());
+    let page = browser.get("/settings/account");
+    let csrf = hidden(&page.text(), "/settings/account/password")["csrf"].clone();
+    canaries.keep("a form's token", csrf);
+    reset(canaries, server, &email);
+    name
+}
+
+fn reset(canaries: &mut Canaries, server: &Server, email: &str) {
+    let mut browser = Browser::new(server);
+    let page = browser.get("/forgotten-password");
+    let answer = browser.submit(&page, "/forgotten-password", &[("email", email)]);
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let list = server.send(Ask::get("/mailbox")).text();
+    let (before, _) = list.split_once(email).unwrap_or_else(|| panic!("{list}"));
+    let path = before.rsplit_once("href=\"").unwrap().1;
+    let letter = server
+        .send(Ask::get(path.split('"').next().unwrap()))
+        .text();
+    let link = letter.split("/account/reset?token=").nth(1).unwrap();
+    let token: String = link
+        .chars()
+        .take_while(char::is_ascii_alphanumeric)
+        .collect();
+    let answer = browser.get(format!("/account/reset?token={token}"));
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("referrer-policy"), "no-referrer");
+    canaries.keep("a link", token);
+}
+
+fn three_legged(canaries: &mut Canaries, server: &Server, browser: &mut Browser<'_>) {
+    let app = app(server, &["--callback", CALLBACK]);
+    let consumer = (text(&app, "api_key"), text(&app, "api_secret"));
+    canaries.keep("an API secret", consumer.1);
+    canaries.keep("a bearer token", text(&app, "bearer_token"));
+    canaries.keep("a client secret", text(&app, "client_secret"));
+    for callback in ["oob", CALLBACK] {
+        let ask = Ask::post(format!(
+            "/oauth/request_token?oauth_callback={}",
+            encode(callback)
+        ));
+        let key = Key {
+            consumer,
+            ..Key::default()
+        };
+        let header = ask.signature(&key, &server.url);
+        let body = format!("?{}", server.send(ask.authorized(header)).text());
+        let token = param(&body, "oauth_token").unwrap();
+        let secret = param(&body, "oauth_token_secret").unwrap();
+        let page = browser.get(format!("/oauth/authorize?oauth_token={token}"));
+        let answer = browser.submit(&page, "/oauth/authorize", &[("decision", "allow")]);
+        let verifier = match answer.status {
+            302 => param(answer.header("location"), "oauth_verifier").unwrap(),
+            _ => super::oauth1::pin(&answer.text()),
+        };
+        let ask = Ask::post("/oauth/access_token").form(format!("oauth_verifier={verifier}"));
+        let key = Key {
+            consumer,
+            token: (&token, &secret),
+            ..Key::default()
+        };
+        let header = ask.signature(&key, &server.url);
+        let answer = server.send(ask.clone().authorized(header));
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let body = format!("?{}", answer.text());
+        // Once more: over.
+        let header = ask.signature(&key, &server.url);
+        canaries.refuse(&server.send(ask.authorized(header)));
+        canaries.keep("a request token", &*token);
+        canaries.keep("a request token's secret", &*secret);
+        canaries.keep("a verifier", verifier);
+        canaries.keep("an access token", param(&body, "oauth_token").unwrap());
+        canaries.keep(
+            "an access token's secret",
+            param(&body, "oauth_token_secret").unwrap(),
+        );
+    }
+}
+
+fn with_code(canaries: &mut Canaries, server: &Server, browser: &mut Browser<'_>) {
+    let app = app(server, &["--callback", CALLBACK]);
+    let (id, secret) = (text(&app, "client_id"), text(&app, "client_secret"));
+    let challenge = base::pkce::Method::S256.challenge(VERIFIER);
+    let page = browser.get(format!(
+        "/i/oauth2/authorize?response_type=code&client_id={id}&redirect_uri={}\
+         &scope=users.read%20tweet.read%20offline.access&state=s&code_challenge={challenge}\
+         &code_challenge_method=S256",
+        encode(CALLBACK)
+    ));
+    let answer = browser.submit(&page, "/i/oauth2/authorize", &[("decision", "allow")]);
+    let code = param(answer.header("location"), "code").unwrap();
+    let form = format!(
+        "grant_type=authorization_code&code={code}&redirect_uri={}&code_verifier={VERIFIER}",
+        encode(CALLBACK)
+    );
+    let ask = || Ask::post("/2/oauth2/token").form(form.clone());
+    let given = server.send(ask().basic(id, secret)).is(200);
+    canaries.keep("a second client secret", secret);
+    canaries.keep("a code", code);
+    canaries.keep("a code's verifier", VERIFIER);
+    canaries.keep("an OAuth 2.0 token", text(&given, "access_token"));
+    canaries.keep("a refresh token", text(&given, "refresh_token"));
+    let me = Ask::get("/2/users/me").bearer(text(&given, "access_token"));
+    server.send(me.clone()).is(200);
+    for wrong in [
+        ask().basic(id, secret),
+        ask().basic(id, "canary-wrong-secret"),
+        Ask::post("/2/oauth2/token")
+            .form("grant_type=refresh_token&refresh_token=canary-refresh")
+            .basic(id, secret),
+        Ask::post("/oauth2/token")
+            .form("grant_type=client_credentials")
+            .basic(id, "canary-wrong-secret"),
+        Ask::get("/2/users/me?access_token=canary-in-a-query"),
+        Ask::get("/2/users/me").bearer("canary-of-a-bearer"),
+        Ask::get("/2/users/me").authorized("OAuth oauth_token=\"canary-oauth\""),
+        Ask::get("/2/nothing/canary-in-a-path?x=canary-in-a-query").bearer("canary-of-a-bearer"),
+        Ask::post("/2/posts")
+            .json(&serde_json::json!({"text": 7}))
+            .bearer("canary-of-a-bearer"),
+    ] {
+        canaries.refuse(&server.send(wrong));
+    }
+    for told in [
+        "canary-wrong-secret",
+        "canary-refresh",
+        "canary-in-a-query",
+        "canary-of-a-bearer",
+        "canary-oauth",
+    ] {
+        canaries.keep("what was refused", told);
+    }
+}
+
+/// Every file of a folder that the server keeps.
+fn each_file(folder: &Path, look: &mut impl FnMut(&str, &[u8])) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            each_file(&path, look);
+        } else if path.is_file() {
+            look(&name, &std::fs::read(&path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn no_secret_is_written_anywhere_in_the_clear() {
+    let server = Server::start(&["--log-level", "trace", "--log-format", "json"]);
+    let mut canaries = Canaries::default();
+    let name = sign_in(&mut canaries, &server);
+    let mut browser = Browser::new(&server);
+    browser.sign_in(&name, "canary password of nobody else", "/settings/account");
+    three_legged(&mut canaries, &server, &mut browser);
+    with_code(&mut canaries, &server, &mut browser);
+    // A form that is refused does not show the password again.
+    let page = Browser::new(&server).get("/join");
+    if page.status == 200 {
+        let mut other = Browser::new(&server);
+        let page = other.get("/join");
+        let mut fields = hidden(&page.text(), "/join");
+        fields.insert("username".to_owned(), "not a name".to_owned());
+        fields.insert("password".to_owned(), "canary of a form".to_owned());
+        canaries.refuse(&other.send(posted("/join", &fields)));
+        canaries.keep("a password of a form", "canary of a form");
+    }
+    server.cli(&["keys", "rotate", "--rewrap"]).well();
+    let control = std::fs::read_to_string(server.data().join("control.token")).unwrap();
+    canaries.keep("the control token", control.trim());
+    for file in ["master.key"] {
+        let key = std::fs::read_to_string(server.data().join(file)).unwrap();
+        canaries.keep("the master key", key.split_whitespace().nth(2).unwrap());
+    }
+    assert!(canaries.secrets.len() > 25);
+
+    canaries.absent(server.logged().as_bytes(), "the log");
+    canaries.absent(server.said().as_bytes(), "what it prints");
+    let figures = server.administer(Ask::get("/metrics"));
+    canaries.absent(&figures.body, "the figures");
+    let export = server.beside("export.jsonl");
+    server
+        .cli(&["export", "--jsonl", export.to_str().unwrap()])
+        .well();
+    canaries.absent(&std::fs::read(export).unwrap(), "an export");
+    for refused in &canaries.refused {
+        // A page of a form has the form's own token.
+        let own = canaries
+            .secrets
+            .iter()
+            .filter(|(name, _)| !name.contains("form's"));
+        for (name, secret) in own {
+            let digits = secret.bytes().all(|byte| byte.is_ascii_digit());
+            assert!(
+                digits || !refused.contains(secret.as_str()),
+                "{name} in {refused}"
+            );
+        }
+    }
+    if engine() == Engine::Sqlite {
+        let copy = server.beside("copy.db");
+        server.cli(&["backup", copy.to_str().unwrap()]).well();
+        canaries.absent(&std::fs::read(copy).unwrap(), "a copy");
+    }
+    let kept_as_files = ["master.key", "control.token", "dev.env"];
+    each_file(&server.data(), &mut |name, bytes| {
+        if !kept_as_files.contains(&name) {
+            canaries.absent(bytes, name);
+        }
+    });
+}
