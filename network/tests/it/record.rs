@@ -258,3 +258,35 @@ fn an_apps_wider_permission_does_not_widen_its_tokens() {
         );
     });
 }
+
+/// Beyond the user's id before an OAuth 1.0a token, and the ending of an OAuth 2.0 one.
+#[test]
+fn tokens_have_nothing_in_common_but_their_form() {
+    on_each_engine(async |world| {
+        let (ada, (app, _)) = (world.user("ada").await, app(&world).await);
+        let (id, scopes) = (app.id, tokens::all_scopes());
+        let mut one = Vec::new();
+        let mut two = Vec::new();
+        for _ in 0..40 {
+            let made = world.write(move |tx| {
+                let made = tokens::mint_oauth1(tx, id, ada, Permission::Read)?;
+                tokens::revoke(tx, made.0.reveal())?;
+                let other = tokens::mint_oauth2(tx, id, ada, scopes, None)?;
+                Ok((made.0, other))
+            });
+            let (old, new) = made.await;
+            let rest = old.reveal().strip_prefix(&format!("{ada}-")).unwrap();
+            one.push(rest.to_owned());
+            two.push(new.reveal().strip_suffix(":1:at:1").unwrap().to_owned());
+        }
+        for texts in [one, two] {
+            assert!(texts.iter().all(|text| text.len() >= 22), "130 bits");
+            let length = texts[0].len();
+            for place in 0..length {
+                let letters: std::collections::HashSet<_> =
+                    texts.iter().map(|text| text.as_bytes()[place]).collect();
+                assert!(letters.len() > 10, "place {place} of {length}");
+            }
+        }
+    });
+}

@@ -1,0 +1,53 @@
+//! What documents say about tests.
+
+use std::path::{Path, PathBuf};
+
+const CRATES: &[&str] = &[
+    "base", "edge", "locum", "network", "pages", "store", "view", "web",
+];
+
+/// Where a test's code may be: `a::b` in `tests/it/a/b.rs`, `src/a/b.rs`, or the file above it.
+fn places(root: &Path, name: &str, modules: &[&str]) -> Vec<PathBuf> {
+    let folder = root.join(name);
+    let above = modules.len().saturating_sub(1);
+    let mut found = Vec::new();
+    for modules in [modules, &modules[..above]] {
+        for base in ["tests/it", "src"] {
+            let path = folder.join(base).join(modules.join("/"));
+            found.push(path.with_extension("rs"));
+            found.push(path.join("mod.rs"));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_test_that_the_security_table_names_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let text = std::fs::read_to_string(root.join("docs/security.md")).unwrap();
+    let mut named = 0;
+    for quoted in text.split('`').skip(1).step_by(2) {
+        let Some((name, path)) = quoted.split_once(' ') else {
+            continue;
+        };
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || "_:".contains(letter);
+        if !CRATES.contains(&name) || !path.contains("::") || !path.chars().all(plain) {
+            continue;
+        }
+        let modules: Vec<&str> = path.split("::").collect();
+        let (test, modules) = modules.split_last().unwrap();
+        let wanted = format!("fn {test}(");
+        let there = places(root, name, modules)
+            .iter()
+            .any(|path| std::fs::read_to_string(path).is_ok_and(|code| code.contains(&wanted)));
+        assert!(there, "docs/security.md names {quoted}");
+        named += 1;
+    }
+    assert!(named > 100, "{named}");
+    for item in [("A", 14), ("B", 18), ("C", 12), ("D", 16)] {
+        for number in 1..=item.1 {
+            let row = format!("| {}{number} | ", item.0);
+            assert_eq!(text.matches(&row).count(), 1, "{row}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What is exchanged for tokens, and who may keep the answer.
+
+use crate::harness::{Answer, Ask, shared};
+
+fn client() -> (String, String) {
+    let server = shared();
+    let owner = &server.app().owner;
+    let made = ["app", "create", "Tokens", "--owner", owner];
+    let made = server.cli(&made).json();
+    let text = |name: &str| made[name].as_str().unwrap().to_owned();
+    (text("client_id"), text("client_secret"))
+}
+
+fn ask(form: &str) -> Answer {
+    let (id, secret) = client();
+    let ask = Ask::post("/2/oauth2/token").form(form).basic(&id, &secret);
+    shared().send(ask)
+}
+
+#[test]
+fn only_codes_and_refresh_tokens_are_exchanged() {
+    for grant in [
+        "password&username=ada&password=dev",
+        "client_credentials",
+        "implicit",
+        "urn:ietf:params:oauth:grant-type:device_code",
+        "authorization_code%20",
+    ] {
+        let answer = ask(&format!("grant_type={grant}"));
+        let body = answer.is(400);
+        assert_eq!(body["error"], "unsupported_grant_type", "{grant}: {body}");
+        assert!(body.get("access_token").is_none());
+    }
+    assert_eq!(ask("").is(400)["error"], "invalid_request");
+}
+
+#[test]
+fn nobody_on_the_way_keeps_or_reads_a_token() {
+    let server = shared();
+    let (id, secret) = client();
+    for (path, form) in [
+        ("/2/oauth2/token", "grant_type=authorization_code&code=x"),
+        ("/2/oauth2/revoke", "token=x"),
+        ("/oauth2/token", "grant_type=client_credentials"),
+    ] {
+        let ask = Ask::post(path).form(form).basic(&id, &secret);
+        let answer = server.send(ask.header("origin", "https://spa.example"));
+        assert!(
+            answer.header("cache-control").contains("no-store"),
+            "{path}: {:?}",
+            answer.headers
+        );
+        assert_eq!(answer.header("access-control-allow-origin"), "", "{path}");
+        let ask = Ask::new("OPTIONS", path).header("origin", "https://spa.example");
+        let answer = server.send(ask.header("access-control-request-method", "POST"));
+        assert_eq!(answer.header("access-control-allow-origin"), "", "{path}");
+        let query = Ask::get(format!("{path}?{form}")).basic(&id, &secret);
+        assert_eq!(server.send(query).status, 405, "{path}");
+    }
+}
