@@ -43,8 +43,6 @@ kinds! {
     PASSWORD_RESET_ASKED = "password.reset_asked";
     /// A new password was set by such a link.
     PASSWORD_RESET = "password.reset";
-    /// An operator set a password.
-    PASSWORD_SET = "password.set";
     /// A user asked to change the address.
     EMAIL_CHANGE = "email.change";
     /// A user took that back.
