@@ -7,8 +7,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::common::Flag;
 use crate::command::{
     AppCommand, AuditCommand, Backup, CommunityCommand, Export, FollowCommand, ImportCommand,
-    Invite, KeysCommand, PlaceCommand, PollCommand, PostCommand, SignCommand, SpaceCommand, TokenCommand,
-    UserCommand,
+    Invite, KeysCommand, PlaceCommand, PollCommand, PostCommand, SignCommand, SpaceCommand,
+    TokenCommand, UserCommand,
 };
 
 /// What may be asked.

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use store::recount;
 
 use super::{
-    Command, apps, audit, backup, communities, export, follows, import, invite, keys, places, polls,
-    posts, sign, spaces, tokens, users,
+    Command, apps, audit, backup, communities, export, follows, import, invite, keys, places,
+    polls, posts, sign, spaces, tokens, users,
 };
 use crate::exit::{Exit, words};
 use crate::world::{Silent, World};
