@@ -11,12 +11,12 @@ use serde_json::json;
 use store::communities::Community;
 use store::posts::{self, Beside, Post, State};
 use store::users::User;
-use store::{Tx, log, media};
+use store::{Tx, log};
 
 pub use self::edits::{EDIT_MS, is_editable_kind};
 use crate::compose::{self, Reading};
 use crate::polls::NewPoll;
-use crate::{communities, places, users};
+use crate::{communities, media, places, users};
 
 /// Weighted length of a premium author's posts (spec §8).
 pub const LONG_LENGTH: u32 = 25_000;
@@ -49,6 +49,8 @@ pub struct NewPost {
     pub quote: Option<PostId>,
     /// Media of the author, by id.
     pub media_ids: Vec<Id<kind::Media>>,
+    /// Users who are shown in them.
+    pub tagged_user_ids: Vec<UserId>,
     /// The version that it takes the place of.
     pub edit_of: Option<PostId>,
     /// The poll it carries.
@@ -92,7 +94,7 @@ pub fn create(tx: &mut Tx<'_>, author: &Author, new: &NewPost) -> Result<Post, S
     check_length(&user, &reading, new)?;
     let targets = targets(tx, author, &user, new, previous)?;
     check_self_serve(author, &reading)?;
-    let media_keys = media_keys(tx, &user, &new.media_ids)?;
+    let media_keys = media_keys(tx, &user, new)?;
     let fingerprint = fingerprint(&reading.text, new, &media_keys);
     let since = first_at(tx.now().plus_ms(-DUPLICATE_MS));
     if targets.previous.is_none() && posts::repeats(tx, user.id, &fingerprint, since)? {
@@ -114,6 +116,8 @@ pub fn create(tx: &mut Tx<'_>, author: &Author, new: &NewPost) -> Result<Post, S
     if !posts::insert(tx, &post, &beside)? {
         return Err(Fault::new(format!("the id {} is taken", post.id)).into());
     }
+    store::media::carry(tx, &new.media_ids)?;
+    store::media::tag(tx, post.id, &new.tagged_user_ids)?;
     if let Some(poll) = &poll {
         store::polls::insert(tx, poll)?;
     }
@@ -270,21 +274,17 @@ fn check_self_serve(author: &Author, reading: &Reading) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The keys of the author's own media, in order.
-fn media_keys(tx: &mut Tx<'_>, user: &User, ids: &[Id<kind::Media>]) -> Result<String, Stop> {
-    let numbers: Vec<i64> = ids.iter().map(|id| id.get()).collect();
-    let found = media::by_ids(tx, &numbers)?;
-    let mut keys = Vec::with_capacity(ids.len());
-    for id in ids {
-        let own = found
-            .iter()
-            .find(|medium| medium.id == *id && medium.owner_id == user.id);
-        let Some(own) = own else {
-            let message = "Your media IDs are invalid.";
-            return Err(Refusal::invalid("media.media_ids", id, message).into());
-        };
-        keys.push(own.media_key.as_str());
+/// The keys of the media that the author may post, in order.
+fn media_keys(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> Result<String, Stop> {
+    let carried = media::attachable(tx, user.id, &new.media_ids)?;
+    let known = store::users::by_ids(tx, &new.tagged_user_ids)?;
+    let unknown = new.tagged_user_ids.iter();
+    let mut unknown = unknown.filter(|id| known.iter().all(|user| user.id != **id));
+    if let Some(id) = unknown.next() {
+        let message = "Your tagged user IDs are invalid.";
+        return Err(Refusal::invalid("media.tagged_user_ids", id, message).into());
     }
+    let keys: Vec<&str> = carried.iter().map(|one| one.media_key.as_str()).collect();
     Ok(keys.join(","))
 }
 
@@ -323,16 +323,21 @@ pub fn delete(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<(), Stop> {
         Some(root) if post.state == State::Superseded => posts::newest_version(tx, root)?,
         _ => None,
     };
-    let gone = posts::delete(tx, &newest.unwrap_or(post))?;
+    let newest = newest.unwrap_or(post);
+    let carried = media::carried(tx, &newest)?;
+    let gone = posts::delete(tx, &newest)?;
     if gone.is_empty() {
         return Err(Refusal::NotFound(Subject::new("tweet", "id", id)).into());
     }
+    let now = tx.now();
+    store::media::release(tx, &carried, now)?;
     Ok(removed(tx, &gone)?)
 }
 
 /// Says of deleted posts that they are gone, each in its author's name.
 pub(crate) fn removed(tx: &mut Tx<'_>, gone: &[(PostId, UserId)]) -> Result<(), Fault> {
     for (post, author) in gone {
+        store::media::untag(tx, *post)?;
         log::append(tx, "post.delete", author.get(), post.get(), "")?;
     }
     Ok(())

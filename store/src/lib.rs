@@ -41,6 +41,7 @@ pub mod sessions;
 pub mod spaces;
 pub mod subscriptions;
 pub mod tokens;
+pub mod uploads;
 pub mod usage;
 pub mod users;
 

@@ -1,7 +1,7 @@
 //! Media objects: what a post's `media_keys` name.
 
 use base::id::kind;
-use base::{Fault, Id, Time, UserId};
+use base::{Fault, Id, PostId, Time, UserId};
 
 use crate::Tx;
 use crate::db::Row;
@@ -35,6 +35,44 @@ pub struct Media {
     pub variants: String,
     /// When it was uploaded.
     pub created_at: Time,
+    /// What its bytes are, or empty when nobody has looked.
+    pub content_type: String,
+    /// Bytes; 0 when nobody has counted.
+    pub size: i64,
+    /// Bits a second; 0 when nothing plays.
+    pub bit_rate: i64,
+    /// The smaller pictures beside it, comma-separated: `small.jpg,medium.jpg`.
+    pub sizes: String,
+    /// Posts that carry it; unknown of what was imported.
+    pub uses: Option<i64>,
+    /// When it goes unless a post carries it.
+    pub expires_at: Option<Time>,
+}
+
+impl Media {
+    /// The name of its file, which is its address too; none when there is none.
+    pub fn name(&self) -> Option<&str> {
+        let name = self.path.rsplit('/').next()?;
+        (!name.is_empty()).then_some(name)
+    }
+
+    /// The path of a smaller picture, if there is one of that size.
+    pub fn path_of(&self, size: &str) -> Option<String> {
+        let mut sizes = self.sizes.split(',');
+        let ending = sizes.find(|one| one.split('.').next() == Some(size) && !one.is_empty())?;
+        let (stem, _) = self.path.rsplit_once('.')?;
+        Some(format!("{stem}.{ending}"))
+    }
+
+    /// The paths of all of its files.
+    pub fn paths(&self) -> Vec<String> {
+        let sizes = self.sizes.split(',').filter_map(|one| one.split('.').next());
+        let mut all: Vec<String> = sizes.filter_map(|size| self.path_of(size)).collect();
+        if !self.path.is_empty() {
+            all.push(self.path.clone());
+        }
+        all
+    }
 }
 
 macro_rules! columns {
@@ -42,7 +80,8 @@ macro_rules! columns {
         concat!(
             $before,
             "media_key, id, owner_id, kind, path, url, preview_image_url, width, height, \
-             duration_ms, alt_text, variants, created_at",
+             duration_ms, alt_text, variants, created_at, content_type, size, bit_rate, sizes, \
+             uses, expires_at",
             $after
         )
     };
@@ -63,6 +102,12 @@ fn read(row: &Row<'_, '_>) -> Result<Media, Fault> {
         alt_text: row.text(10)?,
         variants: row.text(11)?,
         created_at: row.time(12)?,
+        content_type: row.text(13)?,
+        size: row.int(14)?,
+        bit_rate: row.int(15)?,
+        sizes: row.text(16)?,
+        uses: row.opt_int(17)?,
+        expires_at: row.opt_time(18)?,
     })
 }
 
@@ -95,7 +140,8 @@ pub fn list(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<Media>, Fault
 pub fn insert(tx: &mut Tx<'_>, media: &Media) -> Result<bool, Fault> {
     let sql = columns!(
         "INSERT INTO media (",
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING"
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
+         $18, $19) ON CONFLICT DO NOTHING"
     );
     let args = [
         (&media.media_key).into(),
@@ -111,6 +157,12 @@ pub fn insert(tx: &mut Tx<'_>, media: &Media) -> Result<bool, Fault> {
         (&media.alt_text).into(),
         (&media.variants).into(),
         media.created_at.into(),
+        (&media.content_type).into(),
+        media.size.into(),
+        media.bit_rate.into(),
+        (&media.sizes).into(),
+        media.uses.into(),
+        media.expires_at.into(),
     ];
     Ok(tx.exec(sql, &args)? > 0)
 }
@@ -119,4 +171,123 @@ pub fn insert(tx: &mut Tx<'_>, media: &Media) -> Result<bool, Fault> {
 pub fn set_path(tx: &mut Tx<'_>, media_key: &str, path: &str) -> Result<bool, Fault> {
     let sql = "UPDATE media SET path = $1 WHERE media_key = $2 AND path = ''";
     Ok(tx.exec(sql, &[path.into(), media_key.into()])? > 0)
+}
+
+/// Describes a media object for those who cannot see it.
+pub fn set_alt_text(tx: &mut Tx<'_>, id: Id<kind::Media>, text: &str) -> Result<(), Fault> {
+    let sql = "UPDATE media SET alt_text = $1 WHERE id = $2";
+    tx.exec(sql, &[text.into(), id.into()]).map(|_| ())
+}
+
+/// Lets somebody else post a media object.
+pub fn share(tx: &mut Tx<'_>, id: Id<kind::Media>, user: UserId) -> Result<(), Fault> {
+    let sql = "INSERT INTO media_share (media_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+    tx.exec(sql, &[id.into(), user.into()]).map(|_| ())
+}
+
+/// Whether a user whose it is not may post a media object.
+pub fn is_shared(tx: &mut Tx<'_>, id: Id<kind::Media>, user: UserId) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM media_share WHERE media_id = $1 AND user_id = $2";
+    let found = tx.row(sql, &[id.into(), user.into()], |_| Ok(()))?;
+    Ok(found.is_some())
+}
+
+/// A post carries these now.
+pub fn carry(tx: &mut Tx<'_>, ids: &[Id<kind::Media>]) -> Result<(), Fault> {
+    let sql = "UPDATE media SET uses = uses + 1, expires_at = NULL WHERE id = $1";
+    ids.iter()
+        .try_for_each(|id| tx.exec(sql, &[(*id).into()]).map(|_| ()))
+}
+
+/// A post that carried these is gone: what none carries any more goes as well.
+pub fn release(tx: &mut Tx<'_>, ids: &[Id<kind::Media>], goes_at: Time) -> Result<(), Fault> {
+    let sql = "UPDATE media SET uses = uses - 1, \
+               expires_at = CASE WHEN uses <= 1 THEN $1 ELSE expires_at END WHERE id = $2";
+    ids.iter()
+        .try_for_each(|id| tx.exec(sql, &[goes_at.into(), (*id).into()]).map(|_| ()))
+}
+
+/// Says who is shown in the media of a post.
+pub fn tag(tx: &mut Tx<'_>, post: PostId, users: &[UserId]) -> Result<(), Fault> {
+    let sql = "INSERT INTO media_tag (post_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+    users
+        .iter()
+        .try_for_each(|user| tx.exec(sql, &[post.into(), (*user).into()]).map(|_| ()))
+}
+
+/// Forgets who is shown in the media of a post.
+pub fn untag(tx: &mut Tx<'_>, post: PostId) -> Result<(), Fault> {
+    let sql = "DELETE FROM media_tag WHERE post_id = $1";
+    tx.exec(sql, &[post.into()]).map(|_| ())
+}
+
+/// What has had its time.
+pub fn expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Media>, Fault> {
+    let sql = columns!(
+        "SELECT ",
+        " FROM media WHERE expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2"
+    );
+    let now = tx.now();
+    tx.rows(sql, &[now.into(), limit.into()], read)
+}
+
+/// Removes a media object that has had its time and what belongs to it; false when a post took
+/// it up meanwhile.
+pub fn remove_expired(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<bool, Fault> {
+    let sql = "DELETE FROM media WHERE id = $1 AND expires_at IS NOT NULL AND expires_at <= $2";
+    let now = tx.now();
+    if tx.exec(sql, &[id.into(), now.into()])? == 0 {
+        return Ok(false);
+    }
+    // Its subtitles have had their time with it.
+    let sql = "UPDATE media SET expires_at = $1 WHERE id IN \
+               (SELECT media_id FROM subtitle WHERE video_id = $2)";
+    tx.exec(sql, &[now.into(), id.into()])?;
+    for sql in [
+        "DELETE FROM media_share WHERE media_id = $1",
+        "DELETE FROM subtitle WHERE video_id = $1",
+    ] {
+        tx.exec(sql, &[id.into()])?;
+    }
+    Ok(true)
+}
+
+/// Gives a video subtitles in a language, in the place of others.
+pub fn set_subtitles(
+    tx: &mut Tx<'_>,
+    video: Id<kind::Media>,
+    language: &str,
+    subtitles: Id<kind::Media>,
+    display_name: &str,
+) -> Result<(), Fault> {
+    let sql = "INSERT INTO subtitle (video_id, language, media_id, display_name) \
+               VALUES ($1, $2, $3, $4) ON CONFLICT (video_id, language) DO UPDATE \
+               SET media_id = excluded.media_id, display_name = excluded.display_name";
+    let args = [
+        video.into(),
+        language.into(),
+        subtitles.into(),
+        display_name.into(),
+    ];
+    tx.exec(sql, &args).map(|_| ())
+}
+
+/// The subtitles of a video in a language.
+pub fn subtitles(
+    tx: &mut Tx<'_>,
+    video: Id<kind::Media>,
+    language: &str,
+) -> Result<Option<Id<kind::Media>>, Fault> {
+    let sql = "SELECT media_id FROM subtitle WHERE video_id = $1 AND language = $2";
+    tx.row(sql, &[video.into(), language.into()], |row| row.id(0))
+}
+
+/// Takes the subtitles in a language from a video.
+pub fn remove_subtitles(
+    tx: &mut Tx<'_>,
+    video: Id<kind::Media>,
+    language: &str,
+) -> Result<(), Fault> {
+    let sql = "DELETE FROM subtitle WHERE video_id = $1 AND language = $2";
+    tx.exec(sql, &[video.into(), language.into()]).map(|_| ())
 }

@@ -24,13 +24,14 @@ pub fn set(tx: &mut Tx<'_>, key: &str, value: &str) -> Result<(), Fault> {
 
 /// The highest id that anything has: new ones must be above it.
 pub(crate) fn highest_id(tx: &mut Tx<'_>) -> Result<i64, Fault> {
-    const TABLES: [&str; 7] = [
+    const TABLES: [&str; 8] = [
         "SELECT MAX(id) FROM users",
         "SELECT MAX(id) FROM app",
         "SELECT MAX(id) FROM post",
         "SELECT MAX(id) FROM poll",
         "SELECT MAX(id) FROM community",
         "SELECT MAX(id) FROM media",
+        "SELECT MAX(id) FROM upload",
         "SELECT MAX(id) FROM list",
     ];
     let mut highest = 0;

@@ -4,13 +4,15 @@ use std::fmt::Display;
 
 use base::refusal::Subject;
 use base::{Fault, PostId, Refusal, Speech, UserId};
-use network::visibility::{Sight, Viewer, of_user};
+use network::visibility::{Sight, Sights, Viewer, of_user};
 use store::Tx;
+use store::media::Media;
 use store::posts::Post;
 use store::users::User;
 
 use crate::Wants;
 use crate::include::Includes;
+use crate::media::{self, MediaFacts, id_of};
 use crate::out::Out;
 use crate::posts::{self, PostFacts};
 use crate::users::{self, UserFacts};
@@ -145,6 +147,67 @@ pub fn user<N: Names>(
 ) -> Result<Answer, Fault> {
     let found = found.into_iter().collect();
     users_asked(tx, viewer, found, wants, spoken, asked).map(Answer::single)
+}
+
+/// The media that were asked for by key, in the order of asking.
+pub fn media_asked(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    wants: &Wants,
+    spoken: Spoken,
+    asked: Asked<'_, String>,
+) -> Result<Answer, Fault> {
+    let ids: Vec<i64> = asked.values.iter().filter_map(|key| id_of(key)).collect();
+    let found = store::media::by_ids(tx, &ids)?;
+    let world = World::of_media(tx, viewer, found, wants)?;
+    let sights = Sights::of_authors(tx, viewer, world.users.items())?;
+    let (mut shown, mut errors) = (Vec::<&Media>::new(), Vec::new());
+    for key in asked.values {
+        let subject = || Subject::new("media", asked.parameter, key);
+        let media = id_of(key).and_then(|id| world.media.get(id));
+        let media = media.filter(|media| media.media_key == *key && media.kind != "subtitles");
+        let sight = media.map_or(Sight::Missing, |media| {
+            let owned = viewer.user == Some(media.owner_id);
+            match media.uses {
+                // What no post carries is nobody else's business.
+                Some(0) if !owned => Sight::Missing,
+                _ => sights.of_author(media.owner_id),
+            }
+        });
+        match (media, sight) {
+            (Some(media), Sight::Visible) => {
+                if !shown.iter().any(|other| std::ptr::eq(*other, media)) {
+                    shown.push(media);
+                }
+            }
+            (_, Sight::Visible | Sight::Missing) => once(&mut errors, Refusal::NotFound(subject())),
+            _ => once(&mut errors, Refusal::NotVisible(subject())),
+        }
+    }
+    let mut out = Out::new(spoken, shown.len() * 512);
+    if !shown.is_empty() {
+        out.array(&shown, |out, media| {
+            let world = &world;
+            media::write(out, MediaFacts { media, world }, wants.of_root());
+        });
+    }
+    Ok(Answer {
+        data: out.finish(),
+        errors,
+        count: shown.len(),
+        ..Answer::default()
+    })
+}
+
+/// One media that was asked for by its key; `data` is an object.
+pub fn media_by_key(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    wants: &Wants,
+    spoken: Spoken,
+    asked: Asked<'_, String>,
+) -> Result<Answer, Fault> {
+    media_asked(tx, viewer, wants, spoken, asked).map(Answer::single)
 }
 
 impl Answer {

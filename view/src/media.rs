@@ -28,6 +28,47 @@ pub(crate) fn write(out: &mut Out, facts: MediaFacts<'_>, mask: u64) {
     });
 }
 
+/// The address of a media's own file, if it is kept here.
+pub(crate) fn address(media: &Media, site: &str) -> Option<String> {
+    let name = media.name().filter(|_| !site.is_empty())?;
+    Some(format!("{site}/media/{name}"))
+}
+
+/// The photo itself, or where an import says it was.
+fn url(out: &mut Out, facts: MediaFacts<'_>) {
+    match address(facts.media, facts.world.site) {
+        Some(address) if facts.media.kind == "photo" => out.text(&address),
+        _ => out.text(&facts.media.url),
+    }
+}
+
+/// A still of what moves: one that was made, or where an import says it was.
+fn preview(out: &mut Out, facts: MediaFacts<'_>) {
+    let made = facts.media.kind != "photo" && facts.media.path_of("small").is_some();
+    match address(facts.media, facts.world.site) {
+        Some(address) if made => out.text(&format!("{address}?name=small")),
+        _ => out.text(&facts.media.preview_image_url),
+    }
+}
+
+/// The one file that is kept of what plays, or those that an import tells of.
+fn variants(out: &mut Out, facts: MediaFacts<'_>) {
+    let media = facts.media;
+    let address = address(media, facts.world.site);
+    let Some(address) = address.filter(|_| media.kind != "photo" && media.bit_rate > 0) else {
+        out.raw(&media.variants);
+        return;
+    };
+    out.array([address], |out, address| {
+        out.object(|out| {
+            out.member(Word::same("bit_rate"), |out| out.int(media.bit_rate));
+            let kind = &media.content_type;
+            out.member(Word::same("content_type"), |out| out.text(kind));
+            out.member(Word::same("url"), |out| out.text(&address));
+        });
+    });
+}
+
 /// The number in a media key: `3_123` → 123.
 pub(crate) fn id_of(key: &str) -> Option<i64> {
     key.split_once('_')?.1.parse().ok()
@@ -68,9 +109,9 @@ pub(crate) const FIELDS: &[Shown] = &[
     )
     .media(|out, facts| out.quoted(&facts.media.kind)),
     Shown::asked("url", Json::Text, "Address of a photo.")
-        .media(|out, facts| out.text(&facts.media.url)),
+        .media(url),
     Shown::asked("preview_image_url", Json::Text, "Address of a still.")
-        .media(|out, facts| out.text(&facts.media.preview_image_url)),
+        .media(preview),
     Shown::asked("width", Json::Int, "Pixels.").media(|out, facts| known(out, facts.media.width)),
     Shown::asked("height", Json::Int, "Pixels.").media(|out, facts| known(out, facts.media.height)),
     Shown::asked("duration_ms", Json::Int, "Milliseconds.")
@@ -86,7 +127,7 @@ pub(crate) const FIELDS: &[Shown] = &[
         Json::List(&VARIANT),
         "The files it can be played from.",
     )
-    .media(|out, facts| out.raw(&facts.media.variants)),
+    .media(variants),
     Shown::asked(
         "public_metrics",
         Json::Object(VIEWS),

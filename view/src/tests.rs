@@ -97,6 +97,12 @@ pub(crate) fn media(id: i64, kind: &str, owner: i64) -> Media {
         alt_text: String::new(),
         variants: String::new(),
         created_at: NOW,
+        content_type: String::new(),
+        size: 0,
+        bit_rate: 0,
+        sizes: String::new(),
+        uses: None,
+        expires_at: None,
     }
 }
 

@@ -24,6 +24,7 @@ pub struct Wants {
     post_words: bool,
     tweet_words: bool,
     email: bool,
+    site: &'static str,
 }
 
 impl Wants {
@@ -38,7 +39,18 @@ impl Wants {
             post_words: false,
             tweet_words: false,
             email: false,
+            site: "",
         }
+    }
+
+    /// Says at which address the platform's own files are.
+    pub const fn served_from(&mut self, site: &'static str) {
+        self.site = site;
+    }
+
+    /// The address that the platform's own files are at, without a slash at its end.
+    pub(crate) const fn site(&self) -> &'static str {
+        self.site
     }
 
     /// Takes a `*.fields` parameter, called as the caller wrote it.

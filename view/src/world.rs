@@ -65,6 +65,8 @@ pub(crate) struct World {
     pub(crate) roots: usize,
     /// Whether a user's own email address may be shown.
     pub(crate) email: bool,
+    /// The address that the platform's own files are at.
+    pub(crate) site: &'static str,
     pub(crate) users: Shelf<UserId, User>,
     pub(crate) posts: Shelf<PostId, Post>,
     pub(crate) media: Shelf<i64, Media>,
@@ -154,6 +156,7 @@ impl World {
             now,
             roots: 0,
             email: wants.email(),
+            site: wants.site(),
             users: Shelf::default(),
             posts: Shelf::default(),
             media: Shelf::default(),
@@ -234,6 +237,21 @@ impl World {
         Ok(world)
     }
 
+    /// All that showing these media takes.
+    pub(crate) fn of_media(
+        tx: &mut Tx<'_>,
+        viewer: Viewer,
+        found: Vec<Media>,
+        wants: &Wants,
+    ) -> Result<Self, Fault> {
+        let mut world = Self::new(viewer, tx.now(), wants);
+        let owners: HashSet<_> = found.iter().map(|media| media.owner_id).collect();
+        let owners: Vec<_> = owners.into_iter().collect();
+        world.media.fill(found, |media| media.id.get());
+        world.users.fill(users::by_ids(tx, &owners)?, |user| user.id);
+        Ok(world)
+    }
+
     /// What expansions ask for that start at the posts of the answer, or at all that are here.
     fn needs_of_posts(&self, wants: &Wants, nested: bool) -> Needs {
         let (mut needs, mut targets) = (Needs::default(), Vec::new());
@@ -263,10 +281,9 @@ impl World {
         needs
             .users
             .extend(self.posts.items().iter().map(|post| post.author_id));
-        if shows(wants, Object::Post, "media_metadata") {
-            let keys = self.posts.items().iter().flat_map(media_keys);
-            needs.media.extend(keys.filter_map(id_of));
-        }
+        // The text of a post that carries media ends in a link to them.
+        let keys = self.posts.items().iter().flat_map(media_keys);
+        needs.media.extend(keys.filter_map(id_of));
         let missing = self.users.lacks(needs.users);
         if !missing.is_empty() {
             self.users

@@ -22,6 +22,7 @@ mod portal;
 pub mod reply;
 pub mod router;
 pub mod speech;
+pub mod uploads;
 mod v2;
 
 pub use call::Call;

@@ -45,7 +45,7 @@ impl ImportCommand {
 
 /// Does it.
 pub(super) async fn execute(world: &World, command: ImportCommand) -> Result<Value, Stop> {
-    let media_dir = Some(world.settings.data_dir.join("media"));
+    let media_dir = Some(world.settings.media_dir());
     let mut options = ImportOptions {
         media_dir,
         ..ImportOptions::default()

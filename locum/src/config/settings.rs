@@ -76,6 +76,8 @@ pub(crate) struct Settings {
     pub(crate) rate_limits: RateLimits,
     /// The largest request body.
     pub(crate) body_max: usize,
+    /// Where media files are kept, when it is not in the data folder.
+    pub(crate) media_folder: Option<PathBuf>,
     /// Whether the log is written as JSON.
     pub(crate) log_json: bool,
     /// What is logged.
@@ -159,6 +161,7 @@ impl Settings {
                 .text("limits.body_max")
                 .and_then(parse::size)
                 .unwrap_or(1024 * 1024),
+            media_folder: reader.text("media.dir").map(PathBuf::from),
             log_json: reader.text("observe.log_format") == Some("json"),
             log_level: reader
                 .text("observe.log_level")
@@ -178,6 +181,12 @@ impl Settings {
             None if bound.ip().is_unspecified() => format!("http://127.0.0.1:{}", bound.port()),
             None => format!("http://{bound}"),
         }
+    }
+
+    /// The folder that media files are kept in.
+    pub(crate) fn media_dir(&self) -> PathBuf {
+        let folder = self.media_folder.clone();
+        folder.unwrap_or_else(|| self.data_dir.join("media"))
     }
 
     /// Takes the port that a flag names; with a free one, the control port is free as well.

@@ -276,6 +276,12 @@ pub(crate) static KEYS: &[Key] = &[
         Is("400d"),
         "How long the record of what was done to accounts and apps is kept.",
     ),
+    both(
+        "media.dir",
+        Kind::Path,
+        Unset,
+        "The folder that media files are kept in; `media` in the data folder by default.",
+    ),
     key(
         "observe.log_format",
         Kind::OneOf(&["pretty", "json"]),

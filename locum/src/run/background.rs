@@ -8,6 +8,7 @@ use base::{Fault, Stop, clock};
 use edge::Shutdown;
 use network::letters::{self, Mailer};
 use network::sweeping::{Kept, sweep};
+use web::uploads::Uploads;
 
 use crate::config::Settings;
 use crate::world::World;
@@ -46,7 +47,7 @@ async fn close_some(world: &World) -> Result<usize, Stop> {
 }
 
 /// Sweeps each minute until the signal to stop.
-pub(super) async fn keep(world: World, shutdown: Shutdown) {
+pub(super) async fn keep(world: World, uploads: Option<Uploads>, shutdown: Shutdown) {
     let kept = kept(&world.settings);
     while !shutdown.is_triggered() {
         let _early = tokio::time::timeout(EACH, shutdown.triggered()).await;
@@ -60,6 +61,11 @@ pub(super) async fn keep(world: World, shutdown: Shutdown) {
                 }
             }
             Err(stop) => tracing::warn!(?stop, "sweeping failed; the next minute tries again"),
+        }
+        if let Some(uploads) = &uploads
+            && let Err(stop) = uploads.sweep().await
+        {
+            tracing::warn!(?stop, "old uploads were not removed; the next minute tries again");
         }
     }
 }

@@ -7,12 +7,14 @@ use std::time::Duration;
 use base::Secret;
 use bytes::Bytes;
 use edge::{Listener, Shutdown, Stats};
+use media::Files;
 use network::apps::{AuthConfig, Authenticator};
 use network::oauth1_flow::Ports;
 use network::oauth2_flow::Rules;
 use web::control::{Command, Control};
 use web::limits::Mode as Limiting;
 use web::metrics::Metrics;
+use web::uploads::Uploads;
 use web::{Config, Reply, Server};
 
 use super::sockets::Listening;
@@ -55,7 +57,10 @@ impl Doors {
             Arc::clone(&authenticator),
             Arc::clone(&metrics),
             shutdown.clone(),
-            config(settings, listening, page_key),
+            Config {
+                files: Some(files(world)?),
+                ..config(settings, listening, page_key)
+            },
         )?;
         let commands = vec![commands(world)];
         let control = Control::new(
@@ -99,6 +104,18 @@ impl Doors {
         }
     }
 
+    /// Looks at uploads until the signal to stop.
+    pub(super) async fn look_at_uploads(&self, shutdown: &Shutdown) {
+        if let Some(uploads) = self.server.uploads() {
+            uploads.run(shutdown).await;
+        }
+    }
+
+    /// What turns uploads into media.
+    pub(super) fn uploads(&self) -> Option<Uploads> {
+        self.server.uploads()
+    }
+
     /// Answers clients.
     pub(super) fn serve(&self, listener: Listener, shutdown: &Shutdown) -> Serving {
         let limits = self.limits.clone();
@@ -130,6 +147,12 @@ fn auth_config(settings: &Settings, listening: &Listening) -> AuthConfig {
         public_origins,
         timestamp_skew_ms: ms(settings.timestamp_skew),
     }
+}
+
+/// Where media are kept.
+fn files(world: &World) -> Result<Files, Exit> {
+    let folder = world.settings.media_dir();
+    Files::local(&folder).map_err(|error| Exit::Failed(format!("{}: {error}", folder.display())))
 }
 
 fn config(settings: &Settings, listening: &Listening, page_key: [u8; 32]) -> Config {

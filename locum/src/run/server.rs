@@ -79,9 +79,10 @@ async fn live(
             doors.serve(public, &shutdown),
             OptionFuture::from(control),
             doors.administer(local, &shutdown),
-            background::keep(world.clone(), shutdown.clone()),
+            background::keep(world.clone(), doors.uploads(), shutdown.clone()),
             background::send(world.clone(), mailer, shutdown.clone()),
             background::close_polls(world.clone(), shutdown.clone()),
+            doors.look_at_uploads(&shutdown),
             doors.keep_up(&shutdown),
             doors.note_usage(&shutdown),
         )

@@ -30,6 +30,7 @@ mod letters;
 mod likes;
 mod limits;
 mod lists;
+mod media;
 mod oauth1;
 mod oauth1_tokens;
 mod operations;

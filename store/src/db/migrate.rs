@@ -43,6 +43,7 @@ const SCRIPTS: &[(&str, &str)] = &[
         "letters_end",
         include_str!("../../migrations/0012_letters_end.sql"),
     ),
+    ("media", include_str!("../../migrations/0008_media.sql")),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

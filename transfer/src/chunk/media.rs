@@ -65,6 +65,12 @@ pub(crate) fn keep(
         alt_text: told.alt.clone().unwrap_or_default(),
         variants: variants(told),
         created_at: names::time_of(told.id),
+        content_type: String::new(),
+        size: 0,
+        bit_rate: 0,
+        sizes: String::new(),
+        uses: None,
+        expires_at: None,
     };
     if media::insert(tx, &medium)? {
         desk.came(told.id);

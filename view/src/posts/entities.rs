@@ -4,11 +4,20 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::PostFacts;
-use super::text::{REPOST_LENGTH, stands_alone};
+use super::text::{REPOST_LENGTH, media_link, media_link_place, stands_alone};
+use super::{PostFacts, media_keys};
 
 /// As JSON, or empty.
 pub(super) fn of_sent(facts: PostFacts<'_>) -> Cow<'_, str> {
+    let stored = of_words(facts);
+    match media_link(facts) {
+        Some(link) => Cow::Owned(with_media(facts, &stored, &link)),
+        None => stored,
+    }
+}
+
+/// Without the link to media that ends it.
+fn of_words(facts: PostFacts<'_>) -> Cow<'_, str> {
     let post = facts.post;
     if facts.is_long() {
         return Cow::Borrowed(&post.short_entities);
@@ -59,4 +68,24 @@ fn moved(entity: &mut Value, before: usize, end: usize) -> Option<()> {
     members.insert("start".to_owned(), json!(from + before));
     members.insert("end".to_owned(), json!(to + before));
     Some(())
+}
+
+/// What is shown of an address at most.
+const DISPLAYED: usize = 30;
+
+/// Entities with the link to media that ends the text: one for each of them.
+fn with_media(facts: PostFacts<'_>, stored: &str, link: &str) -> String {
+    let (start, end) = media_link_place(facts, link);
+    let plain = link.split_once("://").map_or(link, |(_, rest)| rest);
+    let display: String = plain.chars().take(DISPLAYED).chain(['…']).collect();
+    let links = media_keys(facts.post).map(|key| {
+        json!({ "start": start, "end": end, "url": link, "expanded_url": link,
+            "display_url": display, "media_key": key })
+    });
+    let mut all: Value = serde_json::from_str(stored).unwrap_or_else(|_| json!({}));
+    match all.get_mut("urls").and_then(Value::as_array_mut) {
+        Some(urls) => urls.extend(links),
+        None => all["urls"] = links.collect(),
+    }
+    all.to_string()
 }

@@ -6,7 +6,8 @@ use base::Word;
 use base::text::{LENGTH, short_first_part, weigh};
 use store::posts::Post;
 
-use super::PostFacts;
+use super::{PostFacts, media_keys};
+use crate::media::{address, id_of};
 use crate::out::Out;
 
 /// How many code points of a repost are sent.
@@ -39,13 +40,39 @@ pub(super) fn display_range(out: &mut Out, facts: PostFacts<'_>) {
     let end = if whole {
         post.display_end
     } else {
-        i64::try_from(sent(facts).chars().count()).unwrap_or(post.display_end)
+        i64::try_from(words(facts).chars().count()).unwrap_or(post.display_end)
     };
     out.array([post.display_start, end], Out::int);
 }
 
-/// The text as it is sent, not escaped.
+/// The text as it is sent, not escaped: a link to the media it carries ends it.
 fn sent(facts: PostFacts<'_>) -> Cow<'_, str> {
+    let words = words(facts);
+    match media_link(facts) {
+        Some(link) if words.is_empty() => Cow::Owned(link),
+        Some(link) => Cow::Owned(format!("{words} {link}")),
+        None => words,
+    }
+}
+
+/// A link to the media that a post carries; the texts of imported ones have theirs.
+pub(super) fn media_link(facts: PostFacts<'_>) -> Option<String> {
+    let world = facts.world;
+    let first = media_keys(facts.post).next().filter(|_| facts.post.repost_of_id.is_none())?;
+    let media = world.media.get(id_of(first)?)?;
+    media.uses?;
+    address(media, world.site)
+}
+
+/// Where that link begins and ends in the text, in code points.
+pub(super) fn media_link_place(facts: PostFacts<'_>, link: &str) -> (usize, usize) {
+    let words = words(facts).chars().count();
+    let start = if words == 0 { 0 } else { words.saturating_add(1) };
+    (start, start.saturating_add(link.chars().count()))
+}
+
+/// The text without a link to media.
+fn words(facts: PostFacts<'_>) -> Cow<'_, str> {
     let post = facts.post;
     if post.repost_of_id.is_some() {
         return repost(facts);

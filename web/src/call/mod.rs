@@ -20,6 +20,7 @@ use crate::page::{Page, Scope};
 use crate::params::{Given, Params, Value};
 pub use crate::reply::Reply;
 use crate::speech::Speeches;
+use crate::uploads::Uploads;
 
 /// A call of an operation. Owns all it holds, so that a handler may keep it while it waits.
 pub struct Call {
@@ -72,6 +73,10 @@ pub struct Home {
     pub default_speech: Speech,
     /// Under which problem types stand.
     pub problem_base: String,
+    /// What turns uploads into media, where media are kept.
+    pub uploads: Option<Uploads>,
+    /// The address that the platform's own files are at.
+    pub site: &'static str,
     /// What the pages for people share.
     pub(crate) front: crate::pages::Front,
 }
@@ -239,6 +244,7 @@ impl Call {
         if self.may_see_email() {
             wants.allow_email();
         }
+        wants.served_from(self.home.site);
         wants
     }
 
@@ -342,6 +348,12 @@ impl Call {
     /// Under which problem types stand.
     pub fn problem_base(&self) -> &str {
         &self.home.problem_base
+    }
+
+    /// What turns uploads into media.
+    pub fn uploads(&self) -> Result<Uploads, Stop> {
+        let uploads = self.home.uploads.clone();
+        uploads.ok_or_else(|| Fault::new("no folder for media is set up").into())
     }
 
     /// The store itself.

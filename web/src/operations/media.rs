@@ -4,6 +4,7 @@ use base::{Scope, Scopes};
 
 use super::shared::{ANY_LENGTH, END_TIME, MEDIA_FIELD, MEDIA_KEY, START_TIME, plain_fields};
 use crate::endpoint::{Accent, Body, Endpoint, Kind, Member, Param, Shape, day, quarter};
+use crate::v2::media::{self, serve, upload};
 
 /// Uploads.
 pub static UPLOADS: &[Endpoint] = &[
@@ -21,7 +22,8 @@ pub static UPLOADS: &[Endpoint] = &[
         Member::new("media_category", Shape::OneOf(CATEGORIES)),
         Member::new("additional_owners", Shape::Array(&Shape::Id, 0, 100)),
         Member::new("shared", Shape::Bool),
-    ])),
+    ]))
+    .act(upload::initialize),
     Endpoint::new("appendMediaUpload", "POST", "/2/media/upload/{id}/append")
         .about("Uploads a segment.")
         .permit("12", WRITE)
@@ -30,7 +32,8 @@ pub static UPLOADS: &[Endpoint] = &[
         .body(Body::Parts(&[
             Member::new("media", Shape::Any).required(),
             Member::new("segment_index", Shape::Int(0, 999)).required(),
-        ])),
+        ]))
+        .act(upload::append),
     Endpoint::new(
         "finalizeMediaUpload",
         "POST",
@@ -39,29 +42,70 @@ pub static UPLOADS: &[Endpoint] = &[
     .about("Ends an upload in segments.")
     .permit("12", WRITE)
     .limits(&[day(180_000)], &[quarter(1_875)])
-    .params(&[MEDIA]),
+    .params(&[MEDIA])
+    .act(upload::finalize),
     Endpoint::new("getMediaUploadStatus", "GET", "/2/media/upload")
         .about("How far the processing of an upload is.")
         .permit("12", WRITE)
         .limits(&[day(100_000)], &[quarter(1_000)])
-        .params(&[&[
-            Param::query("media_id", Kind::Id, "The id of the media.").required(),
-            Param::query("command", Kind::OneOf(&["STATUS"]), "What to do."),
-        ]]),
+        .params(&[STATUS_PARAMS])
+        .act(upload::status),
     // The older form steps through an upload by `command`, so that nothing is required here.
     Endpoint::new("mediaUpload", "POST", "/2/media/upload")
         .about("Uploads a media in one step, or steps through an upload by `command`.")
         .permit("12", WRITE)
         .limits(&[day(50_000)], &[quarter(500)])
         .params(&[STEP_PARAMS])
-        .body(Body::Parts(STEP)),
+        .body(Body::Parts(STEP))
+        .act(upload::upload),
     Endpoint::new("uploadMediaV1", "POST", "/1.1/media/upload.json")
         .about("Uploads a media as the older interface does.")
         .permit("1", Scopes::NONE)
         .params(&[STEP_PARAMS])
         .body(Body::Parts(STEP))
-        .accent(Accent::Legacy),
+        .accent(Accent::Legacy)
+        .aliases(&["/1.1/media/upload"])
+        .act(upload::upload),
+    Endpoint::new("getMediaUploadStatusV1", "GET", "/1.1/media/upload.json")
+        .about("How far the processing of an upload is, in the older interface.")
+        .permit("1", Scopes::NONE)
+        .params(&[STATUS_PARAMS])
+        .accent(Accent::Legacy)
+        .aliases(&["/1.1/media/upload"])
+        .act(upload::status),
+    Endpoint::new(
+        "createMediaMetadataV1",
+        "POST",
+        "/1.1/media/metadata/create.json",
+    )
+    .about("Describes a media of the authenticated user in the older interface.")
+    .permit("1", Scopes::NONE)
+    .body(Body::Json(&[
+        Member::new("media_id", Shape::Any).required(),
+        Member::new(
+            "alt_text",
+            Shape::Object(&[Member::new("text", Shape::Text(0, 1_000)).required()]),
+        ),
+    ]))
+    .accent(Accent::Legacy)
+    .act(media::describe_v1),
 ];
+
+/// The files themselves.
+pub static MEDIA_FILES: &[Endpoint] = &[Endpoint::new("getMediaFile", "GET", "/media/{file}")
+    .open()
+    .about("The bytes of a media, or a part of them.")
+    .limits(&[quarter(100_000)], &[])
+    .params(&[&[
+        Param::path("file", Kind::Text(1, 200), "The name of the file."),
+        Param::query(
+            "name",
+            Kind::OneOf(&["thumb", "small", "medium", "large", "orig"]),
+            "The size of a photo; the photo itself where there is none.",
+        ),
+        Param::query("format", Kind::Text(1, 10), "Read and not followed."),
+    ]])
+    .act(serve::file)];
 
 /// What is known about media.
 pub static MEDIA_DETAILS: &[Endpoint] = &[
@@ -72,11 +116,13 @@ pub static MEDIA_DETAILS: &[Endpoint] = &[
         .body(Body::Json(&[
             Member::new("id", Shape::Id).required(),
             Member::new("metadata", Shape::Object(METADATA)),
-        ])),
+        ]))
+        .act(media::describe),
     Endpoint::new("getMediaByMediaKeys", "GET", "/2/media")
         .about("Media of these keys.")
         .permit("1A2", SEE)
-        .params(&[KEYS, &[MEDIA_FIELD]]),
+        .params(&[KEYS, &[MEDIA_FIELD]])
+        .act(media::by_keys),
     Endpoint::new("getMediaByMediaKey", "GET", "/2/media/{media_key}")
         .about("The media of this key.")
         .permit("1A2", SEE)
@@ -87,7 +133,8 @@ pub static MEDIA_DETAILS: &[Endpoint] = &[
                 "The key of the media.",
             ),
             MEDIA_FIELD,
-        ]]),
+        ]])
+        .act(media::by_key),
     Endpoint::new("getMediaAnalytics", "GET", "/2/media/analytics")
         .about("Counters of the authenticated user's own media over time.")
         .permit("12", SEE)
@@ -106,7 +153,8 @@ pub static MEDIA_DETAILS: &[Endpoint] = &[
                     Member::new("display_name", TEXT),
                 ]),
             ),
-        ])),
+        ]))
+        .act(media::add_subtitles),
     Endpoint::new("deleteMediaSubtitles", "DELETE", "/2/media/subtitles")
         .about("Removes subtitles from a video.")
         .permit("12", WRITE)
@@ -114,13 +162,19 @@ pub static MEDIA_DETAILS: &[Endpoint] = &[
             Member::new("id", Shape::Id).required(),
             Member::new("media_category", TEXT).required(),
             Member::new("language_code", Shape::Text(2, 2)).required(),
-        ])),
+        ]))
+        .act(media::remove_subtitles),
 ];
 
 const WRITE: Scopes = Scopes::of(&[Scope::MediaWrite]);
 const SEE: Scopes = Scopes::of(&[Scope::TweetRead]);
 const TEXT: Shape = Shape::Text(0, ANY_LENGTH);
 const VIDEO: Shape = Shape::OneOf(&["AmplifyVideo", "TweetVideo"]);
+
+const STATUS_PARAMS: &[Param] = &[
+    Param::query("media_id", Kind::Id, "The id of the media.").required(),
+    Param::query("command", Kind::OneOf(&["STATUS"]), "What to do."),
+];
 
 const MEDIA: &[Param] = &[Param::id("id", "The id of the media.")];
 const KEYS: &[Param] = &[Param::query(

@@ -61,6 +61,7 @@ pub static ENDPOINTS: &[&[Endpoint]] = &[
     messages::MESSAGES,
     media::UPLOADS,
     media::MEDIA_DETAILS,
+    media::MEDIA_FILES,
     connections::CONNECTIONS,
     webhooks::WEBHOOKS,
     activity::ACTIVITY,

@@ -29,6 +29,7 @@ use crate::page::Sealer;
 use crate::pages::errors;
 use crate::reply::Reply;
 use crate::router::Router;
+use crate::uploads::Uploads;
 
 /// How a server is set up.
 #[derive(Clone, Debug)]
@@ -73,6 +74,8 @@ pub struct Config {
     pub warns_of_plain: bool,
     /// Whether letters leave by mail, beside any mailbox of a development world.
     pub sends_mail: bool,
+    /// Where media are kept, if they are.
+    pub files: Option<media::Files>,
 }
 
 impl Default for Config {
@@ -98,6 +101,7 @@ impl Default for Config {
             session_ttl_ms: network::sessions::TTL_MS,
             warns_of_plain: false,
             sends_mail: false,
+            files: None,
         }
     }
 }
@@ -164,6 +168,9 @@ impl Server {
             sealer: Sealer::new(&config.page_key)?,
             default_speech: config.default_vocabulary,
             problem_base: config.problem_base.clone(),
+            uploads: uploads(&store, &config),
+            // Once for each server: the address lives as long as the process.
+            site: String::leak(config.base_url.clone()),
             front: crate::pages::Front::new(&store, &config)?,
         };
         let shared = Shared {
@@ -193,10 +200,20 @@ impl Server {
         home.usage.flush(&home.store).await
     }
 
+    /// What turns uploads into media, where media are kept.
+    pub fn uploads(&self) -> Option<Uploads> {
+        self.shared.home.uploads.clone()
+    }
+
     /// Pairs of caller and operation whose calls are being counted.
     pub fn rate_limit_keys_held(&self) -> usize {
         self.shared.limiter.held()
     }
+}
+
+fn uploads(store: &Arc<Store>, config: &Config) -> Option<Uploads> {
+    let files = config.files.clone()?;
+    Some(Uploads::new(Arc::clone(store), files))
 }
 
 impl Handler for Server {

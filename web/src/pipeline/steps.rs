@@ -249,7 +249,9 @@ fn needed(endpoint: &Endpoint) -> Permission {
     match endpoint.method {
         _ if direct => Permission::Messages,
         // Whoever holds a token may give it up.
-        _ if endpoint.accent == Accent::Legacy => Permission::Read,
+        _ if endpoint.accent == Accent::Legacy && endpoint.path.contains("/oauth") => {
+            Permission::Read
+        }
         "GET" => Permission::Read,
         _ => Permission::Write,
     }

@@ -146,6 +146,9 @@ fn new_post(call: &Call) -> Result<NewPost, Stop> {
         media_ids: media
             .map(|media| media.ids(Word::same("media_ids")))
             .unwrap_or_default(),
+        tagged_user_ids: media
+            .map(|media| media.ids(Word::same("tagged_user_ids")))
+            .unwrap_or_default(),
         poll: body.object(Word::same("poll")).map(new_poll).transpose()?,
         place_id: place.unwrap_or_default().to_owned(),
         community_id: community.map(base::Id::get),

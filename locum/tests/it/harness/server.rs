@@ -172,6 +172,11 @@ impl Server {
         (said["pid"] == id).then(|| said[name].as_str().unwrap_or_default().to_owned())
     }
 
+    /// The number of the process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.as_ref().unwrap().child.id()
+    }
+
     /// The address of the control interface.
     pub(crate) fn control(&self) -> String {
         let id = self.process.as_ref().unwrap().child.id();

@@ -1,0 +1,70 @@
+//! The blocks of a GIF file.
+
+use crate::{Format, Unfit};
+
+/// What its blocks tell, without a pixel being decoded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Gif {
+    /// Pictures in it.
+    pub(crate) frames: u32,
+    /// How long one round of them takes.
+    pub(crate) duration_ms: u64,
+}
+
+/// Browsers show a frame without a delay for so long.
+const USUAL_DELAY: u64 = 100;
+
+/// Walks to the end of the file; nothing may come behind it.
+pub(crate) fn check(bytes: &[u8]) -> Result<Gif, Unfit> {
+    let cut = || Unfit::Truncated(Format::Gif);
+    let screen = bytes.get(6..).and_then(<[u8]>::first_chunk::<7>).ok_or_else(cut)?;
+    let [_, _, _, _, flags, _, _] = *screen;
+    let mut rest = bytes.get(13..).and_then(|rest| behind_table(rest, flags)).ok_or_else(cut)?;
+    let (mut gif, mut delay) = (Gif::default(), USUAL_DELAY);
+    loop {
+        let (kind, tail) = rest.split_first().ok_or_else(cut)?;
+        rest = match kind {
+            0x3b if tail.is_empty() && gif.frames > 0 => return Ok(gif),
+            0x3b if gif.frames > 0 => return Err(Unfit::Trailing(Format::Gif)),
+            0x21 => {
+                if let Some([0xf9, 4, _, low, high]) = tail.first_chunk::<5>() {
+                    delay = match u16::from_le_bytes([*low, *high]) {
+                        0 | 1 => USUAL_DELAY,
+                        hundredths => u64::from(hundredths) * 10,
+                    };
+                }
+                tail.get(1..).and_then(behind_blocks).ok_or_else(cut)?
+            }
+            0x2c => {
+                let head = tail.first_chunk::<9>().ok_or_else(cut)?;
+                let [_, _, _, _, _, _, _, _, flags] = *head;
+                gif.frames = gif.frames.saturating_add(1);
+                gif.duration_ms = gif.duration_ms.saturating_add(delay);
+                delay = USUAL_DELAY;
+                let data = tail.get(9..).and_then(|rest| behind_table(rest, flags));
+                // One byte tells the size of the codes.
+                let data = data.and_then(|rest| rest.get(1..));
+                data.and_then(behind_blocks).ok_or_else(cut)?
+            }
+            _ => return Err(Unfit::Damaged(Format::Gif)),
+        };
+    }
+}
+
+fn behind_table(bytes: &[u8], flags: u8) -> Option<&[u8]> {
+    if flags & 0x80 == 0 {
+        return Some(bytes);
+    }
+    let colours = 2_usize << (flags & 7);
+    bytes.get(colours * 3..)
+}
+
+fn behind_blocks(mut bytes: &[u8]) -> Option<&[u8]> {
+    loop {
+        let (length, tail) = bytes.split_first()?;
+        if *length == 0 {
+            return Some(tail);
+        }
+        bytes = tail.get(usize::from(*length)..)?;
+    }
+}

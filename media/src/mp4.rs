@@ -1,0 +1,263 @@
+//! Videos: what the tables of an MP4 file say, without a frame being decoded.
+
+use std::io::{Read, Seek, SeekFrom};
+
+use mp4_atom::{Atom, Co64, Decode, FourCC, Hdlr, Header, Mdhd, Moof, ReadFrom, Stco, Stsz, StszSamples, Stts, Tkhd, Trex};
+
+use crate::{Format, Unfit, VIDEO_BYTES};
+
+/// Bytes of tables that are read into memory.
+const TABLES: u64 = 8 * 1024 * 1024;
+/// Boxes on the outermost level.
+const BOXES: u32 = 20_000;
+
+/// What a video turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Video {
+    /// Pixels.
+    pub width: u32,
+    /// Pixels.
+    pub height: u32,
+    /// How long it plays.
+    pub duration_ms: u64,
+    /// Bits a second, over all of its tracks.
+    pub bit_rate: u64,
+}
+
+/// A video track.
+#[derive(Clone, Debug, Default)]
+struct Track {
+    id: u32,
+    width: u32,
+    height: u32,
+    timescale: u64,
+    /// In units of the time scale.
+    ticks: u64,
+    samples: u64,
+    /// The last place in the file that the tables speak of.
+    last_chunk: u64,
+    default_ticks: u64,
+}
+
+/// Measures a video and holds it to what may be shared.
+pub fn measure_video(mut file: impl Read + Seek, size: u64) -> Result<Video, Unfit> {
+    if size > VIDEO_BYTES {
+        return Err(Unfit::TooLarge(VIDEO_BYTES));
+    }
+    let track = read(&mut file, size)?;
+    if track.last_chunk >= size {
+        return Err(Unfit::Truncated(Format::Mp4));
+    }
+    if track.timescale == 0 || track.samples == 0 {
+        return Err(Unfit::Damaged(Format::Mp4));
+    }
+    let duration_ms = track.ticks.saturating_mul(1000) / track.timescale;
+    let (width, height) = (track.width, track.height);
+    let upright = (32..=1280).contains(&width) && (32..=1024).contains(&height);
+    let turned = (32..=1024).contains(&width) && (32..=1280).contains(&height);
+    if !upright && !turned {
+        return Err(Unfit::Dimensions { width, height });
+    }
+    if !(500..=140_000).contains(&duration_ms) {
+        return Err(Unfit::Duration(duration_ms));
+    }
+    // Rounded times may make sixty look like a little more.
+    if track.samples.saturating_mul(100_000) / duration_ms > 60_50 {
+        return Err(Unfit::FrameRate);
+    }
+    Ok(Video {
+        width,
+        height,
+        duration_ms,
+        bit_rate: size.saturating_mul(8000) / duration_ms,
+    })
+}
+
+/// Walks the outermost boxes, which must fill the file exactly.
+fn read(file: &mut (impl Read + Seek), size: u64) -> Result<Track, Unfit> {
+    let cut = || Unfit::Truncated(Format::Mp4);
+    let damaged = || Unfit::Damaged(Format::Mp4);
+    let (mut place, mut boxes) = (0, 0);
+    let (mut track, mut is_known, mut has_data) = (None::<Track>, false, false);
+    while place < size {
+        file.seek(SeekFrom::Start(place)).map_err(|_| cut())?;
+        let header = Header::read_from(file).map_err(|_| if boxes == 0 { damaged() } else { cut() })?;
+        let begin = file.stream_position().map_err(|_| cut())?;
+        let length = header.size.map_or(size.saturating_sub(begin), wide);
+        let end = begin.checked_add(length).ok_or_else(damaged)?;
+        boxes += 1;
+        if !is_plain(header.kind) {
+            return Err(if is_known { Unfit::Trailing(Format::Mp4) } else { damaged() });
+        }
+        if end > size {
+            return Err(cut());
+        }
+        if boxes > BOXES {
+            return Err(damaged());
+        }
+        match <[u8; 4]>::from(header.kind).as_slice() {
+            b"ftyp" => is_known = true,
+            b"moov" if track.is_some() => return Err(damaged()),
+            b"moov" => track = Some(movie(&body(file, length)?)?),
+            b"moof" => {
+                let bytes = body(file, length)?;
+                fragment(track.as_mut().ok_or_else(damaged)?, &bytes)?;
+            }
+            b"mdat" => has_data = true,
+            _ => {}
+        }
+        place = end;
+    }
+    let track = track.ok_or_else(cut)?;
+    if !is_known {
+        return Err(damaged());
+    }
+    if !has_data {
+        return Err(cut());
+    }
+    Ok(track)
+}
+
+fn wide(size: usize) -> u64 {
+    u64::try_from(size).unwrap_or(u64::MAX)
+}
+
+/// Whether a box is called as boxes are.
+fn is_plain(kind: FourCC) -> bool {
+    let name: [u8; 4] = kind.into();
+    name.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ')
+}
+
+fn body(file: &mut impl Read, length: u64) -> Result<Vec<u8>, Unfit> {
+    if length > TABLES {
+        return Err(Unfit::Damaged(Format::Mp4));
+    }
+    let mut bytes = Vec::new();
+    let read = file.take(length).read_to_end(&mut bytes);
+    match read {
+        Ok(read) if wide(read) == length => Ok(bytes),
+        _ => Err(Unfit::Truncated(Format::Mp4)),
+    }
+}
+
+/// The children of a box.
+fn children(mut bytes: &[u8]) -> Result<Vec<(FourCC, &[u8])>, Unfit> {
+    let damaged = || Unfit::Damaged(Format::Mp4);
+    let mut all = Vec::new();
+    while bytes.len() >= 8 {
+        let header = Header::decode(&mut bytes).map_err(|_| damaged())?;
+        let size = header.size.unwrap_or(bytes.len());
+        let (inside, rest) = bytes.split_at_checked(size).ok_or_else(damaged)?;
+        all.push((header.kind, inside));
+        bytes = rest;
+    }
+    Ok(all)
+}
+
+fn child<'b>(all: &[(FourCC, &'b [u8])], kind: &[u8; 4]) -> Option<&'b [u8]> {
+    let kind = FourCC::new(kind);
+    all.iter().find(|(name, _)| *name == kind).map(|(_, inside)| *inside)
+}
+
+fn atom<A: Atom>(bytes: Option<&[u8]>) -> Result<A, Unfit> {
+    let damaged = || Unfit::Damaged(Format::Mp4);
+    A::decode_body(&mut bytes.ok_or_else(damaged)?).map_err(|_| damaged())
+}
+
+/// The first video track of a movie.
+fn movie(bytes: &[u8]) -> Result<Track, Unfit> {
+    let movie = children(bytes)?;
+    let video = movie.iter().filter(|(name, _)| *name == FourCC::new(b"trak"));
+    let mut found = None;
+    for (_, inside) in video {
+        found = track(inside)?;
+        if found.is_some() {
+            break;
+        }
+    }
+    let mut track = found.ok_or(Unfit::NoVideo)?;
+    if let Some(extends) = child(&movie, b"mvex") {
+        for (name, inside) in children(extends)? {
+            if name == Trex::KIND {
+                let trex: Trex = atom(Some(inside))?;
+                if trex.track_id == track.id {
+                    track.default_ticks = u64::from(trex.default_sample_duration);
+                }
+            }
+        }
+    }
+    Ok(track)
+}
+
+/// A track, if it is a video.
+fn track(bytes: &[u8]) -> Result<Option<Track>, Unfit> {
+    let damaged = || Unfit::Damaged(Format::Mp4);
+    let track = children(bytes)?;
+    let media = children(child(&track, b"mdia").ok_or_else(damaged)?)?;
+    let handler: Hdlr = atom(child(&media, b"hdlr"))?;
+    if handler.handler != FourCC::new(b"vide") {
+        return Ok(None);
+    }
+    let head: Tkhd = atom(child(&track, b"tkhd"))?;
+    let time: Mdhd = atom(child(&media, b"mdhd"))?;
+    let inside = children(child(&media, b"minf").ok_or_else(damaged)?)?;
+    let tables = children(child(&inside, b"stbl").ok_or_else(damaged)?)?;
+    let times: Stts = atom(child(&tables, b"stts"))?;
+    let sizes: Stsz = atom(child(&tables, b"stsz"))?;
+    let (width, height) = visual(child(&tables, b"stsd").ok_or_else(damaged)?)
+        .unwrap_or((u32::from(head.width.integer()), u32::from(head.height.integer())));
+    let samples = match &sizes.samples {
+        StszSamples::Identical { count, .. } => u64::from(*count),
+        StszSamples::Different { sizes } => wide(sizes.len()),
+    };
+    let timed = times.entries.iter();
+    let ticks = timed.fold(0_u64, |sum, entry| {
+        sum.saturating_add(u64::from(entry.sample_count) * u64::from(entry.sample_delta))
+    });
+    let last_chunk = match (child(&tables, b"stco"), child(&tables, b"co64")) {
+        (Some(bytes), _) => {
+            let places: Stco = atom(Some(bytes))?;
+            places.entries.iter().copied().map(u64::from).max()
+        }
+        (None, bytes) => atom::<Co64>(bytes)?.entries.iter().copied().max(),
+    };
+    Ok(Some(Track {
+        id: head.track_id,
+        width,
+        height,
+        timescale: u64::from(time.timescale),
+        ticks,
+        samples,
+        last_chunk: last_chunk.unwrap_or(0),
+        default_ticks: 0,
+    }))
+}
+
+/// Width and height of the first description of samples.
+fn visual(bytes: &[u8]) -> Option<(u32, u32)> {
+    // A version, a count, a box's head, and what every description of pictures begins with.
+    let [a, b, c, d] = *bytes.get(40..)?.first_chunk::<4>()?;
+    let size = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
+    (size.0 > 0 && size.1 > 0).then(|| (u32::from(size.0), u32::from(size.1)))
+}
+
+/// Adds what a fragment brings.
+fn fragment(track: &mut Track, bytes: &[u8]) -> Result<(), Unfit> {
+    let moof: Moof = atom(Some(bytes))?;
+    for part in moof.traf.iter().filter(|part| part.tfhd.track_id == track.id) {
+        let usual = part.tfhd.default_sample_duration.map(u64::from);
+        let usual = usual.unwrap_or(track.default_ticks);
+        for run in &part.trun {
+            let count = wide(run.samples.len());
+            let ticks = match &run.samples {
+                mp4_atom::TrunSamples::Inherited { .. } => usual.saturating_mul(count),
+                mp4_atom::TrunSamples::Explicit(entries) => entries.iter().fold(0, |sum, entry| {
+                    entry.duration.map_or(usual, u64::from).saturating_add(sum)
+                }),
+            };
+            track.samples = track.samples.saturating_add(count);
+            track.ticks = track.ticks.saturating_add(ticks);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! Media: who may post it, describe it, and give it subtitles.
+
+use base::id::kind;
+use base::refusal::Subject;
+use base::{Fault, Id, Refusal, Stop, UserId};
+use store::media::{self, Media};
+use store::posts::Post;
+use store::{Tx, posts, uploads};
+
+use crate::uploads as rules;
+
+/// Photos of one post.
+const PHOTOS: usize = 4;
+
+/// The media that a user posts, in order: four photos, or one animated GIF, or one video, ready
+/// and theirs to use.
+pub(crate) fn attachable(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    ids: &[Id<kind::Media>],
+) -> Result<Vec<Media>, Stop> {
+    let numbers: Vec<i64> = ids.iter().map(|id| id.get()).collect();
+    let found = media::by_ids(tx, &numbers)?;
+    let mut all: Vec<Media> = Vec::with_capacity(ids.len());
+    for id in ids {
+        let one = found.iter().find(|one| one.id == *id);
+        match one {
+            Some(one) if is_usable(tx, user, one)? && all.iter().all(|other| other.id != *id) => {
+                all.push(one.clone());
+            }
+            _ => {
+                let message = "Your media IDs are invalid.";
+                return Err(Refusal::invalid("media.media_ids", id, message).into());
+            }
+        }
+    }
+    let has = |kind: &str| all.iter().any(|one| one.kind == kind);
+    if all.len() > 1 && has("animated_gif") {
+        let message = "Animated GIFs are not allowed when uploading multiple images.";
+        return Err(legacy(323, message).into());
+    }
+    if all.len() > PHOTOS || all.len() > 1 && has("video") {
+        return Err(legacy(324, "The validation of media ids failed.").into());
+    }
+    Ok(all)
+}
+
+fn legacy(code: u16, message: &'static str) -> Refusal {
+    Refusal::Legacy {
+        code,
+        message: message.into(),
+    }
+}
+
+fn is_usable(tx: &mut Tx<'_>, user: UserId, one: &Media) -> Result<bool, Fault> {
+    let alive = one.expires_at.is_none_or(|end| end > tx.now());
+    let fits = alive && one.kind != "subtitles";
+    Ok(fits && (one.owner_id == user || media::is_shared(tx, one.id, user)?))
+}
+
+/// The ids that media keys name.
+pub(crate) fn ids_of(keys: &str) -> Vec<Id<kind::Media>> {
+    let numbers = keys.split(',').filter_map(|key| key.split_once('_'));
+    numbers.filter_map(|(_, id)| Id::parse(id)).collect()
+}
+
+/// What a post and its earlier versions carry, before they go.
+pub(crate) fn carried(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<Id<kind::Media>>, Fault> {
+    let Some(root) = post.edit_root_id else {
+        return Ok(ids_of(&post.media_keys));
+    };
+    let versions = posts::versions(tx, root)?;
+    let versions = posts::by_ids(tx, &versions)?;
+    let keys = versions.iter().map(|version| ids_of(&version.media_keys));
+    Ok(keys.flatten().collect())
+}
+
+/// Describes a user's media, or what is to become it.
+pub fn describe(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    id: Id<kind::Media>,
+    alt_text: &str,
+) -> Result<(), Stop> {
+    if media::by_id(tx, id)?.is_some_and(|one| one.owner_id == user) {
+        return Ok(media::set_alt_text(tx, id, alt_text)?);
+    }
+    let upload = rules::own(tx, user, id)?;
+    Ok(uploads::set_alt_text(tx, upload.id, alt_text)?)
+}
+
+/// A user's media of one kind.
+fn own(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    id: Id<kind::Media>,
+    kind: &str,
+    parameter: &'static str,
+) -> Result<Media, Stop> {
+    let found = media::by_id(tx, id)?;
+    let found = found.filter(|one| one.owner_id == user && one.kind == kind);
+    found.ok_or_else(|| Refusal::NotFound(Subject::new("media", parameter, id)).into())
+}
+
+/// Gives a user's video subtitles in a language.
+pub fn add_subtitles(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    video: Id<kind::Media>,
+    language: &str,
+    subtitles: Id<kind::Media>,
+    display_name: &str,
+) -> Result<(), Stop> {
+    own(tx, user, video, "video", "id")?;
+    own(tx, user, subtitles, "subtitles", "subtitles.id")?;
+    let before = media::subtitles(tx, video, language)?;
+    media::set_subtitles(tx, video, language, subtitles, display_name)?;
+    media::carry(tx, &[subtitles])?;
+    let now = tx.now();
+    Ok(media::release(tx, before.as_slice(), now)?)
+}
+
+/// Takes the subtitles in a language from a user's video.
+pub fn remove_subtitles(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    video: Id<kind::Media>,
+    language: &str,
+) -> Result<(), Stop> {
+    own(tx, user, video, "video", "id")?;
+    let before = media::subtitles(tx, video, language)?;
+    media::remove_subtitles(tx, video, language)?;
+    let now = tx.now();
+    Ok(media::release(tx, before.as_slice(), now)?)
+}

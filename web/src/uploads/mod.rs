@@ -1,0 +1,118 @@
+//! Uploads on their way from a request's body to media: received, looked at, swept away.
+
+mod receive;
+mod sweep;
+mod work;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::id::kind;
+use base::{Fault, Id};
+use edge::Shutdown;
+use media::{Broken, Files};
+use store::Store;
+use tokio::sync::{Notify, Semaphore};
+
+pub(crate) use receive::{Incoming, Sent, is_legacy, receive};
+
+/// Pictures that are decoded at the same time: each may take what its pixels take.
+const AT_ONCE: usize = 2;
+/// How often it is looked whether another node left work to do.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// Where bodies are put before it is known what they are.
+const INCOMING: &str = "uploads/incoming";
+
+/// What turns uploads into media.
+#[derive(Clone)]
+pub struct Uploads {
+    store: Arc<Store>,
+    files: Files,
+    gate: Arc<Semaphore>,
+    wake: Arc<Notify>,
+}
+
+impl std::fmt::Debug for Uploads {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Uploads").field(&self.files).finish()
+    }
+}
+
+impl Uploads {
+    /// Over the files of a platform.
+    pub fn new(store: Arc<Store>, files: Files) -> Self {
+        Self {
+            store,
+            files,
+            gate: Arc::new(Semaphore::new(AT_ONCE)),
+            wake: Arc::default(),
+        }
+    }
+
+    /// Where files are kept.
+    pub const fn files(&self) -> &Files {
+        &self.files
+    }
+
+    /// Says that an upload waits to be looked at.
+    pub(crate) fn wake(&self) {
+        self.wake.notify_one();
+    }
+
+    /// Looks at uploads that wait, one after the other, until the signal to stop.
+    pub async fn run(&self, shutdown: &Shutdown) {
+        self.take_up().await;
+        while !shutdown.is_triggered() {
+            let worked = tokio::select! {
+                worked = self.next() => worked,
+                () = shutdown.triggered() => return,
+            };
+            let more = worked.unwrap_or_else(|stop| {
+                tracing::warn!(?stop, "an upload was not looked at; it is tried again");
+                false
+            });
+            if !more {
+                tokio::select! {
+                    () = self.wake.notified() => {}
+                    () = tokio::time::sleep(LOOK_EVERY) => {}
+                    () = shutdown.triggered() => return,
+                }
+            }
+        }
+    }
+
+    /// What a process before this one left unfinished.
+    async fn take_up(&self) {
+        if let Err(error) = self.files.clear(INCOMING) {
+            tracing::warn!(%error, "bodies that broke off could not be removed");
+        }
+        let taken = self.store.write(|tx| {
+            // On a database of its own nobody else can be at it.
+            if !tx.is_shared() {
+                store::uploads::take_back(tx)?;
+            }
+            Ok(())
+        });
+        if let Err(stop) = taken.await {
+            tracing::warn!(?stop, "unfinished uploads wait until they are free");
+        }
+        if let Err(stop) = self.sweep().await {
+            tracing::warn!(?stop, "old uploads were not removed; they are later");
+        }
+    }
+}
+
+/// Where the files of an upload are while it is one.
+fn folder(id: Id<kind::Media>) -> String {
+    format!("uploads/{id}")
+}
+
+/// Where a segment of an upload is.
+pub(crate) fn segment(id: Id<kind::Media>, place: i64) -> String {
+    format!("uploads/{id}/{place}")
+}
+
+/// The store of files failed: our doing.
+pub(crate) fn broken(error: Broken) -> Fault {
+    Fault::new(error.to_string())
+}

@@ -1,0 +1,265 @@
+//! What an upload's request sends: texts, and a file that goes to its place bit by bit.
+
+use base::{Fault, Refusal, Stop, Word};
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::Engine as _;
+use bytes::{Bytes, BytesMut};
+use edge::BodyError;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use media::{Files, Format, VIDEO_BYTES};
+use multer::{Constraints, Field, Multipart, SizeLimit};
+use serde_json::Value;
+
+use super::{INCOMING, broken};
+use crate::body::{self, ContentType};
+use crate::call::Call;
+use crate::endpoint::{Accent, Body};
+
+/// Bytes of a part that is no file.
+const TEXT: usize = 64 * 1024;
+/// Bytes of a file inside base64, decoded or not.
+const ENCODED: usize = 16 * 1024 * 1024;
+/// Parts of a body.
+const PARTS: usize = 32;
+const EXPECTED: &str = "multipart/form-data, application/json or application/x-www-form-urlencoded";
+
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// A file that came, where it lies for now.
+#[derive(Clone, Debug)]
+pub(crate) struct Incoming {
+    /// Where.
+    pub(crate) name: String,
+    /// Bytes.
+    pub(crate) size: u64,
+    /// The first of them.
+    pub(crate) head: Bytes,
+}
+
+/// What a request sent.
+#[derive(Debug, Default)]
+pub(crate) struct Sent {
+    texts: Vec<(String, String)>,
+    /// Its file.
+    pub(crate) media: Option<Incoming>,
+}
+
+impl Sent {
+    /// A text, from the body or the query; none when it is empty.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        let found = self.texts.iter().find(|(known, _)| known == name);
+        found.map(|(_, text)| text.as_str()).filter(|text| !text.is_empty())
+    }
+}
+
+/// Reads what a request sends, however it is put.
+pub(crate) async fn receive(call: &mut Call, files: &Files) -> Result<Sent, Stop> {
+    let mut sent = Sent::default();
+    if ContentType::of(&call.head().headers) == ContentType::Other {
+        parts(call, files, &mut sent).await?;
+    } else {
+        members(call, files, &mut sent).await?;
+    }
+    for param in call.endpoint().params.iter().copied().flatten() {
+        let raw = call.raw(param.name);
+        if !raw.is_empty() && sent.text(param.name).is_none() {
+            sent.texts.push((param.name.to_owned(), raw.to_owned()));
+        }
+    }
+    Ok(sent)
+}
+
+/// JSON or a form, which has been read and checked.
+async fn members(call: &Call, files: &Files, sent: &mut Sent) -> Result<(), Stop> {
+    let body = call.body();
+    for (name, value) in body.raw() {
+        if name == "media" || name == "media_data" {
+            continue;
+        }
+        let text = match value {
+            Value::String(text) => text.clone(),
+            Value::Array(items) => {
+                let items: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+                items.join(",")
+            }
+            other => other.to_string(),
+        };
+        sent.texts.push((name.clone(), text));
+    }
+    let file = ["media", "media_data"].into_iter();
+    let file = file.filter_map(|name| Some((name, body.get(Word::same(name))?))).next();
+    if let Some((name, value)) = file {
+        let Value::String(text) = value else {
+            return Err(Refusal::invalid(name, "", format!("$.{name}: a string in base64 is expected")).into());
+        };
+        sent.media = Some(decoded(call, files, name, text.as_bytes()).await?);
+    }
+    Ok(())
+}
+
+/// A file in base64.
+async fn decoded(
+    call: &Call,
+    files: &Files,
+    name: &'static str,
+    text: &[u8],
+) -> Result<Incoming, Stop> {
+    let text: Vec<u8> = text
+        .iter()
+        .copied()
+        .filter(|byte| !byte.is_ascii_whitespace())
+        .collect();
+    let bytes = BASE64.decode(text).map_err(|_| {
+        Refusal::invalid(name, "", format!("`{name}` is not in base64"))
+    })?;
+    if bytes.is_empty() {
+        return Err(Refusal::missing(name).into());
+    }
+    let incoming = Incoming {
+        name: passing(call)?,
+        size: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+        head: head_of(&bytes),
+    };
+    let put = files.put(&incoming.name, bytes).await;
+    put.map_err(broken)?;
+    Ok(incoming)
+}
+
+fn head_of(bytes: &[u8]) -> Bytes {
+    let head = bytes.get(..Format::HEAD).unwrap_or(bytes);
+    Bytes::copy_from_slice(head)
+}
+
+fn passing(call: &Call) -> Result<String, Fault> {
+    Ok(format!("{INCOMING}/{}", call.context().chance.token(24)?))
+}
+
+/// Parts, one after the other.
+async fn parts(call: &mut Call, files: &Files, sent: &mut Sent) -> Result<(), Stop> {
+    let head = call.head();
+    let unsupported = |expected| Refusal::UnsupportedMedia { expected };
+    if head.headers.contains_key(CONTENT_ENCODING) {
+        return Err(unsupported("without a Content-Encoding").into());
+    }
+    let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let boundary = multer::parse_boundary(kind.unwrap_or_default());
+    let boundary = boundary.map_err(|_| unsupported(EXPECTED))?;
+    let stream = futures_util::stream::unfold(call.take_body(), |mut body| async {
+        let next = body.chunk().await.transpose()?;
+        Some((next, body))
+    });
+    let limits = SizeLimit::new().whole_stream(VIDEO_BYTES.saturating_add(1024 * 1024));
+    let limits = Constraints::new().size_limit(limits);
+    let mut form = Multipart::with_constraints(stream, boundary, limits);
+    let mut count = 0;
+    while let Some(field) = form.next_field().await.map_err(unread)? {
+        count += 1;
+        if count > PARTS {
+            return Err(body::whole("The request body has too many parts.").into());
+        }
+        part(call, files, sent, field).await?;
+    }
+    Ok(())
+}
+
+async fn part(
+    call: &Call,
+    files: &Files,
+    sent: &mut Sent,
+    field: Field<'_>,
+) -> Result<(), Stop> {
+    let name = field.name().unwrap_or_default().to_owned();
+    let twice = sent.texts.iter().any(|(known, _)| *known == name);
+    let second = sent.media.is_some() && (name == "media" || name == "media_data");
+    if twice || second {
+        let shown = crate::params::shown(&name);
+        return Err(body::whole(format!("The part [{shown}] must not be included twice.")).into());
+    }
+    match name.as_str() {
+        "media" => sent.media = Some(file(call, files, field).await?),
+        "media_data" => {
+            let text = text(field, ENCODED).await?;
+            sent.media = Some(decoded(call, files, "media_data", &text).await?);
+        }
+        _ if is_declared(call, &name) => {
+            let bytes = text(field, TEXT).await?;
+            let text = String::from_utf8(bytes.to_vec());
+            let text = text.map_err(|_| Refusal::not_valid(name.clone(), ""))?;
+            sent.texts.push((name, text));
+        }
+        _ => drop(text(field, TEXT).await?),
+    }
+    Ok(())
+}
+
+/// Whether a part is one of the operation's. The older interface passes over others.
+fn is_declared(call: &Call, name: &str) -> bool {
+    let Body::Parts(members) = call.endpoint().body else {
+        return false;
+    };
+    members.iter().any(|member| member.name.is(name))
+}
+
+/// A file, written as it comes.
+async fn file(call: &Call, files: &Files, mut field: Field<'_>) -> Result<Incoming, Stop> {
+    let name = passing(call)?;
+    let mut writing = files.write(&name).await.map_err(broken)?;
+    let mut head = BytesMut::new();
+    loop {
+        let chunk = match field.chunk().await {
+            Ok(Some(chunk)) => chunk,
+            Ok(None) => break,
+            Err(error) => {
+                writing.abort().await;
+                return Err(unread(error).into());
+            }
+        };
+        let room = Format::HEAD.saturating_sub(head.len());
+        head.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
+        writing.push(&chunk).await.map_err(broken)?;
+    }
+    if writing.written() == 0 {
+        writing.abort().await;
+        return Err(Refusal::missing("media").into());
+    }
+    Ok(Incoming {
+        name,
+        size: writing.finish().await.map_err(broken)?,
+        head: head.freeze(),
+    })
+}
+
+/// A part that is at hand when it is used.
+async fn text(mut field: Field<'_>, limit: usize) -> Result<Bytes, Stop> {
+    let mut all = BytesMut::new();
+    while let Some(chunk) = field.chunk().await.map_err(unread)? {
+        if all.len().saturating_add(chunk.len()) > limit {
+            return Err(Refusal::TooLarge { limit }.into());
+        }
+        all.extend_from_slice(&chunk);
+    }
+    Ok(all.freeze())
+}
+
+/// Why a body could not be read.
+fn unread(error: multer::Error) -> Refusal {
+    if let multer::Error::StreamSizeExceeded { .. } = error {
+        let limit = usize::try_from(VIDEO_BYTES).unwrap_or(usize::MAX);
+        return Refusal::TooLarge { limit };
+    }
+    if let multer::Error::StreamReadFailed(inner) = &error
+        && let Some(BodyError::TimedOut) = inner.downcast_ref::<BodyError>()
+    {
+        return Refusal::TooSlow;
+    }
+    body::whole("The request body is not complete multipart/form-data.")
+}
+
+/// Whether refusals are spoken as the older interface does.
+pub(crate) fn is_legacy(call: &Call) -> bool {
+    call.endpoint().accent == Accent::Legacy
+}

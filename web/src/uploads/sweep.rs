@@ -1,0 +1,53 @@
+//! What nobody finished or posted goes after a day, its bytes with it.
+
+use base::Stop;
+use store::{log, media, uploads};
+
+use super::{Uploads, broken, folder};
+
+/// As many as are looked at together.
+const BATCH: i64 = 100;
+
+impl Uploads {
+    /// Removes what has had its time.
+    pub async fn sweep(&self) -> Result<(), Stop> {
+        loop {
+            let gone = self.sweep_media().await? + self.sweep_uploads().await?;
+            if gone == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn sweep_media(&self) -> Result<usize, Stop> {
+        let removed = self.store.write(|tx| {
+            let mut removed = Vec::new();
+            for one in media::expired(tx, BATCH)? {
+                if media::remove_expired(tx, one.id)? {
+                    log::append(tx, "media.delete", one.owner_id.get(), one.id.get(), "")?;
+                    removed.push(one);
+                }
+            }
+            Ok(removed)
+        });
+        let removed = removed.await?;
+        for path in removed.iter().flat_map(media::Media::paths) {
+            self.files.delete(&path).await.map_err(broken)?;
+        }
+        Ok(removed.len())
+    }
+
+    /// The files go first: as long as there is a record, it is tried again.
+    async fn sweep_uploads(&self) -> Result<usize, Stop> {
+        let expired = self.store.read(|tx| Ok(uploads::expired(tx, BATCH)?));
+        let expired = expired.await?;
+        for upload in &expired {
+            self.files.clear(&folder(upload.id)).map_err(broken)?;
+            let id = upload.id;
+            self.store
+                .write(move |tx| Ok(uploads::remove(tx, id)?))
+                .await?;
+        }
+        Ok(expired.len())
+    }
+}

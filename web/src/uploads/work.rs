@@ -1,0 +1,201 @@
+//! From the segments of an upload to media, or to the reason why nothing comes of it.
+
+use base::{Fault, Stop};
+use media::{Format, SUBTITLE_BYTES, Smaller, Unfit, measure_still, measure_video};
+use network::uploads::{self as rules, Found, Kind, LEASE_MS};
+use store::media::Media;
+use store::uploads::{self as stored, State, Upload};
+
+use super::{Uploads, broken, folder, segment};
+
+/// What was measured, and the pictures that were made beside it.
+type Measured = Result<(Found, Vec<Smaller>), Unfit>;
+
+impl Uploads {
+    /// Looks at the next upload that waits; false when none does.
+    pub(super) async fn next(&self) -> Result<bool, Stop> {
+        let claimed = self.store.write(|tx| {
+            let until = tx.now().plus_ms(LEASE_MS);
+            Ok(stored::claim(tx, until)?)
+        });
+        let Some(upload) = claimed.await? else {
+            return Ok(false);
+        };
+        if let Err(unfit) = self.finish(&upload).await? {
+            tracing::info!(upload = %upload.id, %unfit, "nothing came of an upload");
+        }
+        Ok(true)
+    }
+
+    /// Makes media of an upload whose segments are all there.
+    pub(crate) async fn finish(&self, upload: &Upload) -> Result<Result<Media, Unfit>, Stop> {
+        let whole = format!("{}/whole", folder(upload.id));
+        let size = self.join(upload, &whole).await?;
+        let (id, working) = (upload.id, upload.state == State::Working);
+        if working {
+            let half = self.store.write(move |tx| {
+                let until = tx.now().plus_ms(LEASE_MS);
+                Ok(stored::progress(tx, id, 50, until)?)
+            });
+            half.await?;
+        }
+        let outcome = match self.measure(upload, &whole, size).await? {
+            Ok((found, sizes)) => Ok(self.publish(upload, &whole, found, &sizes).await?),
+            Err(unfit) => {
+                let failure = unfit.to_string();
+                let failed = self
+                    .store
+                    .write(move |tx| Ok(stored::fail(tx, id, &failure)?));
+                failed.await?;
+                Err(unfit)
+            }
+        };
+        // What cannot be removed now is when the upload has had its time.
+        let _left = self.files.clear(&folder(upload.id));
+        Ok(outcome)
+    }
+
+    async fn join(&self, upload: &Upload, whole: &str) -> Result<u64, Stop> {
+        let id = upload.id;
+        let segments = self
+            .store
+            .read(move |tx| Ok(stored::segments(tx, id)?))
+            .await?;
+        let names: Vec<String> = segments.iter().map(|one| segment(id, one.place)).collect();
+        Ok(self.files.join(&names, whole).await.map_err(broken)?)
+    }
+
+    async fn measure(&self, upload: &Upload, whole: &str, size: u64) -> Result<Measured, Stop> {
+        let _turn = self.gate.acquire().await.map_err(Fault::when("waiting"))?;
+        let head = self.files.head(whole).await.map_err(broken)?;
+        let Some(format) = Format::sniff(&head) else {
+            return Ok(Err(Unfit::Unknown));
+        };
+        let length = i64::try_from(size).unwrap_or(i64::MAX);
+        let measured = match format {
+            Format::Mp4 => self.video(whole, size).await?,
+            Format::Vtt | Format::Srt => self.subtitles(whole, size, format).await?,
+            _ => self.picture(whole, size).await?,
+        };
+        Ok(measured.and_then(|(mut found, sizes)| {
+            found.kind = settle(upload, found.kind, format)?;
+            found.size = length;
+            Ok((found, sizes))
+        }))
+    }
+
+    async fn picture(&self, whole: &str, size: u64) -> Result<Measured, Stop> {
+        if size > media::GIF_BYTES {
+            return Ok(Err(Unfit::TooLarge(media::GIF_BYTES)));
+        }
+        let bytes = self.files.whole(whole).await.map_err(broken)?;
+        let bytes = bytes.ok_or_else(|| Fault::new("an upload's file is gone"))?;
+        let looked = tokio::task::spawn_blocking(move || measure_still(&bytes));
+        // A decoder that fell over its input has not understood it.
+        let still = looked.await.unwrap_or(Err(Unfit::Unknown));
+        Ok(still.map(|still| {
+            let endings = still.sizes.iter();
+            let endings = endings.map(|one| format!("{}.{}", one.size.name, one.format.ending()));
+            let found = Found {
+                kind: if still.animated {
+                    Kind::AnimatedGif
+                } else {
+                    Kind::Photo
+                },
+                content_type: still.format.content_type(),
+                ending: still.format.ending(),
+                size: 0,
+                width: still.width.into(),
+                height: still.height.into(),
+                duration_ms: i64::try_from(still.duration_ms).unwrap_or(0),
+                bit_rate: bit_rate(size, still.duration_ms),
+                sizes: endings.collect::<Vec<_>>().join(","),
+            };
+            (found, still.sizes)
+        }))
+    }
+
+    async fn video(&self, whole: &str, size: u64) -> Result<Measured, Stop> {
+        let file = self.files.open(whole).await.map_err(broken)?;
+        let file = file.ok_or_else(|| Fault::new("an upload's file is gone"))?;
+        let looked = tokio::task::spawn_blocking(move || measure_video(file, size));
+        let video = looked.await.unwrap_or(Err(Unfit::Unknown));
+        Ok(video.map(|video| {
+            let found = Found {
+                kind: Kind::Video,
+                content_type: Format::Mp4.content_type(),
+                ending: Format::Mp4.ending(),
+                size: 0,
+                width: video.width.into(),
+                height: video.height.into(),
+                duration_ms: i64::try_from(video.duration_ms).unwrap_or(0),
+                bit_rate: i64::try_from(video.bit_rate).unwrap_or(0),
+                sizes: String::new(),
+            };
+            (found, Vec::new())
+        }))
+    }
+
+    async fn subtitles(&self, whole: &str, size: u64, format: Format) -> Result<Measured, Stop> {
+        if size > SUBTITLE_BYTES {
+            return Ok(Err(Unfit::TooLarge(SUBTITLE_BYTES)));
+        }
+        let bytes = self.files.whole(whole).await.map_err(broken)?;
+        let bytes = bytes.ok_or_else(|| Fault::new("an upload's file is gone"))?;
+        if std::str::from_utf8(&bytes).is_err() {
+            return Ok(Err(Unfit::Damaged(format)));
+        }
+        let found = Found {
+            kind: Kind::Subtitles,
+            content_type: format.content_type(),
+            ending: format.ending(),
+            size: 0,
+            width: 0,
+            height: 0,
+            duration_ms: 0,
+            bit_rate: 0,
+            sizes: String::new(),
+        };
+        Ok(Ok((found, Vec::new())))
+    }
+
+    /// The files come to their place first: what a record names is there.
+    async fn publish(
+        &self,
+        upload: &Upload,
+        whole: &str,
+        found: Found,
+        sizes: &[Smaller],
+    ) -> Result<Media, Stop> {
+        let path = found.path(upload);
+        let stem = path.rsplit_once('.').map_or(path.as_str(), |(stem, _)| stem);
+        for one in sizes {
+            let name = format!("{stem}.{}.{}", one.size.name, one.format.ending());
+            let put = self.files.put(&name, one.bytes.clone()).await;
+            put.map_err(broken)?;
+        }
+        self.files.rename(whole, &path).await.map_err(broken)?;
+        let upload = upload.clone();
+        self.store
+            .write(move |tx| rules::publish(tx, &upload, &found))
+            .await
+    }
+}
+
+/// The kind of media that comes of an upload: what its bytes are, if that is what was announced.
+fn settle(upload: &Upload, found: Kind, format: Format) -> Result<Kind, Unfit> {
+    let told = !upload.media_key.is_empty();
+    match (upload.kind.as_str(), found) {
+        ("", found) => Ok(found),
+        (announced, found) if announced == found.name() => Ok(found),
+        // A GIF of one picture, whose key was told when that could not be known.
+        ("animated_gif", Kind::Photo) if told && format == Format::Gif => Ok(Kind::AnimatedGif),
+        ("animated_gif", Kind::Photo) | ("photo", Kind::AnimatedGif) if !told => Ok(found),
+        _ => Err(Unfit::OtherKind),
+    }
+}
+
+fn bit_rate(size: u64, duration_ms: u64) -> i64 {
+    let rate = size.saturating_mul(8000).checked_div(duration_ms);
+    rate.and_then(|rate| i64::try_from(rate).ok()).unwrap_or(0)
+}

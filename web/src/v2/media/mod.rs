@@ -1,0 +1,153 @@
+//! Media: looked up, described, given subtitles; their uploads and files.
+
+pub(crate) mod serve;
+pub(crate) mod upload;
+
+use base::id::kind;
+use base::{Id, Refusal, Stop, Word};
+use network::media;
+use serde_json::{Value, json};
+use view::{Asked, Object};
+
+use crate::body::Members;
+use crate::call::Call;
+use crate::endpoint::Pending;
+use crate::reply::Reply;
+
+/// `GET /2/media`.
+pub(crate) fn by_keys(call: Call) -> Pending {
+    Box::pin(async move {
+        let keys = call.texts("media_keys").to_vec();
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Media), call.spoken());
+        let found = call.read(move |tx| {
+            let asked = Asked {
+                parameter: "media_keys",
+                values: &keys,
+            };
+            Ok(view::media_asked(tx, viewer, &wants, spoken, asked)?)
+        });
+        call.answer(&found.await?)
+    })
+}
+
+/// `GET /2/media/{media_key}`.
+pub(crate) fn by_key(call: Call) -> Pending {
+    Box::pin(async move {
+        let key = call.path_text("media_key")?.to_owned();
+        let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Media), call.spoken());
+        let found = call.read(move |tx| {
+            let asked = Asked {
+                parameter: "media_key",
+                values: std::slice::from_ref(&key),
+            };
+            Ok(view::media_by_key(tx, viewer, &wants, spoken, asked)?)
+        });
+        call.answer(&found.await?)
+    })
+}
+
+const ALT_TEXT: Word = Word::same("alt_text");
+const ID: Word = Word::same("id");
+
+/// `POST /2/media/metadata`.
+pub(crate) fn describe(call: Call) -> Pending {
+    Box::pin(async move {
+        let id: Id<kind::Media> = call.body().id(ID)?;
+        let metadata = call.body().object(Word::same("metadata"));
+        let text = match metadata {
+            Some(metadata) => described(&call, metadata)?,
+            None => None,
+        };
+        set(&call, id, text.clone()).await?;
+        let associated = match text {
+            Some(text) => json!({ "alt_text": { "text": text } }),
+            None => json!({}),
+        };
+        call.say(json!({ "id": id.to_string(), "associated_metadata": associated }))
+    })
+}
+
+/// The description; what cannot be kept is refused, rather than dropped.
+fn described(call: &Call, metadata: Members<'_>) -> Result<Option<String>, Stop> {
+    if let Some(name) = metadata.raw().keys().find(|name| *name != "alt_text") {
+        let operation = format!("`metadata.{name}` in POST {}", call.endpoint().path);
+        return Err(Refusal::NotBuilt { operation }.into());
+    }
+    let alt_text = metadata.object(ALT_TEXT);
+    let text = alt_text.map(|alt_text| alt_text.text(Word::same("text")));
+    Ok(text.transpose()?.map(str::to_owned))
+}
+
+/// `POST /1.1/media/metadata/create.json`.
+pub(crate) fn describe_v1(call: Call) -> Pending {
+    Box::pin(async move {
+        let body = call.body();
+        let id = match body.get(Word::same("media_id")) {
+            Some(Value::Number(number)) => Id::parse(&number.to_string()),
+            Some(Value::String(text)) => Id::parse(text),
+            _ => None,
+        };
+        let id = id.ok_or_else(|| Refusal::not_valid("media_id", "?"))?;
+        let alt_text = body.object(ALT_TEXT);
+        let text = alt_text.map(|alt_text| alt_text.text(Word::same("text")));
+        set(&call, id, text.transpose()?.map(str::to_owned)).await?;
+        Ok(Reply::empty(200))
+    })
+}
+
+async fn set(call: &Call, id: Id<kind::Media>, text: Option<String>) -> Result<(), Stop> {
+    let user = call.user()?;
+    let Some(text) = text else { return Ok(()) };
+    call.write(move |tx| media::describe(tx, user, id, &text))
+        .await
+}
+
+/// `POST /2/media/subtitles`.
+pub(crate) fn add_subtitles(call: Call) -> Pending {
+    Box::pin(async move {
+        let (user, body) = (call.user()?, call.body());
+        let video: Id<kind::Media> = body.id(ID)?;
+        let subtitles = body.object(Word::same("subtitles"));
+        let subtitles = subtitles.ok_or_else(|| Refusal::missing("subtitles"))?;
+        let file: Id<kind::Media> = subtitles.id(ID)?;
+        let language = language(subtitles.text(LANGUAGE)?)?;
+        let shown = subtitles.text_if(Word::same("display_name"));
+        let shown = shown.unwrap_or_default().to_owned();
+        let category = body.text_if(Word::same("media_category")).unwrap_or("TweetVideo");
+        let said = json!({
+            "id": video.to_string(),
+            "media_category": category,
+            "associated_subtitles": [{
+                "id": file.to_string(),
+                "language_code": language,
+                "display_name": shown,
+            }],
+        });
+        call.write(move |tx| media::add_subtitles(tx, user, video, &language, file, &shown))
+            .await?;
+        call.say(said)
+    })
+}
+
+/// `DELETE /2/media/subtitles`.
+pub(crate) fn remove_subtitles(call: Call) -> Pending {
+    Box::pin(async move {
+        let (user, body) = (call.user()?, call.body());
+        let video: Id<kind::Media> = body.id(ID)?;
+        let language = language(body.text(LANGUAGE)?)?;
+        call.write(move |tx| media::remove_subtitles(tx, user, video, &language))
+            .await?;
+        call.say(json!({ "deleted": true }))
+    })
+}
+
+const LANGUAGE: Word = Word::same("language_code");
+
+/// A language by its two letters.
+fn language(code: &str) -> Result<String, Refusal> {
+    if code.len() == 2 && code.bytes().all(|letter| letter.is_ascii_alphabetic()) {
+        return Ok(code.to_ascii_uppercase());
+    }
+    let message = "$.language_code: does not match the regex pattern ^[A-Z]{2}$";
+    Err(Refusal::invalid("language_code", code, message))
+}

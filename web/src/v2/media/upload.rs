@@ -1,0 +1,379 @@
+//! Uploads: of the newer interface, in its older form, and of the interface before it.
+
+use base::id::kind;
+use base::{Id, Refusal, Stop, UserId, Word};
+use media::{Format, Unfit};
+use network::uploads::{self as rules, Kind, NewUpload};
+use serde_json::{Map, Value, json};
+use store::media::Media;
+use store::uploads::{Segment, State, Upload};
+
+use crate::accents;
+use crate::call::Call;
+use crate::endpoint::Pending;
+use crate::reply::Reply;
+use crate::uploads::{Incoming, Sent, Uploads, broken, is_legacy, receive, segment};
+
+type MediaId = Id<kind::Media>;
+
+/// `POST /2/media/upload/initialize`.
+pub(crate) fn initialize(call: Call) -> Pending {
+    Box::pin(async move {
+        let body = call.body();
+        let text = |name| body.text_if(Word::same(name)).filter(|text| !text.is_empty());
+        let kind = announced(text("media_category"), text("media_type"))?;
+        let new = NewUpload {
+            kind,
+            total_bytes: body.int_if(Word::same("total_bytes")),
+            limit: limit_of(kind),
+            shared_with: body.ids(Word::same("additional_owners")),
+        };
+        let upload = begin(&call, new).await?;
+        begun(&call, &upload)
+    })
+}
+
+/// `POST /2/media/upload/{id}/append`.
+pub(crate) fn append(mut call: Call) -> Pending {
+    Box::pin(async move {
+        let id = call.path_id("id")?;
+        let user = call.user()?;
+        // Nobody's bytes are taken in before it is known that they may come.
+        call.read(move |tx| rules::open(tx, user, id)).await?;
+        let uploads = call.uploads()?;
+        let sent = receive(&mut call, uploads.files()).await?;
+        let upload = with(&uploads, &sent, add(&call, &uploads, id, &sent)).await?;
+        call.say(json!({ "expires_at": upload.expires_at.seconds() }))
+    })
+}
+
+/// `POST /2/media/upload/{id}/finalize`.
+pub(crate) fn finalize(call: Call) -> Pending {
+    Box::pin(async move {
+        let id = call.path_id("id")?;
+        end(&call, &call.uploads()?, id).await
+    })
+}
+
+/// `GET /2/media/upload` and `GET /1.1/media/upload.json`.
+pub(crate) fn status(call: Call) -> Pending {
+    Box::pin(async move {
+        let user = call.user()?;
+        let id = call.id("media_id").ok_or_else(|| Refusal::missing("media_id"))?;
+        let (upload, made) = call
+            .read(move |tx| {
+                let upload = rules::own(tx, user, id)?;
+                Ok((upload, store::media::by_id(tx, id)?))
+            })
+            .await?;
+        told(&call, &upload, made.as_ref())
+    })
+}
+
+/// `POST /2/media/upload` and `POST /1.1/media/upload.json`.
+pub(crate) fn upload(mut call: Call) -> Pending {
+    Box::pin(async move {
+        let uploads = call.uploads()?;
+        let sent = receive(&mut call, uploads.files()).await?;
+        with(&uploads, &sent, step(&call, &uploads, &sent)).await
+    })
+}
+
+/// Does something with what was sent; what lies where it came in does not stay there.
+async fn with<T>(
+    uploads: &Uploads,
+    sent: &Sent,
+    done: impl Future<Output = Result<T, Stop>>,
+) -> Result<T, Stop> {
+    let outcome = done.await;
+    if let Some(incoming) = &sent.media {
+        // What cannot be removed now is when the process starts again.
+        let _left = uploads.files().delete(&incoming.name).await;
+    }
+    outcome
+}
+
+async fn step(call: &Call, uploads: &Uploads, sent: &Sent) -> Result<Reply, Stop> {
+    match sent.text("command") {
+        None => at_once(call, uploads, sent).await,
+        Some("INIT") => {
+            let kind = announced(sent.text("media_category"), sent.text("media_type"))?;
+            let total_bytes = number(sent, "total_bytes")?;
+            if is_legacy(call) && total_bytes.is_none() {
+                return Err(Refusal::missing("total_bytes").into());
+            }
+            let new = NewUpload {
+                kind,
+                total_bytes,
+                limit: limit_of(kind),
+                shared_with: owners(sent)?,
+            };
+            let upload = begin(call, new).await?;
+            begun(call, &upload)
+        }
+        Some("APPEND") => {
+            add(call, uploads, id_of(sent)?, sent).await?;
+            Ok(Reply::empty(204))
+        }
+        Some("FINALIZE") => end(call, uploads, id_of(sent)?).await,
+        Some(other) => Err(Refusal::not_valid("command", other).into()),
+    }
+}
+
+fn id_of(sent: &Sent) -> Result<MediaId, Refusal> {
+    let text = sent.text("media_id").ok_or_else(|| Refusal::missing("media_id"))?;
+    Id::parse(text).ok_or_else(|| Refusal::not_valid("media_id", text))
+}
+
+fn number(sent: &Sent, name: &'static str) -> Result<Option<i64>, Refusal> {
+    let Some(text) = sent.text(name) else {
+        return Ok(None);
+    };
+    let number = text.parse().ok().filter(|number| *number >= 0);
+    let number: i64 = number.ok_or_else(|| Refusal::not_valid(name, text))?;
+    Ok(Some(number))
+}
+
+fn owners(sent: &Sent) -> Result<Vec<UserId>, Refusal> {
+    let all = sent.text("additional_owners").unwrap_or_default();
+    let all = all.split(',').map(str::trim).filter(|id| !id.is_empty());
+    all.take(100)
+        .map(|id| Id::parse(id).ok_or_else(|| Refusal::not_valid("additional_owners", id)))
+        .collect()
+}
+
+/// The kind that a category or a type announces.
+fn announced(category: Option<&str>, label: Option<&str>) -> Result<Option<Kind>, Refusal> {
+    let told = category.map(|category| {
+        let message = format!("The media category [{category}] is not supported.");
+        let kind = Kind::of_category(category);
+        kind.ok_or_else(|| Refusal::invalid("media_category", category, message))
+    });
+    let told = told.transpose()?;
+    let Some(label) = label else { return Ok(told) };
+    let kind = match label.to_ascii_lowercase().as_str() {
+        "image/jpeg" | "image/jpg" | "image/pjpeg" | "image/png" | "image/webp" => Kind::Photo,
+        "image/gif" => Kind::AnimatedGif,
+        "video/mp4" | "video/quicktime" => Kind::Video,
+        "text/srt" | "text/vtt" | "application/x-subrip" => Kind::Subtitles,
+        // Whoever does not know what it is lets the bytes tell.
+        "application/octet-stream" => return Ok(told),
+        _ => {
+            let message = format!("The media type [{label}] is not supported.");
+            return Err(Refusal::invalid("media_type", label, message));
+        }
+    };
+    Ok(told.or(Some(kind)))
+}
+
+fn limit_of(kind: Option<Kind>) -> i64 {
+    let limit = match kind {
+        Some(Kind::Photo) => media::IMAGE_BYTES,
+        Some(Kind::AnimatedGif) => media::GIF_BYTES,
+        Some(Kind::Subtitles) => media::SUBTITLE_BYTES,
+        Some(Kind::Video | Kind::AmplifyVideo) | None => media::VIDEO_BYTES,
+    };
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+async fn begin(call: &Call, new: NewUpload) -> Result<Upload, Stop> {
+    let user = call.user()?;
+    call.write(move |tx| rules::begin(tx, user, &new)).await
+}
+
+/// Takes a segment: its bytes go to their place, then it is noted, then it is acknowledged.
+async fn add(call: &Call, uploads: &Uploads, id: MediaId, sent: &Sent) -> Result<Upload, Stop> {
+    let incoming = sent.media.as_ref().ok_or_else(|| Refusal::missing("media"))?;
+    let place = number(sent, "segment_index")?;
+    let place = place.ok_or_else(|| Refusal::missing("segment_index"))?;
+    if place > 999 {
+        let message = format!(
+            "The `segment_index` query parameter value [{place}] is not between 0 and 999"
+        );
+        return Err(Refusal::invalid("segment_index", place, message).into());
+    }
+    put(call, uploads, id, incoming, place).await
+}
+
+async fn put(
+    call: &Call,
+    uploads: &Uploads,
+    id: MediaId,
+    incoming: &Incoming,
+    place: i64,
+) -> Result<Upload, Stop> {
+    let (user, limit) = (call.user()?, limit_of(None));
+    let size = i64::try_from(incoming.size).unwrap_or(i64::MAX);
+    let one = Segment { place, size };
+    call.read(move |tx| rules::takes(tx, user, id, one, limit))
+        .await?;
+    let to = segment(id, place);
+    let moved = uploads.files().rename(&incoming.name, &to).await;
+    moved.map_err(broken)?;
+    call.write(move |tx| rules::add_segment(tx, user, id, one, limit))
+        .await
+}
+
+/// Ends the receiving. Pictures are looked at now; what plays, later.
+async fn end(call: &Call, uploads: &Uploads, id: MediaId) -> Result<Reply, Stop> {
+    let user = call.user()?;
+    let upload = call.read(move |tx| rules::own(tx, user, id)).await?;
+    let later = match upload.kind.as_str() {
+        "photo" | "subtitles" => false,
+        "" => {
+            let head = uploads.files().head(&segment(id, 0)).await;
+            Format::sniff(&head.map_err(broken)?) == Some(Format::Mp4)
+        }
+        _ => true,
+    };
+    let (upload, mine) = call
+        .write(move |tx| {
+            let mut upload = rules::own(tx, user, id)?;
+            let before = upload.state;
+            rules::end(tx, &mut upload, later)?;
+            Ok((upload, before == State::Receiving))
+        })
+        .await?;
+    if mine && upload.state == State::Working {
+        return match uploads.finish(&upload).await? {
+            Ok(made) => told(call, &upload, Some(&made)),
+            Err(unfit) => Err(refused(call, &unfit).into()),
+        };
+    }
+    uploads.wake();
+    let made = call.read(move |tx| Ok(store::media::by_id(tx, id)?)).await?;
+    told(call, &upload, made.as_ref())
+}
+
+/// A whole file in one request.
+async fn at_once(call: &Call, uploads: &Uploads, sent: &Sent) -> Result<Reply, Stop> {
+    let incoming = sent.media.as_ref().ok_or_else(|| Refusal::missing("media"))?;
+    let category = announced(sent.text("media_category"), None)?;
+    let format = Format::sniff(&incoming.head);
+    let format = format.ok_or_else(|| refused(call, &Unfit::Unknown))?;
+    let fits = match category {
+        None => true,
+        Some(Kind::Photo | Kind::AnimatedGif) => format.is_image(),
+        Some(Kind::Video | Kind::AmplifyVideo) => format == Format::Mp4,
+        Some(Kind::Subtitles) => matches!(format, Format::Srt | Format::Vtt),
+    };
+    if !fits {
+        return Err(refused(call, &Unfit::OtherKind).into());
+    }
+    let limit = match format {
+        Format::Mp4 => media::VIDEO_BYTES,
+        Format::Gif => media::GIF_BYTES,
+        Format::Srt | Format::Vtt => media::SUBTITLE_BYTES,
+        _ => media::IMAGE_BYTES,
+    };
+    if incoming.size > limit {
+        return Err(refused(call, &Unfit::TooLarge(limit)).into());
+    }
+    let video = (format == Format::Mp4).then_some(category.unwrap_or(Kind::Video));
+    let new = NewUpload {
+        kind: video,
+        total_bytes: None,
+        limit: limit_of(video),
+        shared_with: owners(sent)?,
+    };
+    let upload = begin(call, new).await?;
+    put(call, uploads, upload.id, incoming, 0).await?;
+    end(call, uploads, upload.id).await
+}
+
+/// A file that is not taken, as a refusal.
+fn refused(call: &Call, unfit: &Unfit) -> Refusal {
+    if is_legacy(call) {
+        return Refusal::Legacy {
+            code: 324,
+            message: unfit.to_string().into(),
+        };
+    }
+    Refusal::invalid("media", "", unfit.to_string())
+}
+
+/// What is said of an upload that has begun.
+fn begun(call: &Call, upload: &Upload) -> Result<Reply, Stop> {
+    let members = members(call, upload, None);
+    if is_legacy(call) {
+        return Ok(Reply::json(202, &Value::Object(members)));
+    }
+    call.say(Value::Object(members))
+}
+
+/// What is said of an upload that has ended.
+fn told(call: &Call, upload: &Upload, made: Option<&Media>) -> Result<Reply, Stop> {
+    let mut members = members(call, upload, made);
+    let played = made.map_or(upload.kind.as_str(), |made| &made.kind);
+    let plays = matches!(played, "video" | "animated_gif");
+    if plays || made.is_none() {
+        let state = if made.is_some() { State::Done } else { upload.state };
+        members.insert("processing_info".to_owned(), processing(call, upload, state));
+    }
+    if is_legacy(call) {
+        return Ok(Reply::json(200, &Value::Object(members)));
+    }
+    let mut body = json!({ "data": members });
+    if !upload.failure.is_empty() {
+        // The state says that it failed; this says why.
+        let why = Refusal::invalid("media", "", upload.failure.clone());
+        let why = accents::partial(&why, call.problem_base());
+        body["errors"] = json!([with_detail(why, &upload.failure)]);
+    }
+    call.say_whole(&body)
+}
+
+fn with_detail(mut problem: Value, detail: &str) -> Value {
+    if let Some(members) = problem.as_object_mut() {
+        members.insert("detail".to_owned(), json!(detail));
+    }
+    problem
+}
+
+fn members(call: &Call, upload: &Upload, made: Option<&Media>) -> Map<String, Value> {
+    let mut members = Map::new();
+    let id = upload.id.to_string();
+    if is_legacy(call) {
+        members.insert("media_id".to_owned(), json!(upload.id.get()));
+        members.insert("media_id_string".to_owned(), json!(id));
+    } else {
+        members.insert("id".to_owned(), json!(id));
+    }
+    let key = made.map_or(&upload.media_key, |made| &made.media_key);
+    if !key.is_empty() {
+        members.insert("media_key".to_owned(), json!(key));
+    }
+    let left = upload.expires_at.ms().saturating_sub(call.now().ms()) / 1000;
+    members.insert("expires_after_secs".to_owned(), json!(left.max(0)));
+    let Some(made) = made else { return members };
+    members.insert("size".to_owned(), json!(made.size));
+    match made.kind.as_str() {
+        "video" => {
+            let video = json!({ "video_type": made.content_type });
+            members.insert("video".to_owned(), video);
+        }
+        "photo" | "animated_gif" => {
+            let (w, h) = (made.width, made.height);
+            let image = json!({ "image_type": made.content_type, "w": w, "h": h });
+            members.insert("image".to_owned(), image);
+        }
+        _ => {}
+    }
+    members
+}
+
+fn processing(call: &Call, upload: &Upload, state: State) -> Value {
+    match state {
+        State::Receiving | State::Waiting => json!({ "state": "pending", "check_after_secs": 1 }),
+        State::Working => {
+            let done = upload.progress;
+            json!({ "state": "in_progress", "check_after_secs": 1, "progress_percent": done })
+        }
+        State::Done => json!({ "state": "succeeded", "progress_percent": 100 }),
+        State::Failed if is_legacy(call) => {
+            let error = json!({ "code": 1, "name": "InvalidMedia", "message": upload.failure });
+            json!({ "state": "failed", "progress_percent": upload.progress, "error": error })
+        }
+        State::Failed => json!({ "state": "failed", "progress_percent": upload.progress }),
+    }
+}
