@@ -123,9 +123,11 @@ impl Format {
 /// Photos of the same family of containers are no videos.
 fn is_still_brand(head: &[u8]) -> bool {
     let brand = head.get(8..12).unwrap_or_default();
-    [b"heic", b"heix", b"mif1", b"msf1", b"avif", b"avis", b"crx "]
-        .iter()
-        .any(|still| still.as_slice() == brand)
+    [
+        b"heic", b"heix", b"mif1", b"msf1", b"avif", b"avis", b"crx ",
+    ]
+    .iter()
+    .any(|still| still.as_slice() == brand)
 }
 
 #[cfg(test)]
@@ -143,7 +145,10 @@ mod tests {
             (b"\0\0\0\x18ftypheic", None),
             (b"WEBVTT\n\n", Some(Format::Vtt)),
             (b"WEBVTTER", None),
-            (b"1\r\n00:00:01,000 --> 00:00:02,000\r\nHi", Some(Format::Srt)),
+            (
+                b"1\r\n00:00:01,000 --> 00:00:02,000\r\nHi",
+                Some(Format::Srt),
+            ),
             (b"<svg xmlns=\"http://www.w3.org/2000/svg\">", None),
             (b"PK\x03\x04", None),
             (b"", None),

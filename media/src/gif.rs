@@ -17,9 +17,15 @@ const USUAL_DELAY: u64 = 100;
 /// Walks to the end of the file; nothing may come behind it.
 pub(crate) fn check(bytes: &[u8]) -> Result<Gif, Unfit> {
     let cut = || Unfit::Truncated(Format::Gif);
-    let screen = bytes.get(6..).and_then(<[u8]>::first_chunk::<7>).ok_or_else(cut)?;
+    let screen = bytes
+        .get(6..)
+        .and_then(<[u8]>::first_chunk::<7>)
+        .ok_or_else(cut)?;
     let [_, _, _, _, flags, _, _] = *screen;
-    let mut rest = bytes.get(13..).and_then(|rest| behind_table(rest, flags)).ok_or_else(cut)?;
+    let mut rest = bytes
+        .get(13..)
+        .and_then(|rest| behind_table(rest, flags))
+        .ok_or_else(cut)?;
     let (mut gif, mut delay) = (Gif::default(), USUAL_DELAY);
     loop {
         let (kind, tail) = rest.split_first().ok_or_else(cut)?;

@@ -31,7 +31,10 @@ fn picture(bytes: &[u8]) -> Result<&[u8], Unfit> {
             return Err(Unfit::Damaged(Format::Jpeg));
         }
         let fill = tail.iter().take_while(|byte| **byte == 0xff).count();
-        let (marker, tail) = tail.get(fill..).and_then(<[u8]>::split_first).ok_or_else(cut)?;
+        let (marker, tail) = tail
+            .get(fill..)
+            .and_then(<[u8]>::split_first)
+            .ok_or_else(cut)?;
         rest = match *marker {
             END if scanned => return Ok(tail),
             END | START | 0 => return Err(Unfit::Damaged(Format::Jpeg)),
@@ -54,8 +57,7 @@ fn picture(bytes: &[u8]) -> Result<&[u8], Unfit> {
 /// What comes behind coded data: the next marker that is no part of it.
 fn scan(bytes: &[u8]) -> Option<&[u8]> {
     let mut pairs = bytes.windows(2);
-    let place = pairs.position(|pair| {
-        matches!(pair, [0xff, next] if !matches!(next, 0 | 0xd0..=0xd7 | 0xff))
-    })?;
+    let place = pairs
+        .position(|pair| matches!(pair, [0xff, next] if !matches!(next, 0 | 0xd0..=0xd7 | 0xff)))?;
     bytes.get(place..)
 }

@@ -14,9 +14,9 @@ mod unfit;
 mod webp;
 
 pub use files::{Broken, Files, Piece, Writing};
-pub use object_store::GetRange;
 pub use format::Format;
 pub use mp4::{Video, measure_video};
+pub use object_store::GetRange;
 pub use sizes::{SIZES, Size};
 pub use still::{Smaller, Still, measure_still};
 pub use unfit::Unfit;

@@ -2,7 +2,10 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
-use mp4_atom::{Atom, Co64, Decode, FourCC, Hdlr, Header, Mdhd, Moof, ReadFrom, Stco, Stsz, StszSamples, Stts, Tkhd, Trex};
+use mp4_atom::{
+    Atom, Co64, Decode, FourCC, Hdlr, Header, Mdhd, Moof, ReadFrom, Stco, Stsz, StszSamples, Stts,
+    Tkhd, Trex,
+};
 
 use crate::{Format, Unfit, VIDEO_BYTES};
 
@@ -81,13 +84,18 @@ fn read(file: &mut (impl Read + Seek), size: u64) -> Result<Track, Unfit> {
     let (mut track, mut is_known, mut has_data) = (None::<Track>, false, false);
     while place < size {
         file.seek(SeekFrom::Start(place)).map_err(|_| cut())?;
-        let header = Header::read_from(file).map_err(|_| if boxes == 0 { damaged() } else { cut() })?;
+        let header =
+            Header::read_from(file).map_err(|_| if boxes == 0 { damaged() } else { cut() })?;
         let begin = file.stream_position().map_err(|_| cut())?;
         let length = header.size.map_or(size.saturating_sub(begin), wide);
         let end = begin.checked_add(length).ok_or_else(damaged)?;
         boxes += 1;
         if !is_plain(header.kind) {
-            return Err(if is_known { Unfit::Trailing(Format::Mp4) } else { damaged() });
+            return Err(if is_known {
+                Unfit::Trailing(Format::Mp4)
+            } else {
+                damaged()
+            });
         }
         if end > size {
             return Err(cut());
@@ -125,7 +133,8 @@ fn wide(size: usize) -> u64 {
 /// Whether a box is called as boxes are.
 fn is_plain(kind: FourCC) -> bool {
     let name: [u8; 4] = kind.into();
-    name.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ')
+    name.iter()
+        .all(|byte| byte.is_ascii_graphic() || *byte == b' ')
 }
 
 fn body(file: &mut impl Read, length: u64) -> Result<Vec<u8>, Unfit> {
@@ -156,7 +165,9 @@ fn children(mut bytes: &[u8]) -> Result<Vec<(FourCC, &[u8])>, Unfit> {
 
 fn child<'b>(all: &[(FourCC, &'b [u8])], kind: &[u8; 4]) -> Option<&'b [u8]> {
     let kind = FourCC::new(kind);
-    all.iter().find(|(name, _)| *name == kind).map(|(_, inside)| *inside)
+    all.iter()
+        .find(|(name, _)| *name == kind)
+        .map(|(_, inside)| *inside)
 }
 
 fn atom<A: Atom>(bytes: Option<&[u8]>) -> Result<A, Unfit> {
@@ -167,7 +178,9 @@ fn atom<A: Atom>(bytes: Option<&[u8]>) -> Result<A, Unfit> {
 /// The first video track of a movie.
 fn movie(bytes: &[u8]) -> Result<Track, Unfit> {
     let movie = children(bytes)?;
-    let video = movie.iter().filter(|(name, _)| *name == FourCC::new(b"trak"));
+    let video = movie
+        .iter()
+        .filter(|(name, _)| *name == FourCC::new(b"trak"));
     let mut found = None;
     for (_, inside) in video {
         found = track(inside)?;
@@ -204,8 +217,10 @@ fn track(bytes: &[u8]) -> Result<Option<Track>, Unfit> {
     let tables = children(child(&inside, b"stbl").ok_or_else(damaged)?)?;
     let times: Stts = atom(child(&tables, b"stts"))?;
     let sizes: Stsz = atom(child(&tables, b"stsz"))?;
-    let (width, height) = visual(child(&tables, b"stsd").ok_or_else(damaged)?)
-        .unwrap_or((u32::from(head.width.integer()), u32::from(head.height.integer())));
+    let (width, height) = visual(child(&tables, b"stsd").ok_or_else(damaged)?).unwrap_or((
+        u32::from(head.width.integer()),
+        u32::from(head.height.integer()),
+    ));
     let samples = match &sizes.samples {
         StszSamples::Identical { count, .. } => u64::from(*count),
         StszSamples::Different { sizes } => wide(sizes.len()),
@@ -244,7 +259,11 @@ fn visual(bytes: &[u8]) -> Option<(u32, u32)> {
 /// Adds what a fragment brings.
 fn fragment(track: &mut Track, bytes: &[u8]) -> Result<(), Unfit> {
     let moof: Moof = atom(Some(bytes))?;
-    for part in moof.traf.iter().filter(|part| part.tfhd.track_id == track.id) {
+    for part in moof
+        .traf
+        .iter()
+        .filter(|part| part.tfhd.track_id == track.id)
+    {
         let usual = part.tfhd.default_sample_duration.map(u64::from);
         let usual = usual.unwrap_or(track.default_ticks);
         for run in &part.trun {

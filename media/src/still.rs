@@ -51,7 +51,11 @@ pub struct Smaller {
 pub fn measure_still(bytes: &[u8]) -> Result<Still, Unfit> {
     let format = Format::sniff(bytes).filter(|format| format.is_image());
     let format = format.ok_or(Unfit::Unknown)?;
-    let limit = if format == Format::Gif { GIF_BYTES } else { IMAGE_BYTES };
+    let limit = if format == Format::Gif {
+        GIF_BYTES
+    } else {
+        IMAGE_BYTES
+    };
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
         return Err(Unfit::TooLarge(limit));
     }

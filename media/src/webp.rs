@@ -7,7 +7,9 @@ pub(crate) fn check(bytes: &[u8]) -> Result<(), Unfit> {
     let cut = || Unfit::Truncated(Format::WebP);
     let size = bytes.get(4..).and_then(<[u8]>::first_chunk::<4>);
     let size = u32::from_le_bytes(*size.ok_or_else(cut)?);
-    let end = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(8);
+    let end = usize::try_from(size)
+        .unwrap_or(usize::MAX)
+        .saturating_add(8);
     if end < bytes.len() {
         return Err(Unfit::Trailing(Format::WebP));
     }

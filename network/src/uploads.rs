@@ -124,7 +124,10 @@ impl Found {
 pub fn begin(tx: &mut Tx<'_>, owner: UserId, new: &NewUpload) -> Result<Upload, Stop> {
     users::active(tx, owner)?;
     if let Some(total) = new.total_bytes.filter(|total| *total > new.limit) {
-        let message = format!("`total_bytes` is more than {} for this kind of media.", new.limit);
+        let message = format!(
+            "`total_bytes` is more than {} for this kind of media.",
+            new.limit
+        );
         return Err(Refusal::invalid("total_bytes", total, message).into());
     }
     for user in &new.shared_with {
@@ -222,7 +225,9 @@ pub fn complete(tx: &mut Tx<'_>, upload: &Upload) -> Result<Vec<Segment>, Stop> 
     }
     let sum: i64 = segments.iter().map(|segment| segment.size).sum();
     if upload.total_bytes > 0 && sum != upload.total_bytes {
-        return Err(refuse("Segments do not add up to provided total file size."));
+        return Err(refuse(
+            "Segments do not add up to provided total file size.",
+        ));
     }
     let mut places = (0_i64..).zip(&segments);
     if places.any(|(place, segment)| segment.place != place) {
@@ -247,7 +252,11 @@ pub fn end(tx: &mut Tx<'_>, upload: &mut Upload, later: bool) -> Result<(), Stop
     if !moved {
         return Ok(());
     }
-    upload.state = if later { State::Waiting } else { State::Working };
+    upload.state = if later {
+        State::Waiting
+    } else {
+        State::Working
+    };
     Ok(())
 }
 

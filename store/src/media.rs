@@ -66,7 +66,10 @@ impl Media {
 
     /// The paths of all of its files.
     pub fn paths(&self) -> Vec<String> {
-        let sizes = self.sizes.split(',').filter_map(|one| one.split('.').next());
+        let sizes = self
+            .sizes
+            .split(',')
+            .filter_map(|one| one.split('.').next());
         let mut all: Vec<String> = sizes.filter_map(|size| self.path_of(size)).collect();
         if !self.path.is_empty() {
             all.push(self.path.clone());

@@ -26,7 +26,8 @@ mod world;
 mod tests;
 
 pub use answer::{
-    Answer, Asked, Names, Spoken, media_asked, media_by_key, post, posts, posts_asked, user, users, users_asked,
+    Answer, Asked, Names, Spoken, media_asked, media_by_key, post, posts, posts_asked, user, users,
+    users_asked,
 };
 pub use communities::{communities, community};
 pub use lists::{list, lists};

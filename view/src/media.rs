@@ -108,10 +108,8 @@ pub(crate) const FIELDS: &[Shown] = &[
         "The kind of media.",
     )
     .media(|out, facts| out.quoted(&facts.media.kind)),
-    Shown::asked("url", Json::Text, "Address of a photo.")
-        .media(url),
-    Shown::asked("preview_image_url", Json::Text, "Address of a still.")
-        .media(preview),
+    Shown::asked("url", Json::Text, "Address of a photo.").media(url),
+    Shown::asked("preview_image_url", Json::Text, "Address of a still.").media(preview),
     Shown::asked("width", Json::Int, "Pixels.").media(|out, facts| known(out, facts.media.width)),
     Shown::asked("height", Json::Int, "Pixels.").media(|out, facts| known(out, facts.media.height)),
     Shown::asked("duration_ms", Json::Int, "Milliseconds.")

@@ -248,7 +248,9 @@ impl World {
         let owners: HashSet<_> = found.iter().map(|media| media.owner_id).collect();
         let owners: Vec<_> = owners.into_iter().collect();
         world.media.fill(found, |media| media.id.get());
-        world.users.fill(users::by_ids(tx, &owners)?, |user| user.id);
+        world
+            .users
+            .fill(users::by_ids(tx, &owners)?, |user| user.id);
         Ok(world)
     }
 

@@ -271,16 +271,16 @@ pub(crate) static KEYS: &[Key] = &[
         "What letters say that they come from: an address, or `Name <address>`.",
     ),
     both(
-        "observe.audit_retention",
-        Kind::Span,
-        Is("400d"),
-        "How long the record of what was done to accounts and apps is kept.",
-    ),
-    both(
         "media.dir",
         Kind::Path,
         Unset,
         "The folder that media files are kept in; `media` in the data folder by default.",
+    ),
+    both(
+        "observe.audit_retention",
+        Kind::Span,
+        Is("400d"),
+        "How long the record of what was done to accounts and apps is kept.",
     ),
     key(
         "observe.log_format",

@@ -65,7 +65,10 @@ pub(super) async fn keep(world: World, uploads: Option<Uploads>, shutdown: Shutd
         if let Some(uploads) = &uploads
             && let Err(stop) = uploads.sweep().await
         {
-            tracing::warn!(?stop, "old uploads were not removed; the next minute tries again");
+            tracing::warn!(
+                ?stop,
+                "old uploads were not removed; the next minute tries again"
+            );
         }
     }
 }

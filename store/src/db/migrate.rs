@@ -35,6 +35,7 @@ const SCRIPTS: &[(&str, &str)] = &[
         "bookmarks",
         include_str!("../../migrations/0007_bookmarks.sql"),
     ),
+    ("media", include_str!("../../migrations/0008_media.sql")),
     (
         "entitlements",
         include_str!("../../migrations/0011_entitlements.sql"),
@@ -43,7 +44,6 @@ const SCRIPTS: &[(&str, &str)] = &[
         "letters_end",
         include_str!("../../migrations/0012_letters_end.sql"),
     ),
-    ("media", include_str!("../../migrations/0008_media.sql")),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

@@ -58,7 +58,9 @@ fn sent(facts: PostFacts<'_>) -> Cow<'_, str> {
 /// A link to the media that a post carries; the texts of imported ones have theirs.
 pub(super) fn media_link(facts: PostFacts<'_>) -> Option<String> {
     let world = facts.world;
-    let first = media_keys(facts.post).next().filter(|_| facts.post.repost_of_id.is_none())?;
+    let first = media_keys(facts.post)
+        .next()
+        .filter(|_| facts.post.repost_of_id.is_none())?;
     let media = world.media.get(id_of(first)?)?;
     media.uses?;
     address(media, world.site)
@@ -67,7 +69,11 @@ pub(super) fn media_link(facts: PostFacts<'_>) -> Option<String> {
 /// Where that link begins and ends in the text, in code points.
 pub(super) fn media_link_place(facts: PostFacts<'_>, link: &str) -> (usize, usize) {
     let words = words(facts).chars().count();
-    let start = if words == 0 { 0 } else { words.saturating_add(1) };
+    let start = if words == 0 {
+        0
+    } else {
+        words.saturating_add(1)
+    };
     (start, start.saturating_add(link.chars().count()))
 }
 

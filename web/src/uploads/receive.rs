@@ -1,9 +1,9 @@
 //! What an upload's request sends: texts, and a file that goes to its place bit by bit.
 
 use base::{Fault, Refusal, Stop, Word};
+use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use base64::Engine as _;
 use bytes::{Bytes, BytesMut};
 use edge::BodyError;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
@@ -52,7 +52,9 @@ impl Sent {
     /// A text, from the body or the query; none when it is empty.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         let found = self.texts.iter().find(|(known, _)| known == name);
-        found.map(|(_, text)| text.as_str()).filter(|text| !text.is_empty())
+        found
+            .map(|(_, text)| text.as_str())
+            .filter(|text| !text.is_empty())
     }
 }
 
@@ -91,10 +93,17 @@ async fn members(call: &Call, files: &Files, sent: &mut Sent) -> Result<(), Stop
         sent.texts.push((name.clone(), text));
     }
     let file = ["media", "media_data"].into_iter();
-    let file = file.filter_map(|name| Some((name, body.get(Word::same(name))?))).next();
+    let file = file
+        .filter_map(|name| Some((name, body.get(Word::same(name))?)))
+        .next();
     if let Some((name, value)) = file {
         let Value::String(text) = value else {
-            return Err(Refusal::invalid(name, "", format!("$.{name}: a string in base64 is expected")).into());
+            return Err(Refusal::invalid(
+                name,
+                "",
+                format!("$.{name}: a string in base64 is expected"),
+            )
+            .into());
         };
         sent.media = Some(decoded(call, files, name, text.as_bytes()).await?);
     }
@@ -113,9 +122,9 @@ async fn decoded(
         .copied()
         .filter(|byte| !byte.is_ascii_whitespace())
         .collect();
-    let bytes = BASE64.decode(text).map_err(|_| {
-        Refusal::invalid(name, "", format!("`{name}` is not in base64"))
-    })?;
+    let bytes = BASE64
+        .decode(text)
+        .map_err(|_| Refusal::invalid(name, "", format!("`{name}` is not in base64")))?;
     if bytes.is_empty() {
         return Err(Refusal::missing(name).into());
     }
@@ -145,7 +154,10 @@ async fn parts(call: &mut Call, files: &Files, sent: &mut Sent) -> Result<(), St
     if head.headers.contains_key(CONTENT_ENCODING) {
         return Err(unsupported("without a Content-Encoding").into());
     }
-    let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = head
+        .headers
+        .get(CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok());
     let boundary = multer::parse_boundary(kind.unwrap_or_default());
     let boundary = boundary.map_err(|_| unsupported(EXPECTED))?;
     let stream = futures_util::stream::unfold(call.take_body(), |mut body| async {
@@ -166,12 +178,7 @@ async fn parts(call: &mut Call, files: &Files, sent: &mut Sent) -> Result<(), St
     Ok(())
 }
 
-async fn part(
-    call: &Call,
-    files: &Files,
-    sent: &mut Sent,
-    field: Field<'_>,
-) -> Result<(), Stop> {
+async fn part(call: &Call, files: &Files, sent: &mut Sent, field: Field<'_>) -> Result<(), Stop> {
     let name = field.name().unwrap_or_default().to_owned();
     let twice = sent.texts.iter().any(|(known, _)| *known == name);
     let second = sent.media.is_some() && (name == "media" || name == "media_data");

@@ -168,7 +168,9 @@ impl Uploads {
         sizes: &[Smaller],
     ) -> Result<Media, Stop> {
         let path = found.path(upload);
-        let stem = path.rsplit_once('.').map_or(path.as_str(), |(stem, _)| stem);
+        let stem = path
+            .rsplit_once('.')
+            .map_or(path.as_str(), |(stem, _)| stem);
         for one in sizes {
             let name = format!("{stem}.{}.{}", one.size.name, one.format.ending());
             let put = self.files.put(&name, one.bytes.clone()).await;

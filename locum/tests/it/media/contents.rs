@@ -21,8 +21,15 @@ fn bytes_tell_what_a_picture_is() {
         assert_eq!(made["image"]["image_type"], label);
         let media = seen(&author, made["media_key"].as_str().unwrap());
         assert_eq!(media["type"], kind, "{label}");
-        let size = if label == "image/gif" { (40, 30) } else { (33, 44) };
-        assert_eq!((&media["width"], &media["height"]), (&json!(size.0), &json!(size.1)));
+        let size = if label == "image/gif" {
+            (40, 30)
+        } else {
+            (33, 44)
+        };
+        assert_eq!(
+            (&media["width"], &media["height"]),
+            (&json!(size.0), &json!(size.1))
+        );
     }
 }
 
@@ -41,7 +48,8 @@ fn what_is_broken_or_something_else_as_well_is_not_taken() {
     for other in [&svg[..], page, &zip, b"GIF89a<script>", b"x"] {
         at_once(&author, "tweet_image", other).is(400);
     }
-    at_once(&author, "tweet_video", &png(5, 5)).says(400, "The file is not of the announced `media_category`.");
+    at_once(&author, "tweet_video", &png(5, 5))
+        .says(400, "The file is not of the announced `media_category`.");
     at_once(&author, "tweet_image", &mp4(Film::default())).is(400);
     // A photo was announced, and its key with it.
     let file = gif(3);
@@ -49,7 +57,9 @@ fn what_is_broken_or_something_else_as_well_is_not_taken() {
     let begun = author.post("/2/media/upload/initialize", &begin).is(200);
     let id = begun["data"]["id"].as_str().unwrap();
     super::append(&author, id, &file, &[0]);
-    author.send(Ask::post(format!("/2/media/upload/{id}/finalize"))).is(400);
+    author
+        .send(Ask::post(format!("/2/media/upload/{id}/finalize")))
+        .is(400);
     let large = [jpeg(10, 10), vec![0; 5 * 1024 * 1024]].concat();
     at_once(&author, "tweet_image", &large).is(400);
 }
@@ -60,41 +70,98 @@ fn a_video_must_be_one_and_keep_to_the_limits() {
     let usual = Film::default();
     let whole = mp4(usual);
     let cases = [
-        (whole[..whole.len() - 40].to_vec(), "The MP4 file is incomplete."),
-        ([whole.clone(), b"PK\x05\x06zipzipzipzip".to_vec()].concat(), "The MP4 file is incomplete."),
-        ([whole, b"\0\0\0\x08\x01\x02\x03\x04".to_vec()].concat(), "The MP4 file has bytes behind its end."),
-        (mp4(Film { width: 16, ..usual }), "The video of 16x48 pixels is not between 32x32 and 1280x1024."),
-        (mp4(Film { width: 1920, height: 1080, ..usual }), "The video of 1920x1080 pixels is not between 32x32 and 1280x1024."),
-        (mp4(Film { duration_ms: 300, ..usual }), "The video of 300 ms is not between 500 ms and 140000 ms."),
-        (mp4(Film { duration_ms: 150_000, ..usual }), "The video of 150000 ms is not between 500 ms and 140000 ms."),
-        (mp4(Film { frames: 100, ..usual }), "The video has more than 60 frames a second."),
-        (png(40, 40), "The file is not of the announced `media_category`."),
-        (b"nothing of the kind".to_vec(), "The media type is not supported: a JPEG, PNG, WebP, GIF or MP4 file is expected."),
+        (
+            whole[..whole.len() - 40].to_vec(),
+            "The MP4 file is incomplete.",
+        ),
+        (
+            [whole.clone(), b"PK\x05\x06zipzipzipzip".to_vec()].concat(),
+            "The MP4 file is incomplete.",
+        ),
+        (
+            [whole, b"\0\0\0\x08\x01\x02\x03\x04".to_vec()].concat(),
+            "The MP4 file has bytes behind its end.",
+        ),
+        (
+            mp4(Film { width: 16, ..usual }),
+            "The video of 16x48 pixels is not between 32x32 and 1280x1024.",
+        ),
+        (
+            mp4(Film {
+                width: 1920,
+                height: 1080,
+                ..usual
+            }),
+            "The video of 1920x1080 pixels is not between 32x32 and 1280x1024.",
+        ),
+        (
+            mp4(Film {
+                duration_ms: 300,
+                ..usual
+            }),
+            "The video of 300 ms is not between 500 ms and 140000 ms.",
+        ),
+        (
+            mp4(Film {
+                duration_ms: 150_000,
+                ..usual
+            }),
+            "The video of 150000 ms is not between 500 ms and 140000 ms.",
+        ),
+        (
+            mp4(Film {
+                frames: 100,
+                ..usual
+            }),
+            "The video has more than 60 frames a second.",
+        ),
+        (
+            png(40, 40),
+            "The file is not of the announced `media_category`.",
+        ),
+        (
+            b"nothing of the kind".to_vec(),
+            "The media type is not supported: a JPEG, PNG, WebP, GIF or MP4 file is expected.",
+        ),
     ];
     for (file, why) in cases {
         let begin = json!({ "media_category": "tweet_video", "total_bytes": file.len() });
         let ended = in_segments(&author, &begin, &file, &[0]);
         let id = ended["id"].as_str().unwrap();
         let status = processed(&author, id);
-        assert_eq!(status["data"]["processing_info"]["state"], "failed", "{why}");
+        assert_eq!(
+            status["data"]["processing_info"]["state"], "failed",
+            "{why}"
+        );
         assert_eq!(status["errors"][0]["detail"], why);
         let post = json!({ "text": why, "media": { "media_ids": [id] } });
-        author.publish(&post).says(400, "Your media IDs are invalid.");
+        author
+            .publish(&post)
+            .says(400, "Your media IDs are invalid.");
     }
 }
 
 #[test]
 fn a_post_carries_four_photos_or_one_of_the_others() {
     let author = person("author");
-    let photos: Vec<String> = (0..4_u32).map(|number| picture(&author, &png(30 + number, 30))).collect();
+    let photos: Vec<String> = (0..4_u32)
+        .map(|number| picture(&author, &png(30 + number, 30)))
+        .collect();
     let moving = picture(&author, &gif(2));
-    let post = |ids: &[&String]| author.publish(&json!({ "text": "x", "media": { "media_ids": ids } }));
+    let post =
+        |ids: &[&String]| author.publish(&json!({ "text": "x", "media": { "media_ids": ids } }));
     post(&[&photos[0], &moving]).is_code(400, 323);
     let all: Vec<&String> = photos.iter().collect();
     let made = post(&all).is(201);
     let id = made["data"]["id"].as_str().unwrap();
     let post_seen = author.sees(id, "attachments,entities");
-    assert_eq!(post_seen["attachments"]["media_keys"].as_array().unwrap().len(), 4);
+    assert_eq!(
+        post_seen["attachments"]["media_keys"]
+            .as_array()
+            .unwrap()
+            .len(),
+        4
+    );
     assert_eq!(post_seen["entities"]["urls"].as_array().unwrap().len(), 4);
     post(&[&moving]).is(201);
 }
@@ -108,7 +175,10 @@ fn pictures_that_say_they_are_enormous_cost_nothing() {
     let (file, large) = (bomb(), png(8193, 1));
     for _ in 0..20 {
         let refused = at_once(&author, "tweet_image", &file);
-        refused.says(400, "The picture of 30000x30000 pixels has too many of them.");
+        refused.says(
+            400,
+            "The picture of 30000x30000 pixels has too many of them.",
+        );
         at_once(&author, "tweet_image", &large).is(400);
     }
     let grown = memory(&server).saturating_sub(before);
@@ -119,7 +189,11 @@ fn pictures_that_say_they_are_enormous_cost_nothing() {
 fn memory(server: &Server) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.unwrap().trim().trim_end_matches(" kB").parse().unwrap()
+    line.unwrap()
+        .trim()
+        .trim_end_matches(" kB")
+        .parse()
+        .unwrap()
 }
 
 #[test]
@@ -128,16 +202,26 @@ fn figures_of_a_video_are_its_owners() {
     let film = at_once(&author, "tweet_video", &mp4(Film::default())).is(200);
     let id = film["data"]["id"].as_str().unwrap().to_owned();
     processed(&author, &id);
-    author.publish(&json!({ "media": { "media_ids": [id] } })).is(201);
+    author
+        .publish(&json!({ "media": { "media_ids": [id] } }))
+        .is(201);
     let fields = "media.fields=public_metrics,non_public_metrics,organic_metrics";
     let target = format!("/2/media/7_{id}?{fields}");
-    let (own, foreign) = (author.get(&*target).is(200), person("reader").get(&*target).is(200));
+    let (own, foreign) = (
+        author.get(&*target).is(200),
+        person("reader").get(&*target).is(200),
+    );
     assert!(own["data"]["non_public_metrics"].is_object());
     assert_eq!(foreign["data"]["non_public_metrics"], Value::Null);
     assert_eq!(foreign["data"]["organic_metrics"], Value::Null);
-    let two = author.get(format!("/2/media?media_keys=7_{id},3_1")).is(200);
+    let two = author
+        .get(format!("/2/media?media_keys=7_{id},3_1"))
+        .is(200);
     assert_eq!(two["data"][0]["media_key"], format!("7_{id}"));
-    assert_eq!(two["errors"][0]["detail"], "Could not find media with media_keys: [3_1].");
+    assert_eq!(
+        two["errors"][0]["detail"],
+        "Could not find media with media_keys: [3_1]."
+    );
     author.get("/2/media?media_keys=nonsense").is(400);
     author.get("/2/media").is(400);
 }

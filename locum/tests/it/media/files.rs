@@ -30,7 +30,10 @@ fn a_file_is_served_as_what_it_is_in_whole_and_in_part() {
         assert_eq!(whole.header(name), value, "{name}");
     }
     let (tag, date) = (whole.header("etag"), whole.header("last-modified"));
-    assert!(tag.starts_with('"') && date.ends_with(" GMT"), "{tag} {date}");
+    assert!(
+        tag.starts_with('"') && date.ends_with(" GMT"),
+        "{tag} {date}"
+    );
     let part = |range: &str| get(Ask::get(&*path).header("range", range));
     let length = file.len();
     for (range, from, to) in [
@@ -40,7 +43,11 @@ fn a_file_is_served_as_what_it_is_in_whole_and_in_part() {
         ("bytes=5-99999999", 5, length),
     ] {
         let answer = part(range);
-        assert_eq!((answer.status, &answer.body[..]), (206, &file[from..to]), "{range}");
+        assert_eq!(
+            (answer.status, &answer.body[..]),
+            (206, &file[from..to]),
+            "{range}"
+        );
         let told = format!("bytes {from}-{}/{length}", to - 1);
         assert_eq!(answer.header("content-range"), told);
     }
@@ -49,7 +56,9 @@ fn a_file_is_served_as_what_it_is_in_whole_and_in_part() {
     assert_eq!(beyond.header("content-range"), format!("bytes */{length}"));
     assert_eq!(part("bytes=0-1,4-5").status, 200);
     assert_eq!(part("lines=1-2").status, 200);
-    let changed = Ask::get(&*path).header("range", "bytes=0-1").header("if-range", "\"x\"");
+    let changed = Ask::get(&*path)
+        .header("range", "bytes=0-1")
+        .header("if-range", "\"x\"");
     assert_eq!(get(changed).status, 200);
     for (name, value) in [("if-none-match", tag), ("if-modified-since", date)] {
         let known = get(Ask::get(&*path).header(name, value));
@@ -85,13 +94,20 @@ fn a_large_photo_comes_in_smaller_sizes() {
     let author = person("author");
     let path = address(&author, &picture(&author, &png(1500, 300)));
     let small = shared().send(Ask::get(format!("{path}?format=png&name=small")));
-    assert_eq!((small.status, small.header("content-type")), (200, "image/jpeg"));
+    assert_eq!(
+        (small.status, small.header("content-type")),
+        (200, "image/jpeg")
+    );
     let small = image::load_from_memory(&small.body).unwrap();
     assert_eq!((small.width(), small.height()), (680, 136));
     let medium = shared().send(Ask::get(format!("{path}?name=medium")));
     assert_eq!(image::load_from_memory(&medium.body).unwrap().width(), 1200);
     let large = shared().send(Ask::get(format!("{path}?name=large")));
-    assert_eq!(large.header("content-type"), "image/png", "it is not larger than that");
+    assert_eq!(
+        large.header("content-type"),
+        "image/png",
+        "it is not larger than that"
+    );
 }
 
 #[test]
@@ -103,19 +119,30 @@ fn imported_files_are_served() {
     let file = png(12, 12);
     std::fs::write(folder.join("3_99.jpg"), &file).unwrap();
     std::fs::write(folder.join("7_199.mp4"), b"no film").unwrap();
-    let media = |id: u64, kind: &str, name: &str| {
-        json!({ "kind": "media", "id": id.to_string(), "owner": author.id, "type": kind, "files": [name] })
-    };
-    let ran = server.import(&[media(99, "photo", "3_99.jpg"), media(199, "video", "7_199.mp4")]);
+    let media = |id: u64, kind: &str, name: &str| json!({ "kind": "media", "id": id.to_string(), "owner": author.id, "type": kind, "files": [name] });
+    let ran = server.import(&[
+        media(99, "photo", "3_99.jpg"),
+        media(199, "video", "7_199.mp4"),
+    ]);
     ran.well();
     let read = author.get("/2/media/3_99?media.fields=url").is(200);
     let url = format!("{}/media/3_99.jpg", server.url);
     assert_eq!(read["data"]["url"], url, "{read}");
     let served = server.send(Ask::get("/media/3_99.jpg"));
     assert_eq!((served.status, &served.body), (200, &file));
-    assert_eq!(served.header("content-type"), "image/png", "whatever it is called");
+    assert_eq!(
+        served.header("content-type"),
+        "image/png",
+        "whatever it is called"
+    );
     let odd = server.send(Ask::get("/media/7_199.mp4"));
-    assert_eq!((odd.header("content-type"), odd.header("content-disposition")), ("application/octet-stream", "attachment"));
+    assert_eq!(
+        (
+            odd.header("content-type"),
+            odd.header("content-disposition")
+        ),
+        ("application/octet-stream", "attachment")
+    );
 }
 
 #[test]
@@ -125,20 +152,29 @@ fn what_nobody_posts_goes_with_its_bytes() {
         let author = server.person("author");
         let files = [png(20, 20), png(1500, 30), png(22, 22)];
         let ids: Vec<String> = files.iter().map(|file| picture(&author, file)).collect();
-        let begun = author.post("/2/media/upload/initialize", &json!({})).is(200);
+        let begun = author
+            .post("/2/media/upload/initialize", &json!({}))
+            .is(200);
         let open = begun["data"]["id"].as_str().unwrap().to_owned();
         super::append(&author, &open, b"some bytes", &[0]);
         let kept = json!({ "text": "kept", "media": { "media_ids": [ids[0]] } });
         author.publish(&kept).is(201);
         let gone = json!({ "text": "gone", "media": { "media_ids": [ids[2]] } });
-        let gone = author.publish(&gone).is(201)["data"]["id"].as_str().unwrap().to_owned();
+        let gone = author.publish(&gone).is(201)["data"]["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         author.delete(format!("/2/posts/{gone}")).is(200);
         let paths: Vec<String> = ids
             .iter()
             .map(|id| {
                 let key = format!("/2/media/3_{id}?media.fields=url");
                 let url = author.get(key).is(200)["data"]["url"].clone();
-                url.as_str().unwrap().strip_prefix(&server.url).unwrap().to_owned()
+                url.as_str()
+                    .unwrap()
+                    .strip_prefix(&server.url)
+                    .unwrap()
+                    .to_owned()
             })
             .collect();
         (ids, open, paths, author.token.clone())
@@ -150,12 +186,23 @@ fn what_nobody_posts_goes_with_its_bytes() {
     crate::harness::until("the old is swept away", || {
         server.send(Ask::get(&*paths[1])).status == 404
     });
+    crate::harness::until("the unfinished goes too", || {
+        !server.data().join(format!("media/uploads/{open}")).exists()
+    });
     let status = |path: &String| server.send(Ask::get(&**path)).status;
-    assert_eq!((status(&paths[0]), status(&paths[1]), status(&paths[2])), (200, 404, 404));
-    assert!(!server.data().join(format!("media/uploads/{open}")).exists());
-    let left = std::fs::read_dir(server.data().join("media")).unwrap().count();
+    assert_eq!(
+        (status(&paths[0]), status(&paths[1]), status(&paths[2])),
+        (200, 404, 404)
+    );
+    let left = std::fs::read_dir(server.data().join("media"))
+        .unwrap()
+        .count();
     assert!(left <= 2, "{left} folders");
-    let read = |id: &str| server.send(Ask::get(format!("/2/media/3_{id}")).bearer(&token)).is(200);
+    let read = |id: &str| {
+        server
+            .send(Ask::get(format!("/2/media/3_{id}")).bearer(&token))
+            .is(200)
+    };
     assert_eq!(read(&ids[0])["data"]["type"], "photo");
     assert_eq!(read(&ids[1])["data"], Value::Null);
 }
@@ -165,7 +212,9 @@ fn the_media_of_a_protected_account_are_not_shown_to_strangers() {
     let hidden = shared().person_with("hidden", &["--protected"]);
     let id = at_once(&hidden, "tweet_image", &png(20, 20)).is(200)["data"]["id"].clone();
     let id = id.as_str().unwrap();
-    hidden.publish(&json!({ "text": "x", "media": { "media_ids": [id] } })).is(201);
+    hidden
+        .publish(&json!({ "text": "x", "media": { "media_ids": [id] } }))
+        .is(201);
     let seen = person("stranger").get(format!("/2/media/3_{id}")).is(200);
     assert_eq!(seen["data"], Value::Null);
     let kind = seen["errors"][0]["type"].as_str().unwrap();

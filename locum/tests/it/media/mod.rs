@@ -17,7 +17,8 @@ fn person(name: &str) -> Person<'static> {
 fn parts(texts: &[(&str, &str)], name: &str, file: &[u8]) -> Vec<u8> {
     let mut body = Vec::new();
     for (name, text) in texts {
-        let head = format!("--XX\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n");
+        let head =
+            format!("--XX\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n");
         body.extend(head.into_bytes());
     }
     if !name.is_empty() {
@@ -66,7 +67,10 @@ fn append(person: &Person<'_>, id: &str, file: &[u8], order: &[usize]) {
     let target = format!("/2/media/upload/{id}/append");
     for place in order {
         let index = [("segment_index", place.to_string())];
-        let index: Vec<_> = index.iter().map(|(name, text)| (*name, text.as_str())).collect();
+        let index: Vec<_> = index
+            .iter()
+            .map(|(name, text)| (*name, text.as_str()))
+            .collect();
         let answer = person.send(multipart(&target, &index, "media", pieces[*place]));
         assert!(answer.is(200)["data"]["expires_at"].as_i64().unwrap() > 1_700_000_000);
     }
@@ -96,5 +100,6 @@ fn seen(person: &Person<'_>, key: &str) -> Value {
 fn path_of(address: &Value) -> String {
     let address = address.as_str().unwrap();
     let path = address.strip_prefix(&shared().url);
-    path.unwrap_or_else(|| panic!("{address} is elsewhere")).to_owned()
+    path.unwrap_or_else(|| panic!("{address} is elsewhere"))
+        .to_owned()
 }

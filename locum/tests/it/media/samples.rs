@@ -138,7 +138,10 @@ fn movie(film: Film, start: u32) -> Vec<u8> {
     let each = u32::try_from(film.bytes).unwrap() / film.frames;
     let tables = [
         boxed(b"stsd", &[words(&[0, 1]), boxed(b"mp4v", &[entry])]),
-        boxed(b"stts", &[words(&[0, 1, film.frames, length / film.frames])]),
+        boxed(
+            b"stts",
+            &[words(&[0, 1, film.frames, length / film.frames])],
+        ),
         boxed(b"stsc", &[words(&[0, 1, 1, film.frames, 1])]),
         boxed(b"stsz", &[words(&[0, each, film.frames])]),
         boxed(b"stco", &[words(&[0, 1, start])]),

@@ -13,14 +13,23 @@ fn a_photo_comes_in_one_step_and_is_posted() {
     let author = person("author");
     let made = at_once(&author, "tweet_image", &png(90, 60)).is(200);
     let data = &made["data"];
-    let (id, key) = (data["id"].as_str().unwrap(), data["media_key"].as_str().unwrap());
+    let (id, key) = (
+        data["id"].as_str().unwrap(),
+        data["media_key"].as_str().unwrap(),
+    );
     assert_eq!(key, format!("3_{id}"));
-    assert_eq!(data["image"], json!({ "image_type": "image/png", "w": 90, "h": 60 }));
+    assert_eq!(
+        data["image"],
+        json!({ "image_type": "image/png", "w": 90, "h": 60 })
+    );
     assert!((86_000..=86_400).contains(&data["expires_after_secs"].as_i64().unwrap()));
     assert_eq!(data["processing_info"], Value::Null);
     let described = json!({ "id": id, "metadata": { "alt_text": { "text": "a <plain> square" } } });
     let answer = author.post("/2/media/metadata", &described).is(200);
-    assert_eq!(answer["data"]["associated_metadata"]["alt_text"]["text"], "a <plain> square");
+    assert_eq!(
+        answer["data"]["associated_metadata"]["alt_text"]["text"],
+        "a <plain> square"
+    );
 
     let post = author
         .publish(&json!({ "text": "look", "media": { "media_ids": [id] } }))
@@ -34,18 +43,33 @@ fn a_photo_comes_in_one_step_and_is_posted() {
     );
     let read = author.get(target).is(200);
     assert_eq!(read["data"]["attachments"]["media_keys"], json!([key]));
-    assert_eq!(read["data"]["media_metadata"][0]["alt_text"], "a <plain> square");
+    assert_eq!(
+        read["data"]["media_metadata"][0]["alt_text"],
+        "a <plain> square"
+    );
     let media = &read["includes"]["media"][0];
-    assert_eq!((&media["width"], &media["height"]), (&json!(90), &json!(60)));
-    assert_eq!((&media["type"], &media["alt_text"]), (&json!("photo"), &json!("a <plain> square")));
+    assert_eq!(
+        (&media["width"], &media["height"]),
+        (&json!(90), &json!(60))
+    );
+    assert_eq!(
+        (&media["type"], &media["alt_text"]),
+        (&json!("photo"), &json!("a <plain> square"))
+    );
     let address = media["url"].as_str().unwrap();
-    assert!(address.starts_with(&format!("{}/media/{key}.", shared().url)), "{address}");
+    assert!(
+        address.starts_with(&format!("{}/media/{key}.", shared().url)),
+        "{address}"
+    );
     // The text ends in a link to the picture, which is no part of what is displayed.
     let text = read["data"]["text"].as_str().unwrap();
     assert_eq!(text, format!("look {address}"));
     assert_eq!(read["data"]["display_text_range"], json!([0, 4]));
     let link = &read["data"]["entities"]["urls"][0];
-    assert_eq!((&link["start"], &link["media_key"]), (&json!(5), &json!(key)));
+    assert_eq!(
+        (&link["start"], &link["media_key"]),
+        (&json!(5), &json!(key))
+    );
     let user = author.get("/2/users/me?user.fields=public_metrics").is(200);
     assert_eq!(user["data"]["public_metrics"]["media_count"], 1);
     let again = json!({ "text": "look", "media": { "media_ids": [id] } });
@@ -59,31 +83,48 @@ fn a_photo_comes_in_one_step_and_is_posted() {
 #[test]
 fn a_video_comes_in_segments_of_any_order() {
     let author = person("author");
-    let film = Film { bytes: 40_000, ..Film::default() };
+    let film = Film {
+        bytes: 40_000,
+        ..Film::default()
+    };
     let file = mp4(film);
     let begin = json!({ "media_type": "video/mp4", "media_category": "tweet_video",
         "total_bytes": file.len() });
     let ended = in_segments(&author, &begin, &file, &[2, 0, 3, 1]);
-    let (id, key) = (ended["id"].as_str().unwrap(), ended["media_key"].as_str().unwrap());
+    let (id, key) = (
+        ended["id"].as_str().unwrap(),
+        ended["media_key"].as_str().unwrap(),
+    );
     assert_eq!(key, format!("7_{id}"));
     assert_eq!(ended["processing_info"]["check_after_secs"], 1);
     let described = json!({ "id": id, "metadata": { "alt_text": { "text": "noise" } } });
     author.post("/2/media/metadata", &described).is(200);
     let status = processed(&author, id);
     let info = &status["data"]["processing_info"];
-    assert_eq!(info, &json!({ "state": "succeeded", "progress_percent": 100 }));
+    assert_eq!(
+        info,
+        &json!({ "state": "succeeded", "progress_percent": 100 })
+    );
     assert_eq!(status["data"]["size"], file.len());
     let media = seen(&author, key);
     assert_eq!(media["type"], "video");
-    assert_eq!((&media["width"], &media["height"]), (&json!(64), &json!(48)));
-    assert_eq!((&media["duration_ms"], &media["alt_text"]), (&json!(1000), &json!("noise")));
+    assert_eq!(
+        (&media["width"], &media["height"]),
+        (&json!(64), &json!(48))
+    );
+    assert_eq!(
+        (&media["duration_ms"], &media["alt_text"]),
+        (&json!(1000), &json!("noise"))
+    );
     let variant = &media["variants"][0];
     assert_eq!(variant["content_type"], "video/mp4");
     assert_eq!(variant["bit_rate"], file.len() * 8);
     let served = shared().send(Ask::get(super::path_of(&variant["url"])));
     assert_eq!((served.status, &served.body), (200, &file));
     assert_eq!(media["url"], Value::Null, "only photos have one");
-    author.publish(&json!({ "media": { "media_ids": [id] } })).is(201);
+    author
+        .publish(&json!({ "media": { "media_ids": [id] } }))
+        .is(201);
     let photo = picture(&author, &png(9, 9));
     let both = json!({ "text": "x", "media": { "media_ids": [photo, id] } });
     author.publish(&both).is(400);
@@ -99,19 +140,39 @@ fn json_carries_segments_in_base64() {
     let (first, second) = file.split_at(500);
     for (place, piece) in [(1, second), (0, first)] {
         let body = json!({ "media": BASE64_STANDARD.encode(piece), "segment_index": place });
-        author.post(format!("/2/media/upload/{id}/append"), &body).is(200);
+        author
+            .post(format!("/2/media/upload/{id}/append"), &body)
+            .is(200);
     }
-    let ended = author.post(format!("/2/media/upload/{id}/finalize"), &json!({})).is(200);
+    let ended = author
+        .post(format!("/2/media/upload/{id}/finalize"), &json!({}))
+        .is(200);
     assert_eq!(ended["data"]["image"]["image_type"], "image/jpeg");
-    let again = author.post(format!("/2/media/upload/{id}/finalize"), &json!({})).is(200);
+    let again = author
+        .post(format!("/2/media/upload/{id}/finalize"), &json!({}))
+        .is(200);
     assert_eq!(again["data"]["media_key"], ended["data"]["media_key"]);
     let late = json!({ "media": "AAAA", "segment_index": 2 });
-    author.post(format!("/2/media/upload/{id}/append"), &late).is(400);
+    author
+        .post(format!("/2/media/upload/{id}/append"), &late)
+        .is(400);
     let once = json!({ "media": BASE64_STANDARD.encode(&file), "media_category": "tweet_image" });
     author.post("/2/media/upload", &once).is(200);
-    author.post("/2/media/upload", &json!({ "media": "%%", "media_category": "tweet_image" })).is(400);
-    author.post("/2/media/upload", &json!({ "media": 5 })).is(400);
-    author.post("/2/media/upload", &json!({ "media_category": "tweet_image" })).is(400);
+    author
+        .post(
+            "/2/media/upload",
+            &json!({ "media": "%%", "media_category": "tweet_image" }),
+        )
+        .is(400);
+    author
+        .post("/2/media/upload", &json!({ "media": 5 }))
+        .is(400);
+    author
+        .post(
+            "/2/media/upload",
+            &json!({ "media_category": "tweet_image" }),
+        )
+        .is(400);
 }
 
 #[test]
@@ -119,20 +180,41 @@ fn the_older_form_steps_by_command() {
     let author = person("author");
     let file = gif(3);
     let size = file.len().to_string();
-    let begin = [("command", "INIT"), ("media_type", "image/gif"), ("total_bytes", &size),
-        ("media_category", "tweet_gif")];
-    let begun = author.send(multipart("/2/media/upload", &begin, "", &[])).is(200);
+    let begin = [
+        ("command", "INIT"),
+        ("media_type", "image/gif"),
+        ("total_bytes", &size),
+        ("media_category", "tweet_gif"),
+    ];
+    let begun = author
+        .send(multipart("/2/media/upload", &begin, "", &[]))
+        .is(200);
     let id = begun["data"]["id"].as_str().unwrap();
     // The file may stand before what it belongs to.
     let target = format!("/2/media/upload?command=APPEND&media_id={id}");
-    let answer = author.send(multipart(&target, &[("segment_index", "0")], "media", &file));
-    assert_eq!((answer.status, answer.body.len()), (204, 0), "{}", answer.text());
+    let answer = author.send(multipart(
+        &target,
+        &[("segment_index", "0")],
+        "media",
+        &file,
+    ));
+    assert_eq!(
+        (answer.status, answer.body.len()),
+        (204, 0),
+        "{}",
+        answer.text()
+    );
     let end = [("command", "FINALIZE"), ("media_id", id)];
-    author.send(multipart("/2/media/upload", &end, "", &[])).is(200);
+    author
+        .send(multipart("/2/media/upload", &end, "", &[]))
+        .is(200);
     let status = processed(&author, id);
     assert_eq!(status["data"]["processing_info"]["state"], "succeeded");
     let media = seen(&author, &format!("16_{id}"));
-    assert_eq!((&media["type"], &media["duration_ms"]), (&json!("animated_gif"), &json!(600)));
+    assert_eq!(
+        (&media["type"], &media["duration_ms"]),
+        (&json!("animated_gif"), &json!(600))
+    );
     let still = shared().send(Ask::get(super::path_of(&media["preview_image_url"])));
     assert_eq!(still.status, 200, "{}", still.text());
     assert_ne!(still.header("content-type"), "image/gif");
@@ -143,20 +225,32 @@ fn the_interface_before_is_signed_without_its_parts() {
     let author = person("author");
     let file = jpeg(50, 40);
     let target = "/1.1/media/upload.json";
-    let made = author.signed(multipart(target, &[], "media", &file)).is(200);
+    let made = author
+        .signed(multipart(target, &[], "media", &file))
+        .is(200);
     let id = made["media_id"].as_i64().unwrap();
     assert_eq!(made["media_id_string"], id.to_string());
-    assert_eq!((&made["size"], &made["image"]["w"]), (&json!(file.len()), &json!(50)));
+    assert_eq!(
+        (&made["size"], &made["image"]["w"]),
+        (&json!(file.len()), &json!(50))
+    );
     let data = format!("media_data={}", encode(&BASE64_STANDARD.encode(&file)));
     author.signed(Ask::post(target).form(data)).is(200);
 
     let film = mp4(Film::default());
-    let begin = format!("command=INIT&media_type=video%2Fmp4&total_bytes={}", film.len());
+    let begin = format!(
+        "command=INIT&media_type=video%2Fmp4&total_bytes={}",
+        film.len()
+    );
     let begun = author.signed(Ask::post(target).form(begin)).is(202);
     let id = begun["media_id_string"].as_str().unwrap();
     for (place, piece) in film.chunks(film.len().div_ceil(2)).enumerate().rev() {
         let place = place.to_string();
-        let texts = [("command", "APPEND"), ("media_id", id), ("segment_index", &place)];
+        let texts = [
+            ("command", "APPEND"),
+            ("media_id", id),
+            ("segment_index", &place),
+        ];
         let answer = author.signed(multipart(target, &texts, "media", piece));
         assert_eq!(answer.status, 204, "{}", answer.text());
     }
@@ -164,15 +258,21 @@ fn the_interface_before_is_signed_without_its_parts() {
     let ended = author.signed(Ask::post(target).form(end)).is(200);
     assert!(ended["processing_info"]["state"].is_string());
     crate::harness::until("it is looked at", || {
-        let status = author.signed(Ask::get(format!("{target}?command=STATUS&media_id={id}"))).is(200);
+        let status = author
+            .signed(Ask::get(format!("{target}?command=STATUS&media_id={id}")))
+            .is(200);
         status["processing_info"]["state"] == "succeeded"
     });
     let described = json!({ "media_id": id, "alt_text": { "text": "a film" } });
     let answer = author.signed(Ask::post("/1.1/media/metadata/create.json").json(&described));
     assert_eq!(answer.status, 200, "{}", answer.text());
     assert_eq!(seen(&author, &format!("7_{id}"))["alt_text"], "a film");
-    author.signed(Ask::post(target).form("command=INIT&media_type=video%2Fmp4")).is_code(403, 38);
-    author.signed(multipart(target, &[], "media", b"<svg/>")).is_code(400, 324);
+    author
+        .signed(Ask::post(target).form("command=INIT&media_type=video%2Fmp4"))
+        .is_code(403, 38);
+    author
+        .signed(multipart(target, &[], "media", b"<svg/>"))
+        .is_code(400, 324);
     // It takes no token of the newer kind.
     author.send(multipart(target, &[], "media", &file)).is(403);
 }
@@ -189,20 +289,33 @@ fn nobody_uses_what_is_not_theirs() {
     other.post("/2/media/metadata", &described).is(404);
     other.get(format!("/2/media/upload?media_id={id}")).is(404);
     let hidden = other.get(format!("/2/media/3_{id}")).is(200);
-    assert_eq!(hidden["data"], Value::Null, "what nobody posted is its owner's");
+    assert_eq!(
+        hidden["data"],
+        Value::Null,
+        "what nobody posted is its owner's"
+    );
     let begun = owner.post("/2/media/upload/initialize", &json!({})).is(200);
     let open = begun["data"]["id"].as_str().unwrap();
     let target = format!("/2/media/upload/{open}/append");
-    other.send(multipart(&target, &[("segment_index", "0")], "media", b"x")).is(404);
-    other.send(Ask::post(format!("/2/media/upload/{open}/finalize"))).is(404);
+    other
+        .send(multipart(&target, &[("segment_index", "0")], "media", b"x"))
+        .is(404);
+    other
+        .send(Ask::post(format!("/2/media/upload/{open}/finalize")))
+        .is(404);
 
-    let texts = [("media_category", "tweet_image"), ("additional_owners", &*other.id)];
-    let shared_id = owner.send(multipart("/2/media/upload", &texts, "media", &png(8, 8))).is(200);
+    let texts = [
+        ("media_category", "tweet_image"),
+        ("additional_owners", &*other.id),
+    ];
+    let shared_id = owner
+        .send(multipart("/2/media/upload", &texts, "media", &png(8, 8)))
+        .is(200);
     let shared_id = shared_id["data"]["id"].as_str().unwrap();
     post(&other, shared_id).is(201);
     post(&owner, &id).is(201);
     assert_eq!(seen(&other, &format!("3_{id}"))["type"], "photo");
-    let reader = owner.token(&["--scope", "tweet.read"]);
+    let reader = owner.token(&["--scopes", "tweet.read"]);
     let ask = multipart("/2/media/upload", &[], "media", &png(8, 8)).bearer(&reader);
     shared().send(ask).is(403);
 }
@@ -220,7 +333,12 @@ fn wrong_steps_are_refused() {
     let id = begun["data"]["id"].as_str().unwrap();
     let add = |index: &str, bytes: &[u8]| {
         let target = format!("/2/media/upload/{id}/append");
-        author.send(multipart(&target, &[("segment_index", index)], "media", bytes))
+        author.send(multipart(
+            &target,
+            &[("segment_index", index)],
+            "media",
+            bytes,
+        ))
     };
     let end = || author.send(Ask::post(format!("/2/media/upload/{id}/finalize")));
     end().is(400);
@@ -248,7 +366,9 @@ fn wrong_steps_are_refused() {
     let photo = picture(&author, &png(7, 7));
     for tags in [json!(tags), json!(["99"])] {
         let media = json!({ "media_ids": [photo], "tagged_user_ids": tags });
-        author.publish(&json!({ "text": "t", "media": media })).is(400);
+        author
+            .publish(&json!({ "text": "t", "media": media }))
+            .is(400);
     }
     let twice = json!({ "text": "t", "media": { "media_ids": [photo, photo] } });
     author.publish(&twice).is(400);
@@ -257,7 +377,10 @@ fn wrong_steps_are_refused() {
 #[test]
 fn what_was_acknowledged_survives_a_kill() {
     let mut server = Server::start(&[]);
-    let file = mp4(Film { bytes: 90_000, ..Film::default() });
+    let file = mp4(Film {
+        bytes: 90_000,
+        ..Film::default()
+    });
     let (token, id) = {
         let author = server.person("author");
         let begin = json!({ "media_type": "video/mp4", "total_bytes": file.len() });
@@ -288,19 +411,32 @@ fn subtitles_belong_to_a_video() {
     let film = at_once(&author, "tweet_video", &mp4(Film::default())).is(200);
     let film = film["data"]["id"].as_str().unwrap();
     processed(&author, film);
-    let words = at_once(&author, "subtitles", b"1\n00:00:00,000 --> 00:00:01,000\nNoise\n").is(200);
+    let words = at_once(
+        &author,
+        "subtitles",
+        b"1\n00:00:00,000 --> 00:00:01,000\nNoise\n",
+    )
+    .is(200);
     let words = words["data"]["id"].as_str().unwrap();
     let give = |video: &str, language: &str| {
-        let subtitles = json!({ "id": words, "language_code": language, "display_name": "English" });
+        let subtitles =
+            json!({ "id": words, "language_code": language, "display_name": "English" });
         let body = json!({ "id": video, "media_category": "TweetVideo", "subtitles": subtitles });
         author.post("/2/media/subtitles", &body)
     };
     let given = give(film, "EN").is(200);
-    assert_eq!(given["data"]["associated_subtitles"][0]["language_code"], "EN");
+    assert_eq!(
+        given["data"]["associated_subtitles"][0]["language_code"],
+        "EN"
+    );
     give(words, "EN").is(404);
     give(film, "E1").is(400);
-    author.publish(&json!({ "text": "s", "media": { "media_ids": [words] } })).is(400);
+    author
+        .publish(&json!({ "text": "s", "media": { "media_ids": [words] } }))
+        .is(400);
     let take = json!({ "id": film, "media_category": "TweetVideo", "language_code": "EN" });
-    let taken = author.send(Ask::delete("/2/media/subtitles").json(&take)).is(200);
+    let taken = author
+        .send(Ask::delete("/2/media/subtitles").json(&take))
+        .is(200);
     assert_eq!(taken["data"]["deleted"], true);
 }

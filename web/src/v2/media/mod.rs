@@ -113,7 +113,9 @@ pub(crate) fn add_subtitles(call: Call) -> Pending {
         let language = language(subtitles.text(LANGUAGE)?)?;
         let shown = subtitles.text_if(Word::same("display_name"));
         let shown = shown.unwrap_or_default().to_owned();
-        let category = body.text_if(Word::same("media_category")).unwrap_or("TweetVideo");
+        let category = body
+            .text_if(Word::same("media_category"))
+            .unwrap_or("TweetVideo");
         let said = json!({
             "id": video.to_string(),
             "media_category": category,

@@ -6,8 +6,8 @@ use edge::{Body, BodyError};
 use futures_util::StreamExt;
 use http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE,
-    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE,
-    IF_NONE_MATCH, IF_RANGE, LAST_MODIFIED, RANGE, X_CONTENT_TYPE_OPTIONS,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue,
+    IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, LAST_MODIFIED, RANGE, X_CONTENT_TYPE_OPTIONS,
 };
 use media::{Files, Format, GetRange, Piece};
 use store::media::Media;
@@ -28,7 +28,9 @@ pub(crate) fn file(call: Call) -> Pending {
         let key = name.split('.').next().unwrap_or_default();
         let id = key.split_once('_').and_then(|(_, id)| Id::parse(id));
         let id = id.ok_or_else(missing)?;
-        let found = call.read(move |tx| Ok(store::media::by_id(tx, id)?)).await?;
+        let found = call
+            .read(move |tx| Ok(store::media::by_id(tx, id)?))
+            .await?;
         let media = found.filter(|media| media.name() == Some(name.as_str()));
         let media = media.ok_or_else(missing)?;
         let uploads = call.uploads()?;
@@ -66,7 +68,11 @@ async fn label(files: &Files, media: &Media, path: &str) -> Result<&'static str,
 /// Headers of a file that nothing is made of but what it is.
 fn dressed(media: &Media, label: &'static str, tag: &str) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    let way = if label == UNKNOWN { "attachment" } else { "inline" };
+    let way = if label == UNKNOWN {
+        "attachment"
+    } else {
+        "inline"
+    };
     let fixed = [
         (CONTENT_TYPE, label),
         (CONTENT_DISPOSITION, way),
@@ -125,7 +131,11 @@ fn range(asked: &HeaderMap, tag: &str, length: u64) -> Part {
     let Some(range) = range.and_then(|range| range.strip_prefix("bytes=")) else {
         return Part::Whole;
     };
-    let Some((first, last)) = range.trim().split_once('-').filter(|_| !range.contains(',')) else {
+    let Some((first, last)) = range
+        .trim()
+        .split_once('-')
+        .filter(|_| !range.contains(','))
+    else {
         return Part::Whole;
     };
     let number = |text: &str| text.parse::<u64>().ok();
@@ -183,5 +193,9 @@ fn insert(head: &mut HeaderMap, name: HeaderName, value: &str) {
 }
 
 fn body(piece: Piece) -> Body {
-    Body::stream(piece.bytes.map(|bytes| bytes.map_err(|_| BodyError::Broken)))
+    Body::stream(
+        piece
+            .bytes
+            .map(|bytes| bytes.map_err(|_| BodyError::Broken)),
+    )
 }

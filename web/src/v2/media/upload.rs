@@ -20,7 +20,10 @@ type MediaId = Id<kind::Media>;
 pub(crate) fn initialize(call: Call) -> Pending {
     Box::pin(async move {
         let body = call.body();
-        let text = |name| body.text_if(Word::same(name)).filter(|text| !text.is_empty());
+        let text = |name| {
+            body.text_if(Word::same(name))
+                .filter(|text| !text.is_empty())
+        };
         let kind = announced(text("media_category"), text("media_type"))?;
         let new = NewUpload {
             kind,
@@ -59,7 +62,9 @@ pub(crate) fn finalize(call: Call) -> Pending {
 pub(crate) fn status(call: Call) -> Pending {
     Box::pin(async move {
         let user = call.user()?;
-        let id = call.id("media_id").ok_or_else(|| Refusal::missing("media_id"))?;
+        let id = call
+            .id("media_id")
+            .ok_or_else(|| Refusal::missing("media_id"))?;
         let (upload, made) = call
             .read(move |tx| {
                 let upload = rules::own(tx, user, id)?;
@@ -121,7 +126,9 @@ async fn step(call: &Call, uploads: &Uploads, sent: &Sent) -> Result<Reply, Stop
 }
 
 fn id_of(sent: &Sent) -> Result<MediaId, Refusal> {
-    let text = sent.text("media_id").ok_or_else(|| Refusal::missing("media_id"))?;
+    let text = sent
+        .text("media_id")
+        .ok_or_else(|| Refusal::missing("media_id"))?;
     Id::parse(text).ok_or_else(|| Refusal::not_valid("media_id", text))
 }
 
@@ -183,13 +190,15 @@ async fn begin(call: &Call, new: NewUpload) -> Result<Upload, Stop> {
 
 /// Takes a segment: its bytes go to their place, then it is noted, then it is acknowledged.
 async fn add(call: &Call, uploads: &Uploads, id: MediaId, sent: &Sent) -> Result<Upload, Stop> {
-    let incoming = sent.media.as_ref().ok_or_else(|| Refusal::missing("media"))?;
+    let incoming = sent
+        .media
+        .as_ref()
+        .ok_or_else(|| Refusal::missing("media"))?;
     let place = number(sent, "segment_index")?;
     let place = place.ok_or_else(|| Refusal::missing("segment_index"))?;
     if place > 999 {
-        let message = format!(
-            "The `segment_index` query parameter value [{place}] is not between 0 and 999"
-        );
+        let message =
+            format!("The `segment_index` query parameter value [{place}] is not between 0 and 999");
         return Err(Refusal::invalid("segment_index", place, message).into());
     }
     put(call, uploads, id, incoming, place).await
@@ -241,13 +250,18 @@ async fn end(call: &Call, uploads: &Uploads, id: MediaId) -> Result<Reply, Stop>
         };
     }
     uploads.wake();
-    let made = call.read(move |tx| Ok(store::media::by_id(tx, id)?)).await?;
+    let made = call
+        .read(move |tx| Ok(store::media::by_id(tx, id)?))
+        .await?;
     told(call, &upload, made.as_ref())
 }
 
 /// A whole file in one request.
 async fn at_once(call: &Call, uploads: &Uploads, sent: &Sent) -> Result<Reply, Stop> {
-    let incoming = sent.media.as_ref().ok_or_else(|| Refusal::missing("media"))?;
+    let incoming = sent
+        .media
+        .as_ref()
+        .ok_or_else(|| Refusal::missing("media"))?;
     let category = announced(sent.text("media_category"), None)?;
     let format = Format::sniff(&incoming.head);
     let format = format.ok_or_else(|| refused(call, &Unfit::Unknown))?;
@@ -307,8 +321,15 @@ fn told(call: &Call, upload: &Upload, made: Option<&Media>) -> Result<Reply, Sto
     let played = made.map_or(upload.kind.as_str(), |made| &made.kind);
     let plays = matches!(played, "video" | "animated_gif");
     if plays || made.is_none() {
-        let state = if made.is_some() { State::Done } else { upload.state };
-        members.insert("processing_info".to_owned(), processing(call, upload, state));
+        let state = if made.is_some() {
+            State::Done
+        } else {
+            upload.state
+        };
+        members.insert(
+            "processing_info".to_owned(),
+            processing(call, upload, state),
+        );
     }
     if is_legacy(call) {
         return Ok(Reply::json(200, &Value::Object(members)));
