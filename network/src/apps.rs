@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use base::text::name_problem;
 use base::{AppId, Chance, Entitlement, Fault, Refusal, Secret, Stop, UserId};
 use store::{Tx, apps, log};
 
@@ -191,8 +192,9 @@ pub fn create(tx: &mut Tx<'_>, new: &NewApp) -> Result<(App, Keys), Stop> {
 
 fn checked_name(name: &str) -> Result<String, Refusal> {
     let name = name.trim();
-    if !(1..=32).contains(&name.chars().count()) || name.chars().any(char::is_control) {
-        let message = "The `name` must have 1 to 32 characters";
+    if name.chars().nth(32).is_some() || name_problem(name).is_some() {
+        let message =
+            "The `name` must have 1 to 32 characters, none of them invisible or a control";
         return Err(Refusal::invalid("name", name, message));
     }
     Ok(name.to_owned())

@@ -30,6 +30,31 @@ async fn made(world: &World, owner: UserId) -> AppId {
 }
 
 #[test]
+fn an_app_has_no_name_that_deceives_the_eye() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let id = made(&world, ada).await;
+        let by = By::user(ada, "192.0.2.1");
+        for name in ["Pay\u{202e}lap", "Pay\u{200b}pal", "\u{2800}", "a\nb"] {
+            let who = by.clone();
+            let refused = world
+                .refused(move |tx| portal::create(tx, &who, &draft(name), AccessLevel::SelfServe))
+                .await;
+            assert!(refused.contains("none of them invisible"), "{refused}");
+            let who = by.clone();
+            let edit = Edit {
+                name: Some(name.to_owned()),
+                ..Edit::default()
+            };
+            let refused = world
+                .refused(move |tx| portal::edit(tx, &who, id, &edit))
+                .await;
+            assert!(refused.contains("none of them invisible"), "{refused}");
+        }
+    });
+}
+
+#[test]
 fn developers_have_their_own_apps_only() {
     on_each_engine(async |world| {
         let (ada, eve) = (world.user("ada").await, world.user("eve").await);

@@ -39,7 +39,12 @@ fn show(call: Call, silent: bool) -> Pending {
         };
         let waiting = waiting(&call, &visit, token).await?;
         let forced = !matches!(query.raw("force_login"), None | Some("false" | "0"));
-        let path = call.head().uri.path();
+        // Who had to sign in is asked as well.
+        let path = if forced {
+            ACTION
+        } else {
+            call.head().uri.path()
+        };
         let next = format!("{path}?oauth_token={}", base::percent::encode(token));
         let person = match &visit.person {
             Some(person) if !forced => person,

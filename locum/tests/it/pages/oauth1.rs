@@ -242,6 +242,10 @@ fn nobody_is_asked_twice_by_authenticate() {
         let page = visit("/oauth/authenticate", forced).0;
         assert_eq!(page.status, 200);
         assert!(page.text().contains("name=\"password\""), "{forced}");
+        assert!(
+            page.text().contains("/oauth/authorize?oauth_token="),
+            "asked again after {forced}"
+        );
     }
     let mut nobody = Browser::new(server);
     let pair = begin(server, &app, CALLBACK);
