@@ -1,10 +1,10 @@
 //! OAuth 1.0a: published signatures, our own table of parameters, what is refused, and the
 //! requests of another implementation.
 
-mod oauthlib;
 mod parameters;
 mod published;
 mod refused;
+mod signers;
 
 use base::Secret;
 use base::oauth1::{Origin, Presented, Request, Signer};
