@@ -1,75 +1,81 @@
-"""A person with a browser, for the suites of client libraries: pages, their forms, cookies."""
+"""A person in front of Chromium, for the suites of client libraries: `node/people.mjs` drives it."""
 
-import html.parser
-import urllib.parse
+import atexit
+import functools
+import json
+import pathlib
+import select
+import subprocess
 
-import requests
+DRIVER = pathlib.Path(__file__).resolve().parent / "node" / "people.mjs"
+PATIENCE = 90
 
 
-class _Forms(html.parser.HTMLParser):
-    """The forms of a page, and the text of what is marked with a class."""
+class _Chromium:
+    """The browser; each act is a line out and a line back."""
 
-    def __init__(self, page):
-        super().__init__()
-        self.forms, self.pin, self.depth = [], "", 0
-        self.feed(page)
+    def __init__(self):
+        self.driver = subprocess.Popen(
+            ["node", DRIVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+        atexit.register(self._end)
+        self.callback = self._answer()["callback"]
 
-    def handle_starttag(self, tag, attributes):
-        attributes = dict(attributes)
-        if tag == "form":
-            self.forms.append((attributes["action"], {}))
-        elif tag == "input" and self.forms:
-            self.forms[-1][1][attributes["name"]] = attributes.get("value", "")
-        if self.depth or "pin" in attributes.get("class", "").split():
-            self.depth += 1
+    def ask(self, act, **more):
+        self.driver.stdin.write(json.dumps({"do": act, **more}) + "\n")
+        return self._answer()
 
-    def handle_endtag(self, tag):
-        self.depth = max(0, self.depth - 1)
+    def _answer(self):
+        ready, _, _ = select.select([self.driver.stdout], [], [], PATIENCE)
+        line = self.driver.stdout.readline() if ready else ""
+        if not line:
+            self.driver.kill()
+            raise RuntimeError("the browser does not answer")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise RuntimeError(answer["error"])
+        return answer
 
-    def handle_data(self, data):
-        if self.depth:
-            self.pin += data.strip()
+    def _end(self):
+        self.driver.stdin.close()
+        try:
+            self.driver.wait(15)
+        except subprocess.TimeoutExpired:
+            self.driver.kill()
+
+
+@functools.cache
+def chromium():
+    """The one browser of a suite."""
+    return _Chromium()
+
+
+def callback():
+    """Where apps may send people back to; a site answers there."""
+    return chromium().callback
 
 
 class Browser:
-    """Goes where it is sent until that is away from the server."""
+    """Somebody who has not been here before."""
 
     def __init__(self, server, username="ada", password="dev"):
-        self.server, self.username, self.password = server, username, password
-        self.session = requests.Session()
-        self.page = None
+        about = {"url": server.url, "username": username, "password": password}
+        self.person = chromium().ask("start", **about)["person"]
+
+    def _ask(self, act, **more):
+        return chromium().ask(act, person=self.person, **more)
 
     def open(self, url):
-        """Opens an address of the public service, or of the server; where it ended up elsewhere."""
-        parts = urllib.parse.urlsplit(url)
-        return self._follow("GET", urllib.parse.urlunsplit(("", "", parts.path, parts.query, "")))
+        """Opens an address of the public service, or of the server; where the app was met, if it was."""
+        return self._ask("open", url=url)["url"]
 
-    def _follow(self, method, path, data=None):
-        while True:
-            url = urllib.parse.urljoin(self.server.url, path)
-            headers = {"Origin": self.server.url} if method == "POST" else {}
-            answer = self.session.request(
-                method, url, data=data, headers=headers, allow_redirects=False
-            )
-            if answer.status_code not in (302, 303):
-                self.page = answer
-                return None
-            method, data, path = "GET", None, answer.headers["Location"]
-            if not path.startswith("/"):
-                return path
-
-    def submit(self, **fields):
-        """Fills the page's form in and sends it."""
-        action, hidden = _Forms(self.page.text).forms[-1]
-        return self._follow("POST", action, hidden | fields)
-
-    def authorize(self, url, decision="allow"):
-        """Signs in where that is asked for, and answers the app; the address it is sent to."""
-        back = self.open(url)
-        if back is None and 'name="password"' in self.page.text:
-            back = self.submit(login=self.username, password=self.password)
-        return back or self.submit(decision=decision)
+    def authorize(self, url, button="Authorize app"):
+        """Signs in where that is asked for, and answers the app; the address that this leads to."""
+        return self._ask("authorize", url=url, button=button)["url"]
 
     def pin(self):
         """The PIN that the page shows."""
-        return _Forms(self.page.text).pin
+        return self._ask("pin")["pin"]
+
+    def close(self):
+        self._ask("leave")

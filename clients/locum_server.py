@@ -4,6 +4,7 @@ LOCUM_BINARY names the binary; without it, `cargo build` makes one. LOCUM_TEST_P
 PostgreSQL server on which databases may be made; without it, the suites run on SQLite.
 """
 
+import atexit
 import itertools
 import json
 import os
@@ -16,6 +17,11 @@ import tempfile
 import time
 import unittest
 import urllib.request
+
+# A suite that is ended ends its servers, whatever it was doing.
+LEFT = set()
+atexit.register(lambda: [process.kill() for process in LEFT])
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NUMBERS = itertools.count()
@@ -54,6 +60,7 @@ class Server:
         self.log = open(self.folder / "log", "ab")
         command = [binary(), "dev", "--port", "0", "--control-port", "0", *self.place, *self.arguments]
         self.process = subprocess.Popen(command, cwd=self.folder, stdout=self.log, stderr=self.log)
+        LEFT.add(self.process)
         self.url = self._until(self._address)
         self._until(lambda: urllib.request.urlopen(f"{self.url}/readyz", timeout=5).status == 200)
         self.env = {}
@@ -87,6 +94,7 @@ class Server:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        LEFT.discard(self.process)
         self.log.close()
 
     def close(self):

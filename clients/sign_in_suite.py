@@ -1,4 +1,4 @@
-"""requests-oauthlib, Authlib and tweepy sign people in, through the pages that people see."""
+"""requests-oauthlib, Authlib, tweepy and xdk sign people in, who answer them in Chromium."""
 
 import os
 import unittest
@@ -10,13 +10,14 @@ from authlib.integrations.requests_client import OAuth1Session as AuthlibOAuth1
 from authlib.integrations.requests_client import OAuth2Session as AuthlibOAuth2
 from requests_oauthlib import OAuth1Session, OAuth2Session
 from requests_oauthlib.oauth1_session import TokenRequestDenied
+from xdk import Client as XdkClient
+from xdk.oauth1_auth import OAuth1 as XdkOAuth1
 
 import locum_server
-from browser import Browser
+from browser import Browser, callback
 
 os.environ["OAUTHLIB_INSECURE_TRANSPORT"] = "1"
 os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
-CALLBACK = "https://client.example/callback"
 SCOPES = ["tweet.read", "users.read", "offline.access"]
 HOSTS = ("https://api.twitter.com", "https://api.x.com")
 as_is = requests.Session.request
@@ -33,6 +34,7 @@ class Suite(unittest.TestCase):
         cls.server = locum_server.Server()
         cls.addClassCleanup(cls.server.close)
         cls.username = cls.server.env["USERNAME"]
+        cls.callback = callback()
         cls.web = cls.app("web")
         cls.native = cls.app("native")
 
@@ -40,14 +42,16 @@ class Suite(unittest.TestCase):
     def app(cls, kind):
         return cls.server.cli(
             "app", "create", f"Signs in ({kind})", "--owner", cls.username, "--kind", kind,
-            "--callback", CALLBACK, "--sign-in",
+            "--callback", cls.callback, "--sign-in",
         )
 
     def url(self, path):
         return self.server.url + path
 
     def browser(self):
-        return Browser(self.server, self.username)
+        browser = Browser(self.server, self.username)
+        self.addCleanup(browser.close)
+        return browser
 
     def assert_me(self, session):
         answer = session.get(self.url("/2/users/me"))
@@ -62,7 +66,7 @@ class RequestsOAuth1(Suite):
         return session
 
     def test_a_callback(self):
-        session, browser = self.session(CALLBACK + "?own=1"), self.browser()
+        session, browser = self.session(self.callback + "?own=1"), self.browser()
         back = browser.authorize(session.authorization_url(self.url("/oauth/authorize")))
         self.assertEqual(answered(back)["own"], "1")
         session.parse_authorization_response(back)
@@ -70,7 +74,7 @@ class RequestsOAuth1(Suite):
         self.assertEqual(token["screen_name"], self.username)
         self.assert_me(session)
         # The second time nobody is asked.
-        session = self.session(CALLBACK)
+        session = self.session(self.callback)
         back = browser.open(session.authorization_url(self.url("/oauth/authenticate")))
         session.parse_authorization_response(back)
         again = session.fetch_access_token(self.url("/oauth/access_token"))
@@ -86,9 +90,9 @@ class RequestsOAuth1(Suite):
         self.assert_me(session)
 
     def test_a_person_says_no(self):
-        session, browser = self.session(CALLBACK), self.browser()
+        session, browser = self.session(self.callback), self.browser()
         address = session.authorization_url(self.url("/oauth/authorize"))
-        back = browser.authorize(address, "deny")
+        back = browser.authorize(address, "Cancel")
         self.assertEqual(list(answered(back)), ["denied"])
         with self.assertRaises(TokenRequestDenied):
             session.fetch_access_token(self.url("/oauth/access_token"), verifier="none")
@@ -96,7 +100,7 @@ class RequestsOAuth1(Suite):
 
 class RequestsOAuth2(Suite):
     def sign_in(self, app, **more):
-        session = OAuth2Session(app["client_id"], redirect_uri=CALLBACK, scope=SCOPES, pkce="S256")
+        session = OAuth2Session(app["client_id"], redirect_uri=self.callback, scope=SCOPES, pkce="S256")
         address, state = session.authorization_url(self.url("/i/oauth2/authorize"))
         back = self.browser().authorize(address)
         self.assertEqual(answered(back)["state"], state)
@@ -120,15 +124,15 @@ class RequestsOAuth2(Suite):
         self.assert_me(session)
 
     def test_a_person_says_no(self):
-        session = OAuth2Session(self.web["client_id"], redirect_uri=CALLBACK, scope=SCOPES, pkce="S256")
+        session = OAuth2Session(self.web["client_id"], redirect_uri=self.callback, scope=SCOPES, pkce="S256")
         address, state = session.authorization_url(self.url("/i/oauth2/authorize"))
-        told = answered(self.browser().authorize(address, "deny"))
+        told = answered(self.browser().authorize(address, "Cancel"))
         self.assertEqual((told["error"], told["state"]), ("access_denied", state))
 
 
 class Authlib(Suite):
     def test_oauth1(self):
-        session = AuthlibOAuth1(self.web["api_key"], self.web["api_secret"], redirect_uri=CALLBACK)
+        session = AuthlibOAuth1(self.web["api_key"], self.web["api_secret"], redirect_uri=self.callback)
         session.fetch_request_token(self.url("/oauth/request_token"))
         back = self.browser().authorize(session.create_authorization_url(self.url("/oauth/authorize")))
         session.parse_authorization_response(back)
@@ -138,7 +142,7 @@ class Authlib(Suite):
 
     def sign_in(self, app, **more):
         session = AuthlibOAuth2(
-            app["client_id"], redirect_uri=CALLBACK, scope=" ".join(SCOPES),
+            app["client_id"], redirect_uri=self.callback, scope=" ".join(SCOPES),
             code_challenge_method="S256", **more,
         )
         verifier = "a-verifier-of-more-than-forty-three-characters-0123"
@@ -160,7 +164,9 @@ class Authlib(Suite):
         self.sign_in(self.native, token_endpoint_auth_method="none")
 
 
-class Tweepy(Suite):
+class Redirected(Suite):
+    """For libraries that know one address only: what is meant for it goes to the server."""
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -175,6 +181,8 @@ class Tweepy(Suite):
         requests.Session.request = request
         cls.addClassCleanup(setattr, requests.Session, "request", as_is)
 
+
+class Tweepy(Redirected):
     def assert_user(self, client, **more):
         self.assertEqual(client.get_me(**more).data.username, self.username)
 
@@ -190,7 +198,7 @@ class Tweepy(Suite):
         )
 
     def test_oauth1_with_a_callback(self):
-        handler = self.oauth1(CALLBACK)
+        handler = self.oauth1(self.callback)
         back = self.browser().authorize(handler.get_authorization_url(access_type="read"))
         handler.get_access_token(answered(back)["oauth_verifier"])
         self.assert_user(self.client(handler))
@@ -203,7 +211,7 @@ class Tweepy(Suite):
 
     def oauth2(self, app, secret):
         handler = tweepy.OAuth2UserHandler(
-            client_id=app["client_id"], redirect_uri=CALLBACK, scope=SCOPES, client_secret=secret
+            client_id=app["client_id"], redirect_uri=self.callback, scope=SCOPES, client_secret=secret
         )
         back = self.browser().authorize(handler.get_authorization_url())
         token = handler.fetch_token(back)
@@ -214,6 +222,55 @@ class Tweepy(Suite):
 
     def test_oauth2_of_a_public_client(self):
         self.oauth2(self.native, None)
+
+
+class Xdk(Redirected):
+    """The official library."""
+
+    def client(self, app):
+        return XdkClient(
+            base_url=self.server.url,
+            authorization_base_url=self.url("/i"),
+            client_id=app["client_id"],
+            client_secret=app.get("client_secret"),
+            redirect_uri=self.callback,
+            scope=SCOPES,
+        )
+
+    def assert_user(self, **credential):
+        client = XdkClient(base_url=self.server.url, **credential)
+        me = client.users.get_me(user_fields=["public_metrics"]).data
+        self.assertEqual(me.username, self.username)
+
+    def test_oauth2_of_a_confidential_client(self):
+        client, browser = self.client(self.web), self.browser()
+        back = browser.authorize(client.get_authorization_url(state="a-state"))
+        self.assertEqual(answered(back)["state"], "a-state")
+        token = client.fetch_token(back)
+        self.assert_user(access_token=token["access_token"])
+        again = client.refresh_token()
+        self.assertNotEqual(again["access_token"], token["access_token"])
+        self.assert_user(access_token=again["access_token"])
+        told = answered(browser.authorize(client.get_authorization_url(), "Cancel"))
+        self.assertEqual(told["error"], "access_denied")
+
+    def test_oauth2_of_a_public_client(self):
+        client = self.client(self.native)
+        back = self.browser().authorize(client.get_authorization_url())
+        token = client.exchange_code(answered(back)["code"])
+        self.assert_user(access_token=token["access_token"])
+
+    def test_oauth1(self):
+        browser = self.browser()
+        for sign_in in (False, True):
+            helper = XdkOAuth1(self.web["api_key"], self.web["api_secret"], self.callback)
+            back = browser.authorize(helper.start_oauth_flow(login_with_x=sign_in))
+            token = helper.get_access_token(answered(back)["oauth_verifier"])
+            helper = XdkOAuth1(
+                self.web["api_key"], self.web["api_secret"], self.callback,
+                token.access_token, token.access_token_secret,
+            )
+            self.assert_user(auth=helper)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,216 @@
+// Chromium, and people who sit in front of it.
+
+import { createServer } from "node:http";
+
+import { need } from "./packages.mjs";
+
+const { chromium } = need("playwright-core");
+
+const QUIET = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  // No name leads away from this machine.
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+];
+const PATIENCE = 10_000;
+
+/** The password of somebody who was made for a test. */
+export const password = (username) => `${username} has a long password`;
+
+export class Browser {
+  /** Starts Chromium with a new profile, and the site that apps send people back to. */
+  static async start() {
+    const browser = new Browser();
+    const executablePath = process.env.LOCUM_CHROMIUM ?? "/usr/bin/chromium";
+    browser.chromium = await chromium.launch({ executablePath, args: QUIET, timeout: 30_000 });
+    browser.site = await Site.start();
+    return browser;
+  }
+
+  /** Someone who has not been here before. */
+  async person(server, settings = {}) {
+    // Everybody comes from an address of their own: what one does too often is not held against others.
+    const own = { "x-forwarded-for": `203.0.113.${(this.people = (this.people ?? 0) + 1) % 250}` };
+    const usual = { viewport: { width: 1280, height: 900 }, extraHTTPHeaders: own };
+    const context = await this.chromium.newContext({ ...usual, ...settings });
+    context.setDefaultTimeout(PATIENCE);
+    const person = new Person(server, this.site, context, await context.newPage());
+    person.watch();
+    return person;
+  }
+
+  async close() {
+    await this.chromium.close();
+    await this.site.close();
+  }
+}
+
+/** Another site: where apps are at home, and where pages are framed that should not be. */
+class Site {
+  static async start() {
+    const site = new Site();
+    site.pages = new Map();
+    site.server = createServer((request, answer) => {
+      const { pathname } = new URL(request.url, "http://site");
+      answer.setHeader("content-type", "text/html; charset=utf-8");
+      answer.end(site.pages.get(pathname) ?? "<!doctype html><title>Elsewhere</title><p>Welcome back.");
+    });
+    await new Promise((ready) => site.server.listen(0, "127.0.0.1", ready));
+    site.url = `http://127.0.0.1:${site.server.address().port}`;
+    site.callback = `${site.url}/callback`;
+    return site;
+  }
+
+  /** Puts a page at a path; its address. */
+  put(path, html) {
+    this.pages.set(path, html);
+    return this.url + path;
+  }
+
+  async close() {
+    this.server.closeAllConnections();
+    await new Promise((done) => this.server.close(done));
+  }
+}
+
+/** One person: a browser profile with one tab. */
+export class Person {
+  constructor(server, site, context, page) {
+    Object.assign(this, { server, site, context, page, trouble: [] });
+  }
+
+  /** Keeps account of what no page may do. */
+  watch() {
+    this.allowed = [this.server.url, this.site.url];
+    this.context.on("request", (request) => {
+      const { origin, protocol } = new URL(request.url());
+      if (protocol !== "data:" && !this.allowed.includes(origin)) this.trouble.push(`asked ${request.url()}`);
+    });
+    this.context.on("dialog", (dialog) => {
+      this.trouble.push(`dialog: ${dialog.message()}`);
+      dialog.dismiss().catch(() => {});
+    });
+    this.context.on("weberror", (error) => this.trouble.push(`error: ${error.error()}`));
+    this.context.on("console", (message) => {
+      if (/content security policy/i.test(message.text())) this.trouble.push(message.text());
+    });
+  }
+
+  /** Lets the browser go to one more site. */
+  allow(origin) {
+    this.allowed.push(origin);
+  }
+
+  /** Opens a path, or an address of the public service, on the server; any other as it is. */
+  async open(address) {
+    const url = new URL(address, this.server.url);
+    const public_ = /(^|\.)(x|twitter)\.com$/.test(url.hostname);
+    return this.page.goto(public_ ? this.server.url + url.pathname + url.search : url.href);
+  }
+
+  async #leads(act) {
+    try {
+      await Promise.all([this.page.waitForEvent("load"), act()]);
+    } catch (error) {
+      throw new Error(`${error.message}\nat ${this.page.url()}, ${this.trouble.join("; ") || "no trouble"}`);
+    }
+  }
+
+  /** Presses a button that sends its form. */
+  async press(name, within = this.page) {
+    await this.#leads(() => within.getByRole("button", { name, exact: true }).click());
+  }
+
+  /** Follows a link. */
+  async follow(name, within = this.page) {
+    await this.#leads(() => within.getByRole("link", { name, exact: true }).click());
+  }
+
+  /** Chooses from the menu of the account. */
+  async choose(name) {
+    const menu = this.page.locator("details.menu");
+    await menu.locator("summary").click();
+    await this.follow(name, menu);
+  }
+
+  /** Fills fields in by what stands beside them. */
+  async fill(fields) {
+    for (const [label, value] of Object.entries(fields)) {
+      await this.page.getByLabel(label, { exact: true }).fill(value);
+    }
+  }
+
+  /** Chooses among what is offered. */
+  async pick(label) {
+    await this.page.locator("label", { hasText: label }).click();
+  }
+
+  async reload() {
+    await this.page.reload();
+  }
+
+  heading() {
+    return this.page.locator("h1").innerText();
+  }
+
+  text() {
+    return this.page.locator("main").innerText();
+  }
+
+  path() {
+    return new URL(this.page.url()).pathname;
+  }
+
+  /** The query of the address that is shown. */
+  told() {
+    return Object.fromEntries(new URL(this.page.url()).searchParams);
+  }
+
+  /** Whether the browser is back at the app. */
+  isBack() {
+    return this.page.url().startsWith(this.site.url);
+  }
+
+  async signIn(username = this.server.env.USERNAME, password = this.server.env.PASSWORD) {
+    await this.fill({ "Username or email": username, Password: password });
+    await this.press("Sign in");
+  }
+
+  /** Fills in what a new account needs; everything follows from the username. */
+  async join(username) {
+    const own = { Name: `The ${username}`, Username: username, Email: `${username}@example.com` };
+    await this.fill({ ...own, Password: password(username) });
+    await this.press("Create account");
+  }
+
+  /** Signs in to an account that is made for it. */
+  async become(username) {
+    const own = ["--password", password(username), "--email", `${username}@example.com`];
+    this.server.cli("user", "create", username, ...own);
+    await this.open("/login");
+    await this.signIn(username, password(username));
+    return this;
+  }
+
+  /** Signs in where that is asked for, and answers the app; the address that this led to. */
+  async authorize(address, decision = "Authorize app") {
+    if (address) await this.open(address);
+    if (!this.isBack() && (await this.page.getByLabel("Password", { exact: true }).count())) await this.signIn();
+    if (!this.isBack()) await this.press(decision);
+    return this.page.url();
+  }
+
+  /** The PIN that the page shows. */
+  async pin() {
+    return (await this.page.locator(".pin").innerText()).replace(/\s/g, "");
+  }
+
+  async leave() {
+    await this.context.close();
+  }
+}

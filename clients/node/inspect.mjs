@@ -1,0 +1,49 @@
+// What holds of every page: nothing of it acts, it is accessible, and it fits on a phone.
+
+import assert from "node:assert/strict";
+
+import { need } from "./packages.mjs";
+
+const { source } = need("axe-core");
+
+/** Nothing on the page runs, loads or leads away but what our templates have written. */
+export async function isInert(person) {
+  const found = await person.page.evaluate(() => {
+    const wrong = [];
+    const strange = "script,iframe,frame,object,embed,img,video,audio,base,style,applet,portal,link:not([rel=stylesheet],[rel=icon]),meta[http-equiv]";
+    for (const element of document.querySelectorAll("*")) {
+      if (element.matches(strange)) wrong.push(element.outerHTML.slice(0, 200));
+      for (const { name, value } of element.attributes) {
+        if (/^on|^srcdoc$/.test(name) || (name === "style" && value)) wrong.push(`${element.tagName} ${name}=${value}`);
+        if (!["href", "src", "action", "formaction", "ping", "xlink:href"].includes(name)) continue;
+        const url = new URL(value, location.href);
+        const isLink = element.tagName === "A" && /^https?:$/.test(url.protocol);
+        if (url.origin !== location.origin && !isLink) wrong.push(`${element.tagName} ${name}=${value}`);
+      }
+    }
+    return wrong;
+  });
+  assert.deepEqual(found, [], person.page.url());
+}
+
+/** No violation that axe-core finds. */
+export async function isAccessible(person, name) {
+  await person.page.evaluate(source);
+  const { violations } = await person.page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  const told = violations.map(({ id, impact, nodes }) => {
+    const where = nodes.map((node) => `${node.html}\n    ${node.failureSummary}`);
+    return `${name}: ${impact}: ${id}: ${where.join("; ")}`;
+  });
+  assert.deepEqual(told, []);
+}
+
+/** Nothing reaches beyond the window's edge. */
+export async function fits(person, name) {
+  const beyond = await person.page.evaluate(() => {
+    const width = document.documentElement.clientWidth;
+    if (document.documentElement.scrollWidth <= width) return [];
+    const all = [...document.querySelectorAll("body *")];
+    return all.filter((one) => one.getBoundingClientRect().right > width).map((one) => one.outerHTML.slice(0, 120));
+  });
+  assert.deepEqual(beyond, [], `${name} at ${person.page.viewportSize().width}`);
+}

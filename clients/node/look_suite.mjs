@@ -1,0 +1,188 @@
+// Every page as it looks: on a phone and on a desk, light and dark. LOCUM_SCREENSHOTS names a folder
+// that is to get pictures of them.
+
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { password } from "./browser.mjs";
+import { fits, isAccessible, isInert } from "./inspect.mjs";
+import { ask, begin, exchange } from "./sign.mjs";
+import { people, world } from "./suite.mjs";
+
+const here = world();
+const PICTURES = process.env.LOCUM_SCREENSHOTS;
+if (PICTURES) mkdirSync(PICTURES, { recursive: true });
+const PHONE = { width: 390, height: 844 };
+const DESK = { width: 1280, height: 900 };
+const SMALL = { width: 320, height: 640 };
+const WAYS = [
+  ["desk", DESK, "light", isAccessible],
+  ["desk", DESK, "dark"],
+  ["phone", PHONE, "light"],
+  ["phone", PHONE, "dark", isAccessible],
+  ["small", SMALL, "light"],
+];
+let numbers = 0;
+
+/** Looks at the page that is open. */
+async function look(person, name) {
+  const at = String(++numbers).padStart(2, "0");
+  await isInert(person);
+  assert.ok((await person.page.title()).endsWith(" · Locum"), name);
+  assert.equal(await person.page.locator("h1").count(), 1, `${name} has one heading`);
+  for (const [device, size, colorScheme, more] of WAYS) {
+    await person.page.setViewportSize(size);
+    await person.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await fits(person, name);
+    if (PICTURES && device !== "small") {
+      await person.page.screenshot({ path: join(PICTURES, `${at}-${name}.${device}.${colorScheme}.png`), fullPage: true });
+    }
+    if (more) await more(person, `${name}, ${device}, ${colorScheme}`);
+  }
+  await person.page.setViewportSize(DESK);
+}
+
+people(here, "signing in and joining", async (person) => {
+  const ada = await person();
+  const app = here.server.app("Photo Booth", [here.callback], "--description", "Prints what you saw.", "--website", "https://photos.example");
+  await ada.open("/login");
+  await look(ada, "sign-in");
+  await ada.signIn("nobody", "wrong");
+  await look(ada, "sign-in-wrong");
+  await ada.open(ask(app, here.callback).address);
+  await look(ada, "sign-in-for-an-app");
+  await ada.open("/join");
+  await look(ada, "join");
+  await ada.fill({ Name: "X", Username: "ada", Email: "ada@example.com", Password: "password" });
+  await ada.press("Create account");
+  await look(ada, "join-refused");
+  await ada.open("/forgotten-password");
+  await look(ada, "forgotten");
+  await ada.fill({ Email: "somebody@example.com" });
+  await ada.press("Send link");
+  await look(ada, "forgotten-sent");
+  await ada.open("/account/reset?token=nothing");
+  await look(ada, "reset-dead");
+});
+
+people(here, "letters and what they lead to", async (person) => {
+  const ada = await person();
+  await ada.open("/join");
+  await ada.join("newcomer");
+  await ada.open("/mailbox");
+  await look(ada, "mailbox");
+  await ada.page.locator("main li a").first().click();
+  await ada.page.locator(".letter a").waitFor();
+  await look(ada, "letter");
+  await ada.page.locator(".letter a").click();
+  await ada.page.getByRole("button", { name: "Confirm address" }).waitFor();
+  await look(ada, "confirm");
+  await ada.press("Confirm address");
+  await look(ada, "confirmed");
+  await ada.open("/forgotten-password");
+  await ada.fill({ Email: "newcomer@example.com" });
+  await ada.press("Send link");
+  await ada.open("/mailbox");
+  await ada.page.locator("main li a").first().click();
+  await ada.page.locator(".letter a").click();
+  await ada.page.getByRole("button", { name: "Save password" }).waitFor();
+  await look(ada, "reset");
+});
+
+people(here, "a person's settings", async (person) => {
+  const app = here.server.app("Calendar", [here.callback], "--website", "https://calendar.example");
+  const ada = await (await person()).become("settled");
+  await ada.open("/settings/account");
+  await look(ada, "account");
+  await ada.page.locator("details.menu > summary").click();
+  await look(ada, "menu");
+  await ada.open("/settings/apps");
+  await look(ada, "connected-none");
+  for (const other of [app, here.server.app("Tide tables", [here.callback])]) {
+    const asked = ask(other, here.callback, "tweet.read users.read tweet.write dm.read dm.write offline.access");
+    await ada.authorize(asked.address);
+    await exchange(here.server, other, asked, ada.told().code);
+  }
+  await ada.open("/settings/apps");
+  await ada.page.locator("details.more summary").first().click();
+  await look(ada, "connected");
+  const other = await person({ userAgent: "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1" });
+  await other.open("/login");
+  await other.signIn("settled", password("settled"));
+  await ada.open("/settings/sessions");
+  await look(ada, "sessions");
+  await ada.open("/settings/account");
+  await ada.fill({ "Current password": "wrong", "New password": "short pass" });
+  await ada.press("Change password");
+  await look(ada, "account-refused");
+  await ada.open("/logout");
+  await look(ada, "sign-out");
+});
+
+people(here, "answering an app", async (person) => {
+  const app = here.server.app("Photo Booth Two", [here.callback], "--description", "Prints what you saw, and sends it to your friends.", "--website", "https://photos.example", "--permission", "messages", "--request-email");
+  const ada = await person();
+  await ada.open("/login");
+  await ada.signIn();
+  await ada.open((await begin(here.server, app, here.callback)).address);
+  await look(ada, "authorize");
+  await ada.open(ask(app, here.callback, "tweet.read tweet.write users.read follows.read follows.write dm.read dm.write offline.access").address);
+  await look(ada, "consent");
+  await ada.open((await begin(here.server, app, "oob")).address);
+  await ada.press("Authorize app");
+  await look(ada, "pin");
+  await ada.open((await begin(here.server, app, "oob")).address);
+  await ada.press("Cancel");
+  await look(ada, "cancelled");
+  await ada.open("/oauth/authorize?oauth_token=nothing");
+  await look(ada, "token-unknown");
+  await ada.open(ask(app, `${here.callback}/`).address);
+  await look(ada, "callback-refused");
+  await ada.open("/settings/nothing");
+});
+
+people(here, "a developer's pages", async (person) => {
+  const ada = await (await person()).become("developer");
+  await ada.open("/developer/apps");
+  await look(ada, "apps-none");
+  await ada.follow("Create your first app");
+  await look(ada, "new-app");
+  await ada.fill({ Name: "Tide tables", Description: "Says when the water comes.", "Callback addresses": "not an address" });
+  await ada.press("Create app");
+  await look(ada, "new-app-refused");
+  await ada.fill({ "Callback addresses": here.callback });
+  await ada.press("Create app");
+  await look(ada, "keys-shown");
+  const token = await ada.page.locator("dl.values dd").nth(2).innerText();
+  await here.server.ask(`/2/users/${here.server.env.USER_ID}`, token);
+  await ada.follow("Keys");
+  await look(ada, "keys");
+  await ada.follow("Regenerate the bearer token");
+  await look(ada, "regenerate");
+  await ada.follow("Cancel");
+  await ada.follow("Settings");
+  await look(ada, "app-settings");
+  await ada.follow("Callbacks");
+  await look(ada, "callbacks");
+  await ada.fill({ Address: `${here.callback}?more=1` });
+  await ada.press("Test address");
+  await look(ada, "callbacks-tried");
+  await ada.follow("Usage");
+  await look(ada, "usage");
+  await ada.follow("Delete");
+  await look(ada, "delete");
+  await ada.open("/developer/apps");
+  await look(ada, "apps");
+  await ada.open("/developer/explain");
+  await look(ada, "explain");
+  await ada.fill({
+    Method: "GET",
+    "Whole address": `${here.server.url}/2/users/me?a=b`,
+    "Authorization header": 'OAuth oauth_consumer_key="x", oauth_nonce="n", oauth_signature="s", oauth_signature_method="HMAC-SHA1", oauth_timestamp="1", oauth_version="1.0"',
+    "Your base string": "GET&http%3A%2F%2F127.0.0.1",
+  });
+  await ada.press("Explain");
+  await look(ada, "explained");
+  await ada.open("/nothing-here");
+});
