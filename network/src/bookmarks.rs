@@ -53,8 +53,9 @@ pub fn of_user(tx: &mut Tx<'_>, user: UserId, span: &Span) -> Result<Vec<Edge>, 
 
 /// The bookmark of one post, as a page of it.
 pub fn of_post(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<Vec<Edge>, Fault> {
-    let there = bookmarks::exists(tx, user, id)?;
-    Ok(there.then_some((id.get(), 1)).into_iter().collect())
+    let post = acts::original(tx, id)?.map_or(id, |post| post.id);
+    let there = bookmarks::exists(tx, user, post)?;
+    Ok(there.then_some((post.get(), 1)).into_iter().collect())
 }
 
 /// Makes a folder.

@@ -7,6 +7,7 @@ use store::users::{self, State, User};
 use store::{Tx, follows, subscriptions};
 
 use super::{Author, NewPost};
+use crate::acts;
 use crate::visibility::{Bar, bar_of_post, is_blocked};
 
 /// The post to be replied to, if this user may.
@@ -16,7 +17,7 @@ pub(super) fn replied_to(
     user: &User,
     id: PostId,
 ) -> Result<Post, Stop> {
-    let Some(post) = posts::by_id(tx, id)? else {
+    let Some(post) = acts::original(tx, id)? else {
         let message = "Your reply tweet ID is invalid.";
         return Err(Refusal::invalid("reply.in_reply_to_tweet_id", id, message).into());
     };
@@ -101,7 +102,7 @@ fn is_summoned(tx: &mut Tx<'_>, user: UserId, post: &Post) -> Result<bool, Fault
 
 /// The post to be quoted, if this user may see it.
 pub(super) fn quotable(tx: &mut Tx<'_>, user: &User, id: PostId) -> Result<Post, Stop> {
-    let Some(post) = posts::by_id(tx, id)? else {
+    let Some(post) = acts::original(tx, id)? else {
         let message = "Your quote tweet ID is invalid.";
         return Err(Refusal::invalid("quote_tweet_id", id, message).into());
     };
@@ -132,7 +133,7 @@ pub(super) fn check_excluded(tx: &mut Tx<'_>, excluded: &[UserId]) -> Result<(),
 /// of those that the post replied to mentions, unless they are left out or named at the beginning.
 pub(super) fn addressed(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> Result<String, Fault> {
     let parent = new.reply_to.filter(|_| new.auto_populate_reply_metadata);
-    let parent = parent.map(|id| posts::by_id(tx, id)).transpose()?.flatten();
+    let parent = parent.map(|id| acts::original(tx, id)).transpose()?.flatten();
     let Some(parent) = parent else {
         return Ok(new.text.clone());
     };

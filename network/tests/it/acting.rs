@@ -235,3 +235,38 @@ fn an_edit_that_drops_its_quote_is_one_quote_less() {
         assert!(hidden.await.unwrap());
     });
 }
+
+#[test]
+fn replies_and_quotes_of_a_repost_are_of_its_original() {
+    on_each_engine(async |world| {
+        let (ada, bob) = (world.user("ada").await, world.user("bob").await);
+        let root = world.say(ada, "Root").await.id;
+        let again = repost(&world, bob, root).await;
+        let reply = NewPost {
+            text: "me too".to_owned(),
+            reply_to: Some(again),
+            ..NewPost::default()
+        };
+        let reply = world.post(bob, reply).await;
+        let quote = NewPost {
+            text: "look".to_owned(),
+            quote: Some(again),
+            ..NewPost::default()
+        };
+        let quote = world.post(bob, quote).await;
+        assert_eq!(
+            (reply.conversation_id, reply.in_reply_to_post_id),
+            (root, Some(root))
+        );
+        assert_eq!(quote.quoted_post_id, Some(root));
+        world
+            .write(move |tx| bookmarks::set(tx, bob, again, None))
+            .await;
+        let found = world
+            .store
+            .read(move |tx| Ok(bookmarks::of_post(tx, bob, again)?));
+        assert_eq!(found.await.unwrap()[0].0, root.get());
+        world.write(move |tx| reposts::undo(tx, bob, again)).await;
+        world.recount().await;
+    });
+}
