@@ -133,7 +133,10 @@ pub(super) fn check_excluded(tx: &mut Tx<'_>, excluded: &[UserId]) -> Result<(),
 /// of those that the post replied to mentions, unless they are left out or named at the beginning.
 pub(super) fn addressed(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> Result<String, Fault> {
     let parent = new.reply_to.filter(|_| new.auto_populate_reply_metadata);
-    let parent = parent.map(|id| acts::original(tx, id)).transpose()?.flatten();
+    let parent = parent
+        .map(|id| acts::original(tx, id))
+        .transpose()?
+        .flatten();
     let Some(parent) = parent else {
         return Ok(new.text.clone());
     };

@@ -181,7 +181,7 @@ fn eight_hundred_bookmarks_are_listed() {
 }
 
 #[test]
-fn an_edit_that_drops_its_quote_is_one_quote_less() {
+fn an_edited_quote_counts_once_and_a_hidden_reply_is_known() {
     on_each_engine(async |world| {
         let (ada, new) = (
             world.user("ada").await,
@@ -219,7 +219,7 @@ fn an_edit_that_drops_its_quote_is_one_quote_less() {
                 hidden,
             ))
         });
-        assert_eq!(found.await.unwrap(), (0, Some(edit), false));
+        assert_eq!(found.await.unwrap(), (1, Some(edit), false));
         let reply = NewPost {
             text: "me too".to_owned(),
             reply_to: Some(root),
