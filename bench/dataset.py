@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 # Raised by every change of what is generated.
-VERSION = 2
+VERSION = 3
 EPOCH_MS = 1_288_834_974_657
 DAY_MS = 86_400_000
 SPAN_MS = 30 * DAY_MS
@@ -23,6 +23,11 @@ READER_500 = "reader500"
 READER_5000 = "reader5000"
 STAR = "star"
 PROLIFIC = "prolific"
+# Lists that are read: their ids, and how many are on them.
+FIRST_LIST = (1_400_000_000_000 - EPOCH_MS) << 22
+LISTS = {"list-500": (FIRST_LIST, 500), "list-5000": (FIRST_LIST + 1, 5000)}
+# One of the others for so many posts, each with so many on it.
+LIST_FOR, ON_EACH = 500, 100
 # Rows by which the dearest page of followers is measured.
 FULL_AUDIENCE = 1_000_000
 # Posts whose whole content is remembered, to compare answers with.
@@ -112,6 +117,7 @@ class Maker:
         self.people()
         self.posts()
         self.follows()
+        self.lists()
         self.write_facts()
 
     # People.
@@ -266,11 +272,36 @@ class Maker:
                     follow(self.user_ids[self.place[handle]], self.user_ids[target])
         self.star_followers = plain + self.audience
 
+    # Lists.
+
+    def lists(self):
+        """The lists that are read, and others beside them, so that members have many neighbours."""
+        chance, plain = self.chance, self.count - len(self.special)
+        owner = self.user_ids[self.place[PROLIFIC]]
+        self.on = {}
+        with open(self.folder / "lists.jsonl", "w", encoding="utf-8") as file:
+
+            def make(list_id, name, members):
+                record = {"kind": "list", "id": str(list_id), "owner": str(owner), "name": name}
+                more = {"description": "", "private": False, "role": "created", "url": ""}
+                file.write(dump(record | more))
+                for member in members:
+                    user = str(self.user_ids[member])
+                    file.write(dump({"kind": "list_member", "list": str(list_id), "user": user}))
+
+            for name, (list_id, many) in LISTS.items():
+                if many <= plain:
+                    self.on[name] = chance.sample(range(plain), many)
+                    make(list_id, name, self.on[name])
+            for number in range(self.size // LIST_FOR):
+                members = chance.sample(range(plain), min(ON_EACH, plain))
+                make(FIRST_LIST + 100 + number, f"list {number}", members)
+
     # The right answers.
 
-    def home(self, handle):
-        """The newest posts of those whom a reader follows."""
-        wanted = set(self.followed[handle])
+    def newest_by(self, authors):
+        """The newest posts of some."""
+        wanted = set(authors)
         newest = []
         for at in range(self.size - 1, -1, -1):
             if self.authors[at] in wanted:
@@ -289,7 +320,15 @@ class Maker:
             "ids": {handle: str(self.user_ids[at]) for handle, at in self.place.items()},
             "writers": self.handles[:64],
             "samples": self.samples,
-            "homes": {handle: self.home(handle) for handle in self.followed},
+            "homes": {handle: self.newest_by(who) for handle, who in self.followed.items()},
+            "lists": {
+                name: {
+                    "id": str(LISTS[name][0]),
+                    "posts": self.newest_by(who),
+                    "members": [str(self.user_ids[member]) for member in reversed(who)],
+                }
+                for name, who in self.on.items()
+            },
             "prolific": {"count": len(own), "newest": newest(own)},
             "mentions": {"count": len(self.mentions_star), "newest": newest(self.mentions_star)},
             "followers": self.star_followers,

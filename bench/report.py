@@ -30,12 +30,16 @@ TARGETS = {
     "P3 home-500": ("home timeline, 100 posts, 500 followed", [(CPU, "<=", 500, "≤ 0.5 ms")]),
     "P3 home-5000": ("home timeline, 100 posts, 5,000 followed", [(CPU, "<=", 1000, "≤ 1 ms")]),
     "P3 home-500-full": ("the same of 500, with authors, times and figures", []),
+    "P3 list-500": ("list timeline, 100 posts, 500 members", [(CPU, "<=", 500, "≤ 0.5 ms")]),
+    "P3 list-5000": ("list timeline, 100 posts, 5,000 members", [(CPU, "<=", 1000, "≤ 1 ms")]),
     "P4 posts": ("a user's posts, first page of 100", [(CPU, "<=", 500, "≤ 0.5 ms")]),
     "P4 posts-deep": ("a page deep inside", [(CPU, "<=", 500, "≤ 0.5 ms")]),
     "P4 mentions": ("mentions, first page of 100", [(CPU, "<=", 500, "≤ 0.5 ms")]),
     "P4 mentions-deep": ("a page deep inside", [(CPU, "<=", 500, "≤ 0.5 ms")]),
     "P4 followers": ("followers, first page of 100", [(CPU, "<=", 500, "≤ 0.5 ms")]),
     "P4 followers-deep": ("a page deep inside", [(CPU, "<=", 500, "≤ 0.5 ms")]),
+    "P4 members": ("members of a list, first page of 100", [(CPU, "<=", 500, "≤ 0.5 ms")]),
+    "P4 members-deep": ("a page deep inside", [(CPU, "<=", 500, "≤ 0.5 ms")]),
     "P9 write": (
         "`POST /2/tweets`, durable, 64 connections",
         [

@@ -180,6 +180,11 @@ def p3(world):
     token = world.token(dataset.READER_500)
     check_home(world, dataset.READER_500, world.server.ask(path, token))
     yield "home-500-full", world.measure([path], token)
+    for name, wanted in world.facts["lists"].items():
+        path = f"/2/lists/{wanted['id']}/posts?max_results=100"
+        answer = world.server.ask(path, world.bearer)
+        expect(f"the timeline of {name}", ids_of(answer), wanted["posts"])
+        yield name, world.measure([path], world.bearer)
 
 
 # P4
@@ -217,13 +222,16 @@ def p4(world):
         ("mentions", mentions, facts["mentions"]),
         ("followers", followers, {"count": facts["followers"], "newest": None}),
     ]
+    for one in list(facts["lists"].values())[-1:]:
+        on, path = one["members"], f"/2/lists/{one['id']}/members?max_results=100"
+        lists.append(("members", path, {"count": len(on), "newest": on[: dataset.PAGE]}))
     for name, path, wanted in lists:
         first, deep, seen = walk(world, path)
         if wanted["newest"] is not None:
             expect(f"page one of {name}", first, wanted["newest"])
         reach = min(wanted["count"], DEEP * dataset.PAGE)
         # Of a timeline only so much can be reached.
-        if seen < min(reach, 800 if name != "followers" else reach):
+        if seen < min(reach, 800 if name in ("posts", "mentions") else reach):
             raise Failed(f"{name}: {seen} of {reach} seen")
         yield name, world.measure([path], world.bearer)
         if deep:

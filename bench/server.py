@@ -111,7 +111,7 @@ def fill(binary, folder, source):
     those that the processor worked."""
     create(binary, folder)
     took = {}
-    for name in ("users", "posts", "follows"):
+    for name in ("users", "posts", "follows", "lists"):
         begun, worked = time.monotonic(), children_cpu()
         run(binary, folder, "import", "jsonl", source / f"{name}.jsonl")
         took[name] = time.monotonic() - begun, children_cpu() - worked
