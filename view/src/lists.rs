@@ -57,7 +57,9 @@ pub fn lists(
     let mut includes = Includes::new(&world, wants, spoken);
     includes.follow(|reach, to| {
         if let Reach::List(reach) = reach {
-            shown.iter().for_each(|list| reach(list, to));
+            for list in &shown {
+                reach(list, to);
+            }
         }
     });
     let mut out = Out::new(spoken, shown.len() * 256);

@@ -182,9 +182,9 @@ pub fn spaces_asked(
     let mut targets = Vec::new();
     for expansion in wants.expansions() {
         if let Reach::Space(reach) = expansion.reach {
-            found
-                .iter()
-                .for_each(|space| reach(facts(space), &mut targets));
+            for space in found {
+                reach(facts(space), &mut targets);
+            }
         }
     }
     let world = World::of_targets(tx, viewer, creators, targets, wants)?;
@@ -195,7 +195,9 @@ pub fn spaces_asked(
     let mut includes = Includes::new(&world, wants, spoken);
     includes.follow(|reach, to| {
         if let Reach::Space(reach) = reach {
-            shown.iter().for_each(|space| reach(facts(space), to));
+            for space in &shown {
+                reach(facts(space), to);
+            }
         }
     });
     let mut out = Out::new(spoken, shown.len() * 384);

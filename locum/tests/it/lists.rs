@@ -238,15 +238,15 @@ fn a_private_list_is_there_for_its_owner_only() {
         );
     }
     let memberships = format!("/2/users/{}/list_memberships", member.id);
-    let owned = format!("/2/users/{}/owned_lists", owner.id);
+    let theirs = format!("/2/users/{}/owned_lists", owner.id);
     for viewer in [&member, &reader] {
         assert_eq!(ids(viewer, memberships.as_str()), [open.as_str()]);
-        assert_eq!(ids(viewer, owned.as_str()), [open.as_str()]);
+        assert_eq!(ids(viewer, theirs.as_str()), [open.as_str()]);
     }
     assert_eq!(ids(&owner, memberships.as_str()), [open.as_str(), &id]);
     let paged = format!("{memberships}?max_results=1");
     assert_eq!(walk(&owner, &paged, "id"), [open.as_str(), &id]);
-    assert_eq!(ids(&owner, owned.as_str()), [open.as_str(), &id]);
+    assert_eq!(ids(&owner, theirs.as_str()), [open.as_str(), &id]);
     assert_eq!(listed(&member), 1);
     let acts = [
         follow(&reader, &id),
@@ -327,7 +327,7 @@ fn only_its_owner_changes_a_list_and_nobody_adds_whom_they_may_not() {
 
 #[test]
 fn what_is_not_right_about_a_list_is_refused_whole() {
-    let (owner, other) = (person("owner"), person("other"));
+    let owner = person("owner");
     let at_most = json!({ "name": "é".repeat(25), "description": "d".repeat(100) });
     owner.post("/2/lists", &at_most).is(201);
     let wrong = [
@@ -348,8 +348,8 @@ fn what_is_not_right_about_a_list_is_refused_whole() {
             .post("/2/lists", body)
             .is_problem(400, "invalid-request");
     }
-    let owned = format!("/2/users/{}/owned_lists", owner.id);
-    let id = ids(&owner, owned.as_str());
+    let theirs = format!("/2/users/{}/owned_lists", owner.id);
+    let id = ids(&owner, theirs.as_str());
     assert_eq!(id.len(), 1, "nothing partial is stored");
     let list = &id[0];
     for body in wrong.iter().skip(1).chain([&json!({})]) {
@@ -377,7 +377,12 @@ fn what_is_not_right_about_a_list_is_refused_whole() {
         &owner.get("/2/lists/9223372036854775807"),
         "9223372036854775807",
     );
-    // Own account only.
+}
+
+#[test]
+fn one_follows_and_pins_for_oneself_only() {
+    let (owner, other) = (person("owner"), person("other"));
+    let list = &list_of(&owner, "Mine", false);
     for (path, key) in [("followed_lists", "following"), ("pinned_lists", "pinned")] {
         let path = format!("/2/users/{}/{path}", other.id);
         let foreign = owner.post(path.as_str(), &json!({ "list_id": list }));
