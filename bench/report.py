@@ -40,6 +40,7 @@ TARGETS = {
     "P4 followers-deep": ("a page deep inside", [(CPU, "<=", 500, "≤ 0.5 ms")]),
     "P4 members": ("members of a list, first page of 100", [(CPU, "<=", 500, "≤ 0.5 ms")]),
     "P4 members-deep": ("a page deep inside", [(CPU, "<=", 500, "≤ 0.5 ms")]),
+    "P4 people": ("people by a word that all have, page of 100", [(CPU, "<=", 500, "≤ 0.5 ms")]),
     "P9 write": (
         "`POST /2/tweets`, durable, 64 connections",
         [
@@ -50,6 +51,10 @@ TARGETS = {
     ),
     "P9 like": (
         "`POST` and `DELETE /2/users/{id}/likes`, durable, 64 connections",
+        [(CPU, "<=", 80, "≤ 0.08 ms"), ("p99", "<=", 50, "p99 ≤ 50 ms")],
+    ),
+    "P9 follow": (
+        "follow and unfollow the most followed user, durable, 64 connections",
         [(CPU, "<=", 80, "≤ 0.08 ms"), ("p99", "<=", 50, "p99 ≤ 50 ms")],
     ),
 }

@@ -236,6 +236,10 @@ def p4(world):
         yield name, world.measure([path], world.bearer)
         if deep:
             yield f"{name}-deep", world.measure([deep], world.bearer)
+    token = world.token(dataset.READER_500)
+    people = "/2/users/search?query=user&max_results=100"
+    expect("people on a page", len(ids_of(world.server.ask(people, token))), dataset.PAGE)
+    yield "people", world.measure([people], token)
 
 
 # P5
@@ -343,6 +347,7 @@ def p9(world):
         raise Failed(f"{load.sent} posts were acknowledged, {more} are there")
     yield "write", figures
     yield "like", like(world, handles)
+    yield "follow", follows(world, handles)
 
 
 def like(world, handles):
@@ -365,6 +370,29 @@ def check_like(world, handle):
     expect("the likes", count(), before + 1)
     expect("no like", world.server.change("DELETE", f"{path}/{post}", token), {"liked": False})
     expect("the likes", count(), before)
+
+
+def follows(world, handles):
+    """These users end and begin to follow the user whom most people follow."""
+    server, star = world.server, world.id(dataset.STAR)
+    lines = [f"{world.token(handle)} {world.writer(handle)} {star}" for handle in handles]
+    load = Load(server, WRITERS, tokens=lines, script="follow.lua")
+    before = followers(world, star)
+    figures = beside(load, world.options.rounds, world.options.seconds)
+    lost = before - followers(world, star)
+    # Everyone followed before, and ends in between.
+    if not 0 <= lost <= len(lines):
+        raise Failed(f"{lost} of {len(lines)} followers are lost")
+    listed = server.ask(f"/2/users/{star}/followers?max_results=1000", world.bearer)
+    back = {line.split()[1] for line in lines} & set(ids_of(listed))
+    if len(back) < len(lines) - lost:
+        raise Failed(f"{len(back)} of {len(lines)} are listed, {lost} do not follow")
+    return figures
+
+
+def followers(world, user):
+    path = f"/2/users/{user}?user.fields=public_metrics"
+    return world.server.ask(path, world.bearer)["data"]["public_metrics"]["followers_count"]
 
 
 # P11

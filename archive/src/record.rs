@@ -24,6 +24,10 @@ pub enum Record {
     Block(Tie),
     /// `from` mutes `to`.
     Mute(Tie),
+    /// `from` has asked to follow the protected `to`.
+    FollowRequest(Tie),
+    /// `from` takes no direct messages of `to`.
+    DmBlock(Tie),
     /// A like.
     Like(Like),
     /// A list.

@@ -23,6 +23,14 @@ pub fn edges(tx: &mut Tx<'_>, kind: EdgeKind, after: Pair, limit: i64) -> Result
             "SELECT source_id, target_id FROM mute WHERE (source_id, target_id) > ($1, $2) \
              ORDER BY source_id, target_id LIMIT $3"
         }
+        EdgeKind::Request => {
+            "SELECT source_id, target_id FROM follow_request WHERE (source_id, target_id) > ($1, $2) \
+             ORDER BY source_id, target_id LIMIT $3"
+        }
+        EdgeKind::DmBlock => {
+            "SELECT source_id, target_id FROM dm_block WHERE (source_id, target_id) > ($1, $2) \
+             ORDER BY source_id, target_id LIMIT $3"
+        }
     };
     tx.rows(
         sql,

@@ -41,7 +41,7 @@ pub(crate) struct Page<K> {
 ///
 /// Within its kind a line stands in the order of its ids, and kinds come in an order in which an
 /// import needs few placeholders: users, posts, lists, list members, follows, blocks, mutes,
-/// likes, attachments.
+/// requests to follow, blocks of messages, likes, attachments.
 pub async fn export_json_lines<W: Write>(
     store: &Store,
     out: W,
@@ -62,6 +62,8 @@ pub async fn export_json_lines<W: Write>(
         ("follow", EdgeKind::Follow),
         ("block", EdgeKind::Block),
         ("mute", EdgeKind::Mute),
+        ("follow_request", EdgeKind::Request),
+        ("dm_block", EdgeKind::DmBlock),
     ] {
         let page = move |tx: &mut Tx<'_>, after| lines::edges(tx, kind, after);
         export.all(name, START, page).await?;

@@ -91,6 +91,8 @@ fn own(kind: &str, json: &str) -> Result<Record, Fault> {
         "follow" => Record::Follow(read(json)?),
         "block" => Record::Block(read(json)?),
         "mute" => Record::Mute(read(json)?),
+        "follow_request" => Record::FollowRequest(read(json)?),
+        "dm_block" => Record::DmBlock(read(json)?),
         "like" => Record::Like(with_id(read(json)?, |like: &crate::Like| like.post)?),
         "list" => Record::List(read(json)?),
         "list_member" => Record::ListMember(with_id(read(json)?, |member: &crate::ListMember| {

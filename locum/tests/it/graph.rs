@@ -293,6 +293,8 @@ struct Scene {
     author: Person<'static>,
     post: String,
     quote: String,
+    /// By the third, whom the viewer follows.
+    repost: String,
 }
 
 impl Scene {
@@ -303,16 +305,28 @@ impl Scene {
         let post = author.says(&format!("Hello @{}", viewer.username));
         let quote = third.publish(&json!({ "text": "Look", "quote_tweet_id": post }));
         let quote = quote.is(201)["data"]["id"].as_str().unwrap().to_owned();
+        follow(&viewer, &third);
+        let reposts = format!("/2/users/{}/reposts", third.id);
+        third.post(&reposts, &json!({ "tweet_id": post })).is(200);
+        let repost = ids(&third, &format!("/2/users/{}/posts", third.id));
+        let repost = repost[0].clone();
+        assert_ne!(repost, quote);
         Self {
             viewer,
             author,
             post,
             quote,
+            repost,
         }
     }
 
     fn lists(&self, path: &str) -> bool {
         ids(&self.viewer, path).contains(&self.post)
+    }
+
+    fn home(&self) -> Vec<String> {
+        let home = "timelines/reverse_chronological";
+        ids(&self.viewer, &format!("/2/users/{}/{home}", self.viewer.id))
     }
 
     /// Whether the viewer sees or may do something.
@@ -341,10 +355,8 @@ impl Scene {
                 assert_ne!(shown, body["errors"].is_array(), "{body}");
                 shown
             }
-            "home" => self.lists(&format!(
-                "/2/users/{}/timelines/reverse_chronological",
-                viewer.id
-            )),
+            "home" => self.home().contains(post),
+            "reposted to home" => self.home().contains(&self.repost),
             "mentions" => self.lists(&format!("/2/users/{}/mentions", viewer.id)),
             "followers" => {
                 let path = format!("/2/users/{}/followers", author.id);
@@ -358,6 +370,15 @@ impl Scene {
             "quote" => {
                 let body = json!({ "text": "A quote", "quote_tweet_id": post });
                 viewer.publish(&body).status == 201
+            }
+            "like" | "repost" => {
+                let noun = if surface == "like" {
+                    "likes"
+                } else {
+                    "reposts"
+                };
+                let path = format!("/2/users/{}/{noun}", viewer.id);
+                viewer.post(path, &json!({ "tweet_id": post })).status == 200
             }
             "follow" => {
                 let path = format!("/2/users/{}/following", viewer.id);
@@ -377,10 +398,13 @@ const SURFACES: &[&str] = &[
     "quoted",
     "profile",
     "home",
+    "reposted to home",
     "mentions",
     "followers",
     "reply",
     "quote",
+    "like",
+    "repost",
     "follow",
 ];
 
@@ -398,7 +422,7 @@ const RELATIONS: &[Relation] = &[
     (
         "blocks the author",
         |scene| tie(&scene.viewer, "blocking", &scene.author),
-        &["home", "mentions", "follow"],
+        &["home", "reposted to home", "mentions", "follow"],
     ),
     (
         "is blocked by the author",
@@ -410,17 +434,20 @@ const RELATIONS: &[Relation] = &[
             "posts by name",
             "quoted",
             "home",
+            "reposted to home",
             "mentions",
             "followers",
             "reply",
             "quote",
+            "like",
+            "repost",
             "follow",
         ],
     ),
     (
         "mutes the author",
         |scene| tie(&scene.viewer, "muting", &scene.author),
-        &["home", "mentions"],
+        &["home", "reposted to home", "mentions"],
     ),
     (
         "is muted by the author",
@@ -432,7 +459,7 @@ const RELATIONS: &[Relation] = &[
         |scene| {
             shared().cli(&["user", "protect", &scene.author.id]).well();
         },
-        &[],
+        &["repost"],
     ),
     (
         "does not follow and the author is protected",
@@ -447,10 +474,13 @@ const RELATIONS: &[Relation] = &[
             "posts by name",
             "quoted",
             "home",
+            "reposted to home",
             "mentions",
             "followers",
             "reply",
             "quote",
+            "like",
+            "repost",
             "follow",
         ],
     ),
@@ -467,10 +497,13 @@ const RELATIONS: &[Relation] = &[
             "quoted",
             "profile",
             "home",
+            "reposted to home",
             "mentions",
             "followers",
             "reply",
             "quote",
+            "like",
+            "repost",
             "follow",
         ],
     ),

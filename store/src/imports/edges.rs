@@ -14,10 +14,14 @@ pub enum EdgeKind {
     Block,
     /// Mutes.
     Mute,
+    /// Has asked to follow.
+    Request,
+    /// Takes no direct messages.
+    DmBlock,
 }
 
 /// Adds an edge; false when it is there already, or when it is a follow and one of the two blocks
-/// the other.
+/// the other, or a request that has nothing to wait for.
 pub fn insert_edge(
     tx: &mut Tx<'_>,
     kind: EdgeKind,
@@ -38,6 +42,19 @@ pub fn insert_edge(
         }
         EdgeKind::Mute => {
             "INSERT INTO mute (source_id, target_id, id) VALUES ($1, $2, $3) \
+             ON CONFLICT DO NOTHING"
+        }
+        EdgeKind::Request => {
+            "INSERT INTO follow_request (source_id, target_id, id) \
+             SELECT CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS BIGINT) \
+             WHERE EXISTS (SELECT 1 FROM users WHERE id = $2 AND protected = 1) \
+             AND NOT EXISTS (SELECT 1 FROM follow WHERE source_id = $1 AND target_id = $2) \
+             AND NOT EXISTS (SELECT 1 FROM block WHERE source_id = $1 AND target_id = $2) \
+             AND NOT EXISTS (SELECT 1 FROM block WHERE source_id = $2 AND target_id = $1) \
+             ON CONFLICT DO NOTHING"
+        }
+        EdgeKind::DmBlock => {
+            "INSERT INTO dm_block (source_id, target_id, id) VALUES ($1, $2, $3) \
              ON CONFLICT DO NOTHING"
         }
     };

@@ -79,7 +79,7 @@ fn edge(
                 }
             }
         }
-        EdgeKind::Mute => {}
+        EdgeKind::Mute | EdgeKind::Request | EdgeKind::DmBlock => {}
     }
     Ok(())
 }

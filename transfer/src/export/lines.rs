@@ -50,6 +50,8 @@ pub(super) fn edges(tx: &mut Tx<'_>, kind: EdgeKind, after: Pair) -> Result<Page
         EdgeKind::Follow => Record::Follow,
         EdgeKind::Block => Record::Block,
         EdgeKind::Mute => Record::Mute,
+        EdgeKind::Request => Record::FollowRequest,
+        EdgeKind::DmBlock => Record::DmBlock,
     };
     let records = edges.iter().map(|(from, to)| {
         line(Tie {

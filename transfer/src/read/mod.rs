@@ -178,6 +178,8 @@ fn data_type(record: &Record) -> &'static str {
         Record::Follow(_) => "following",
         Record::Block(_) => "block",
         Record::Mute(_) => "mute",
+        Record::FollowRequest(_) => "follow_request",
+        Record::DmBlock(_) => "dm_block",
         Record::Like(_) => "like",
         Record::List(list) => match list.role {
             archive::ListRole::Created => "listsCreated",

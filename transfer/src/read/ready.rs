@@ -78,6 +78,8 @@ pub(crate) fn prepare(
         Record::Follow(tie) => edge(EdgeKind::Follow, tie, highest, report)?,
         Record::Block(tie) => edge(EdgeKind::Block, tie, highest, report)?,
         Record::Mute(tie) => edge(EdgeKind::Mute, tie, highest, report)?,
+        Record::FollowRequest(tie) => edge(EdgeKind::Request, tie, highest, report)?,
+        Record::DmBlock(tie) => edge(EdgeKind::DmBlock, tie, highest, report)?,
         Record::Like(like) => like_of(like, highest, report)?,
         Record::List(list) => {
             if list.id.is_some_and(|id| !sane(id)) {
@@ -145,6 +147,8 @@ pub(crate) const fn edge_name(kind: EdgeKind) -> &'static str {
         EdgeKind::Follow => "follow",
         EdgeKind::Block => "block",
         EdgeKind::Mute => "mute",
+        EdgeKind::Request => "follow_request",
+        EdgeKind::DmBlock => "dm_block",
     }
 }
 

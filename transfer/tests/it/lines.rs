@@ -1,6 +1,7 @@
 //! Lines: out, and in again.
 
 use network::posts::{Author, NewPost};
+use network::users::NewUser;
 use store::Tx;
 use store::posts::State;
 
@@ -31,10 +32,23 @@ fn what_was_exported_comes_back_the_same() {
                 };
                 network::posts::create(tx, &author, &new)?;
             }
-            Ok(())
+            let person = |name: &str, protected| NewUser {
+                username: name.to_owned(),
+                protected,
+                ..NewUser::default()
+            };
+            let shy = network::users::create(tx, &person("shy", true))?;
+            let asker = network::users::create(tx, &person("asker", false))?;
+            network::follows::follow(tx, asker.id, shy.id)?;
+            network::blocks::block_messages(tx, shy.id, asker.id)
         };
         world.store.write(work).await.unwrap();
         let exported = world.lines().await;
+        for kind in ["follow_request", "dm_block"] {
+            let kind = format!("\"kind\":\"{kind}\"");
+            let of_kind = exported.iter().filter(|line| line.contains(&kind));
+            assert_eq!(of_kind.count(), 1, "{kind}");
+        }
         assert!(
             !exported.concat().contains("example.org"),
             "an address is in the lines"
