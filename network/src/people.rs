@@ -84,19 +84,20 @@ impl Walk<'_> {
             None => (end, start),
         };
         while (0..=LAST_PLACE).contains(&place) {
+            let batch = self.span.limit.clamp(50, 500);
             let reach = Reach {
                 place,
                 codes,
                 behind,
                 backward: self.span.backward,
-                limit: i64::try_from(self.span.limit.clamp(50, 500)).unwrap_or(i64::MAX),
+                limit: i64::try_from(batch).unwrap_or(i64::MAX),
             };
             let rows = people::having(tx, &reach)?;
             if self.take(tx, place, &rows)? {
                 return Ok(true);
             }
             match rows.last() {
-                Some(last) if rows.len() as u64 >= reach.limit.unsigned_abs() => behind = *last,
+                Some(last) if rows.len() >= batch => behind = *last,
                 _ => {
                     place += if self.span.backward { -1 } else { 1 };
                     behind = start;
