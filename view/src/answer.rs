@@ -149,6 +149,11 @@ pub fn user<N: Names>(
     users_asked(tx, viewer, found, wants, spoken, asked).map(Answer::single)
 }
 
+/// The text of a post just written, as it will be read: not escaped, with the link to its media.
+pub fn text_of_new(tx: &mut Tx<'_>, post: &Post, site: &str) -> Result<String, Fault> {
+    posts::of_new(tx, post, site)
+}
+
 /// The media that were asked for by key, in the order of asking.
 pub fn media_asked(
     tx: &mut Tx<'_>,

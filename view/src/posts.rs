@@ -19,7 +19,7 @@ use crate::wants::bits_for;
 use crate::world::World;
 
 pub(crate) use metrics::forbidden_fields;
-pub(crate) use text::short_part;
+pub(crate) use text::{of_new, short_part};
 
 /// A post and what is known around it.
 #[derive(Clone, Copy)]

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use base::Word;
+use base::{Fault, Id, Word};
 use base::text::{LENGTH, short_first_part, weigh};
 use store::posts::Post;
+use store::{Tx, media};
 
 use super::{PostFacts, media_keys};
 use crate::media::{address, id_of};
@@ -75,6 +76,21 @@ pub(super) fn media_link_place(facts: PostFacts<'_>, link: &str) -> (usize, usiz
         words.saturating_add(1)
     };
     (start, start.saturating_add(link.chars().count()))
+}
+
+/// The text of a post just written, with the link to its media at `site` that ends it.
+pub(crate) fn of_new(tx: &mut Tx<'_>, post: &Post, site: &str) -> Result<String, Fault> {
+    let first = media_keys(post).next().and_then(id_of);
+    let media = match first {
+        Some(id) => media::by_id(tx, Id::new(id))?,
+        None => None,
+    };
+    let link = media.as_ref().and_then(|media| address(media, site));
+    Ok(match link {
+        Some(link) if post.text.is_empty() => link,
+        Some(link) => format!("{} {link}", post.text),
+        None => post.text.clone(),
+    })
 }
 
 /// The text without a link to media.

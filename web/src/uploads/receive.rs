@@ -198,12 +198,21 @@ async fn part(call: &Call, files: &Files, sent: &mut Sent, field: Field<'_>) -> 
             let text = text.map_err(|_| Refusal::not_valid(name.clone(), ""))?;
             sent.texts.push((name, text));
         }
-        _ => drop(text(field, TEXT).await?),
+        // The older interface passes over what it does not know.
+        _ if is_legacy(call) => drop(text(field, TEXT).await?),
+        _ => {
+            let shown = crate::params::shown(&name).into_owned();
+            let message = format!(
+                "$.{shown}: is not defined in the schema and the schema does not allow additional \
+                 properties"
+            );
+            return Err(Refusal::invalid(shown, "", message).into());
+        }
     }
     Ok(())
 }
 
-/// Whether a part is one of the operation's. The older interface passes over others.
+/// Whether a part is one of the operation's.
 fn is_declared(call: &Call, name: &str) -> bool {
     let Body::Parts(members) = call.endpoint().body else {
         return false;

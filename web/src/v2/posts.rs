@@ -57,12 +57,14 @@ pub(crate) fn create(call: Call) -> Pending {
             app_id: Some(caller.app_id),
             self_serve: caller.app.access_level == AccessLevel::SelfServe.name(),
         };
-        let (post, versions) = call
+        let site = call.home.site;
+        let (post, versions, text) = call
             .write(move |tx| {
                 let post = posts::create(tx, &author, &new)?;
                 let root = post.edit_root_id;
                 let versions = root.map_or(Ok(vec![post.id]), |root| stored::versions(tx, root))?;
-                Ok((post, versions))
+                let text = view::text_of_new(tx, &post, site)?;
+                Ok((post, versions, text))
             })
             .await?;
         let history = Word::new("edit_history_post_ids", "edit_history_tweet_ids");
@@ -70,7 +72,7 @@ pub(crate) fn create(call: Call) -> Pending {
         let speech = call.spoken().speech;
         let data = json!({
             "id": post.id.to_string(),
-            "text": base::text::escape(&post.text),
+            "text": base::text::escape(&text),
             history.in_speech(speech): versions,
         });
         let posts = Word::new("posts", "tweets").in_speech(speech);

@@ -31,12 +31,9 @@ fn a_photo_comes_in_one_step_and_is_posted() {
         "a <plain> square"
     );
 
-    let post = author
-        .publish(&json!({ "text": "look", "media": { "media_ids": [id] } }))
-        .is(201)["data"]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let body = json!({ "text": "look", "media": { "media_ids": [id] } });
+    let made = author.publish(&body).is(201)["data"].clone();
+    let post = made["id"].as_str().unwrap();
     let target = format!(
         "/2/posts/{post}?expansions=attachments.media_keys&post.fields=attachments,entities,\
          media_metadata,display_text_range&media.fields=url,alt_text,width,height,type"
@@ -64,6 +61,7 @@ fn a_photo_comes_in_one_step_and_is_posted() {
     // The text ends in a link to the picture, which is no part of what is displayed.
     let text = read["data"]["text"].as_str().unwrap();
     assert_eq!(text, format!("look {address}"));
+    assert_eq!(made["text"], text, "it was answered as it is read");
     assert_eq!(read["data"]["display_text_range"], json!([0, 4]));
     let link = &read["data"]["entities"]["urls"][0];
     assert_eq!(
@@ -358,6 +356,9 @@ fn wrong_steps_are_refused() {
     let text = "x".repeat(1_001);
     let long = json!({ "id": id, "metadata": { "alt_text": { "text": text } } });
     author.post("/2/media/metadata", &long).is(400);
+    let odd = [("segment_index", "0"), ("colour", "red")];
+    let odd = multipart(&format!("/2/media/upload/{id}/append"), &odd, "media", b"x");
+    author.send(odd).is(400);
     let ask = Ask::post("/2/media/upload").body("multipart/form-data", b"x".to_vec());
     author.send(ask).is(415);
     let ask = Ask::post("/2/media/upload").body(super::MULTIPART, b"--XX\r\nnonsense".to_vec());
