@@ -13,9 +13,9 @@ pub enum Format {
     WebP,
     /// An ISO base media file.
     Mp4,
-    /// Subtitles, WebVTT.
+    /// Subtitles, `WebVTT`.
     Vtt,
-    /// Subtitles, SubRip.
+    /// Subtitles, `SubRip`.
     Srt,
 }
 

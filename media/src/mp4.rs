@@ -163,8 +163,8 @@ fn children(mut bytes: &[u8]) -> Result<Vec<(FourCC, &[u8])>, Unfit> {
     Ok(all)
 }
 
-fn child<'b>(all: &[(FourCC, &'b [u8])], kind: &[u8; 4]) -> Option<&'b [u8]> {
-    let kind = FourCC::new(kind);
+fn child<'b>(all: &[(FourCC, &'b [u8])], kind: [u8; 4]) -> Option<&'b [u8]> {
+    let kind = FourCC::new(&kind);
     all.iter()
         .find(|(name, _)| *name == kind)
         .map(|(_, inside)| *inside)
@@ -189,7 +189,7 @@ fn movie(bytes: &[u8]) -> Result<Track, Unfit> {
         }
     }
     let mut track = found.ok_or(Unfit::NoVideo)?;
-    if let Some(extends) = child(&movie, b"mvex") {
+    if let Some(extends) = child(&movie, *b"mvex") {
         for (name, inside) in children(extends)? {
             if name == Trex::KIND {
                 let trex: Trex = atom(Some(inside))?;
@@ -206,18 +206,18 @@ fn movie(bytes: &[u8]) -> Result<Track, Unfit> {
 fn track(bytes: &[u8]) -> Result<Option<Track>, Unfit> {
     let damaged = || Unfit::Damaged(Format::Mp4);
     let track = children(bytes)?;
-    let media = children(child(&track, b"mdia").ok_or_else(damaged)?)?;
-    let handler: Hdlr = atom(child(&media, b"hdlr"))?;
+    let media = children(child(&track, *b"mdia").ok_or_else(damaged)?)?;
+    let handler: Hdlr = atom(child(&media, *b"hdlr"))?;
     if handler.handler != FourCC::new(b"vide") {
         return Ok(None);
     }
-    let head: Tkhd = atom(child(&track, b"tkhd"))?;
-    let time: Mdhd = atom(child(&media, b"mdhd"))?;
-    let inside = children(child(&media, b"minf").ok_or_else(damaged)?)?;
-    let tables = children(child(&inside, b"stbl").ok_or_else(damaged)?)?;
-    let times: Stts = atom(child(&tables, b"stts"))?;
-    let sizes: Stsz = atom(child(&tables, b"stsz"))?;
-    let (width, height) = visual(child(&tables, b"stsd").ok_or_else(damaged)?).unwrap_or((
+    let head: Tkhd = atom(child(&track, *b"tkhd"))?;
+    let time: Mdhd = atom(child(&media, *b"mdhd"))?;
+    let inside = children(child(&media, *b"minf").ok_or_else(damaged)?)?;
+    let tables = children(child(&inside, *b"stbl").ok_or_else(damaged)?)?;
+    let times: Stts = atom(child(&tables, *b"stts"))?;
+    let sizes: Stsz = atom(child(&tables, *b"stsz"))?;
+    let (width, height) = visual(child(&tables, *b"stsd").ok_or_else(damaged)?).unwrap_or((
         u32::from(head.width.integer()),
         u32::from(head.height.integer()),
     ));
@@ -225,11 +225,10 @@ fn track(bytes: &[u8]) -> Result<Option<Track>, Unfit> {
         StszSamples::Identical { count, .. } => u64::from(*count),
         StszSamples::Different { sizes } => wide(sizes.len()),
     };
-    let timed = times.entries.iter();
-    let ticks = timed.fold(0_u64, |sum, entry| {
+    let ticks = times.entries.iter().fold(0_u64, |sum, entry| {
         sum.saturating_add(u64::from(entry.sample_count) * u64::from(entry.sample_delta))
     });
-    let last_chunk = match (child(&tables, b"stco"), child(&tables, b"co64")) {
+    let last_chunk = match (child(&tables, *b"stco"), child(&tables, *b"co64")) {
         (Some(bytes), _) => {
             let places: Stco = atom(Some(bytes))?;
             places.entries.iter().copied().map(u64::from).max()

@@ -25,7 +25,10 @@ mod world;
 #[cfg(test)]
 mod tests;
 
-pub use answer::{Answer, Asked, Names, Spoken, media_asked, media_by_key, post, posts, posts_asked, text_of_new, user, users, users_asked};
+pub use answer::{
+    Answer, Asked, Names, Spoken, media_asked, media_by_key, post, posts, posts_asked, text_of_new,
+    user, users, users_asked,
+};
 pub use communities::{communities, community};
 pub use lists::{list, lists};
 pub use object::Object;

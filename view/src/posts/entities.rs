@@ -82,10 +82,11 @@ fn with_media(facts: PostFacts<'_>, stored: &str, link: &str) -> String {
         json!({ "start": start, "end": end, "url": link, "expanded_url": link,
             "display_url": display, "media_key": key })
     });
-    let mut all: Value = serde_json::from_str(stored).unwrap_or_else(|_| json!({}));
-    match all.get_mut("urls").and_then(Value::as_array_mut) {
-        Some(urls) => urls.extend(links),
-        None => all["urls"] = links.collect(),
+    let parsed = serde_json::from_str(stored).ok();
+    let mut all: Map<String, Value> = parsed.unwrap_or_default();
+    let urls = all.entry("urls").or_insert_with(|| json!([]));
+    if let Some(urls) = urls.as_array_mut() {
+        urls.extend(links);
     }
-    all.to_string()
+    Value::Object(all).to_string()
 }

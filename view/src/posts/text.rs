@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use base::{Fault, Id, Word};
 use base::text::{LENGTH, short_first_part, weigh};
+use base::{Fault, Id, Word};
 use store::posts::Post;
 use store::{Tx, media};
 

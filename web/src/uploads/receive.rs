@@ -92,10 +92,8 @@ async fn members(call: &Call, files: &Files, sent: &mut Sent) -> Result<(), Stop
         };
         sent.texts.push((name.clone(), text));
     }
-    let file = ["media", "media_data"].into_iter();
-    let file = file
-        .filter_map(|name| Some((name, body.get(Word::same(name))?)))
-        .next();
+    let mut names = ["media", "media_data"].into_iter();
+    let file = names.find_map(|name| Some((name, body.get(Word::same(name))?)));
     if let Some((name, value)) = file {
         let Value::String(text) = value else {
             return Err(Refusal::invalid(

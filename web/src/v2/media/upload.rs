@@ -334,14 +334,16 @@ fn told(call: &Call, upload: &Upload, made: Option<&Media>) -> Result<Reply, Sto
     if is_legacy(call) {
         return Ok(Reply::json(200, &Value::Object(members)));
     }
-    let mut body = json!({ "data": members });
+    let mut body = Map::new();
+    body.insert("data".to_owned(), Value::Object(members));
     if !upload.failure.is_empty() {
         // The state says that it failed; this says why.
         let why = Refusal::invalid("media", "", upload.failure.clone());
         let why = accents::partial(&why, call.problem_base());
-        body["errors"] = json!([with_detail(why, &upload.failure)]);
+        let errors = json!([with_detail(why, &upload.failure)]);
+        body.insert("errors".to_owned(), errors);
     }
-    call.say_whole(&body)
+    call.say_whole(&Value::Object(body))
 }
 
 fn with_detail(mut problem: Value, detail: &str) -> Value {
