@@ -75,9 +75,9 @@ mod tests {
     /// A hundred thousand tokens: none twice, and every letter at every place as often as any other.
     #[test]
     fn tokens_show_no_pattern() {
-        const TOKENS: usize = 100_000;
+        const TOKENS: u32 = 100_000;
         const LENGTH: usize = 22;
-        let mut seen = std::collections::HashSet::with_capacity(TOKENS);
+        let mut seen = std::collections::HashSet::new();
         let mut counts = vec![[0_u32; 256]; LENGTH];
         for _ in 0..TOKENS {
             let token = Chance::Os.token(LENGTH).unwrap();
@@ -86,7 +86,7 @@ mod tests {
             }
             assert!(seen.insert(token), "the same token twice");
         }
-        let expected = TOKENS as f64 / 62.0;
+        let expected = f64::from(TOKENS) / 62.0;
         for (place, counts) in counts.iter().enumerate() {
             let used = counts.iter().filter(|count| **count > 0);
             let off = |count: &u32| (f64::from(*count) - expected).powi(2) / expected;

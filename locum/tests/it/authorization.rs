@@ -231,9 +231,9 @@ impl<'s> Cast<'s> {
         note("app", self.as_app(operation));
         note("oauth1", self.as_oauth1(operation));
         note("oauth2", self.as_oauth2(operation, &self.person.token));
-        note("no scope", self.without_scope(operation));
-        note("read only", self.as_reader(operation));
-        note("in the query", self.in_query(operation));
+        for (case, outcome) in self.of_little(operation) {
+            note(case, outcome);
+        }
         if operation.oauth1 || operation.scopes.is_some() {
             note(
                 "suspended",
@@ -301,6 +301,15 @@ impl<'s> Cast<'s> {
             Some(_) => operation.served(&answer),
             None => wrong_kind(operation, &answer),
         }
+    }
+
+    /// Those whose credential holds, and is not enough or not where it belongs.
+    fn of_little(&self, operation: &Operation) -> [(&'static str, Result<(), String>); 3] {
+        [
+            ("no scope", self.without_scope(operation)),
+            ("read only", self.as_reader(operation)),
+            ("in the query", self.in_query(operation)),
+        ]
     }
 
     fn without_scope(&self, operation: &Operation) -> Result<(), String> {

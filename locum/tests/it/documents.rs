@@ -25,7 +25,7 @@ fn places(root: &Path, name: &str, modules: &[&str]) -> Vec<PathBuf> {
 fn every_test_that_the_security_table_names_is_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let text = std::fs::read_to_string(root.join("docs/security.md")).unwrap();
-    let mut named = 0;
+    let mut found = 0;
     for quoted in text.split('`').skip(1).step_by(2) {
         let Some((name, path)) = quoted.split_once(' ') else {
             continue;
@@ -35,15 +35,15 @@ fn every_test_that_the_security_table_names_is_there() {
             continue;
         }
         let modules: Vec<&str> = path.split("::").collect();
-        let (test, modules) = modules.split_last().unwrap();
+        let (test, folders) = modules.split_last().unwrap();
         let wanted = format!("fn {test}(");
-        let there = places(root, name, modules)
+        let there = places(root, name, folders)
             .iter()
             .any(|path| std::fs::read_to_string(path).is_ok_and(|code| code.contains(&wanted)));
         assert!(there, "docs/security.md names {quoted}");
-        named += 1;
+        found += 1;
     }
-    assert!(named > 100, "{named}");
+    assert!(found > 100, "{found}");
     for item in [("A", 14), ("B", 18), ("C", 12), ("D", 16)] {
         for number in 1..=item.1 {
             let row = format!("| {}{number} | ", item.0);

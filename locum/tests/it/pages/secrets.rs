@@ -248,10 +248,8 @@ fn no_secret_is_written_anywhere_in_the_clear() {
     server.cli(&["keys", "rotate", "--rewrap"]).well();
     let control = std::fs::read_to_string(server.data().join("control.token")).unwrap();
     canaries.keep("the control token", control.trim());
-    for file in ["master.key"] {
-        let key = std::fs::read_to_string(server.data().join(file)).unwrap();
-        canaries.keep("the master key", key.split_whitespace().nth(2).unwrap());
-    }
+    let key = std::fs::read_to_string(server.data().join("master.key")).unwrap();
+    canaries.keep("the master key", key.split_whitespace().nth(2).unwrap());
     assert!(canaries.secrets.len() > 25);
 
     canaries.absent(server.logged().as_bytes(), "the log");
