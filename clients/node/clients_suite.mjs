@@ -184,7 +184,6 @@ people(here, "passport-twitter signs people in to a site", async (person) => {
       accessTokenURL: at("/oauth/access_token"),
       userAuthorizationURL: at("/oauth/authenticate"),
       userProfileURL: at("/1.1/account/verify_credentials.json"),
-      skipExtendedUserProfile: true,
     }, (token, secret, profile, done) => done(null, { id: profile.id, username: profile.username, name: profile.displayName }));
   };
   await site(make, async (url) => {
@@ -194,6 +193,7 @@ people(here, "passport-twitter signs people in to a site", async (person) => {
     const known = await through(ada, url);
     assert.equal(known.username, "ada");
     assert.equal(known.id, here.server.env.USER_ID);
+    assert.equal(known.name, "Ada");
     await ada.open(`${url}/login`);
     assert.ok(ada.page.url().startsWith(url), "the second time nobody is asked");
   });

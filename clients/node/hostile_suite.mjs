@@ -99,7 +99,7 @@ people(here, "what is typed or sent in an address acts nowhere", async (person) 
       `${begun.address}&screen_name=${typed}`, `/oauth/authorize?oauth_token=${typed}`, `/oauth/authorize?${typed}=1&${typed}=1`,
       asked.address, `/i/oauth2/authorize?client_id=${typed}`, ask(app, text).address,
       `${ask(app, `${here.callback}?${typed}`).address}`, `/account/reset?token=${typed}`, `/account/confirm?token=${typed}`,
-      `/mailbox/${typed}`,
+      `/mailbox/${typed}`, `/${typed}`, `/settings/${typed}?${typed}`,
     ];
     for (const [number, path] of paths.entries()) {
       if ((number + at) % 3) continue;
@@ -189,7 +189,7 @@ people(here, "no page stands in a frame of another site", async (person) => {
   const pages = [
     "/login?switch=1", "/join", "/settings/account", "/settings/apps", "/settings/sessions", "/logout",
     (await begin(here.server, app, here.callback)).address, ask(app, here.callback).address,
-    "/developer/apps", `/developer/apps/${app.id}/keys`, "/developer/apps/new", "/mailbox", "/oauth/authorize",
+    "/developer/apps", `/developer/apps/${app.id}/keys`, "/developer/apps/new", "/mailbox", "/oauth/authorize", "/", "/nothing/here",
   ];
   for (const path of pages) {
     const frame = `<!doctype html><title>Win</title><iframe src="${here.server.url}${path.replaceAll("&", "&amp;")}"></iframe>`;

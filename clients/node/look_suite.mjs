@@ -46,6 +46,10 @@ async function look(person, name) {
 people(here, "signing in and joining", async (person) => {
   const ada = await person();
   const app = here.server.app("Photo Booth", [here.callback], "--description", "Prints what you saw.", "--website", "https://photos.example");
+  await ada.open("/");
+  await look(ada, "start");
+  await ada.open("/nothing/here");
+  await look(ada, "not-found");
   await ada.open("/login");
   await look(ada, "sign-in");
   await ada.signIn("nobody", "wrong");
@@ -116,6 +120,13 @@ people(here, "a person's settings", async (person) => {
   await ada.fill({ "Current password": "wrong", "New password": "short pass" });
   await ada.press("Change password");
   await look(ada, "account-refused");
+  await ada.fill({ "New email": "settled@new.example", "Your password": password("settled") });
+  await ada.press("Change email");
+  await look(ada, "email-sent");
+  await ada.open("/settings/account");
+  await look(ada, "account-pending");
+  await ada.open("/");
+  await look(ada, "start-signed-in");
   await ada.open("/logout");
   await look(ada, "sign-out");
 });
@@ -139,7 +150,6 @@ people(here, "answering an app", async (person) => {
   await look(ada, "token-unknown");
   await ada.open(ask(app, `${here.callback}/`).address);
   await look(ada, "callback-refused");
-  await ada.open("/settings/nothing");
 });
 
 people(here, "a developer's pages", async (person) => {
@@ -184,5 +194,4 @@ people(here, "a developer's pages", async (person) => {
   });
   await ada.press("Explain");
   await look(ada, "explained");
-  await ada.open("/nothing-here");
 });

@@ -133,10 +133,52 @@ people(here, "a password and an address are changed", async (person) => {
   await ada.fill({ "New email": `${name}@new.example`, "Your password": "yet another password" });
   await ada.press("Change email");
   assert.match(await ada.text(), new RegExp(`We sent a letter to ${name}@new.example`));
+  await ada.choose("Account");
+  await ada.press("Cancel the change");
+  assert.doesNotMatch(await ada.text(), /new\.example/);
   await followLetter(ada, "onfirm", `${name}@new.example`);
+  assert.equal(await ada.heading(), "This link no longer works");
+  await ada.choose("Account");
+  await ada.fill({ "New email": `${name}@other.example`, "Your password": "yet another password" });
+  await ada.press("Change email");
+  await followLetter(ada, "onfirm", `${name}@other.example`);
   await ada.press("Confirm address");
   await ada.choose("Account");
-  assert.match(await ada.text(), new RegExp(`${name}@new.example\\s*Confirmed`));
+  assert.match(await ada.text(), new RegExp(`${name}@other.example\\s*Confirmed`));
+});
+
+people(here, "a new password ends what apps may do, where that is wanted", async (person) => {
+  const app = webApp("Ended");
+  const name = someone();
+  const ada = await (await person()).become(name);
+  const asked = ask(app, here.callback);
+  await ada.authorize(asked.address);
+  const token = await exchange(here.server, app, asked, ada.told().code);
+  const change = async (from, to) => {
+    await ada.open("/settings/account");
+    await ada.fill({ "Current password": from, "New password": to });
+  };
+  await change(password(name), "a second password");
+  await ada.press("Change password");
+  assert.equal((await here.server.ask("/2/users/me", token.access_token)).status, 200);
+  await change("a second password", "a third password");
+  await ada.pick("Disconnect apps too");
+  await ada.press("Change password");
+  assert.equal((await here.server.ask("/2/users/me", token.access_token)).status, 401);
+});
+
+people(here, "the first page and pages that are not there lead on", async (person) => {
+  const ada = await person();
+  await ada.open("/");
+  await ada.follow("Sign in");
+  await ada.signIn();
+  await ada.follow("Locum");
+  assert.ok(await isSignedIn(ada));
+  assert.equal((await ada.open("/nothing/here")).status(), 404);
+  assert.equal(await ada.heading(), "There is nothing here");
+  await ada.open("/");
+  await ada.follow("Your apps", ada.page.locator(".actions"));
+  assert.equal(await ada.heading(), "Your apps");
 });
 
 people(here, "OAuth 1.0a: authorize asks, each time", async (person) => {
@@ -227,6 +269,21 @@ people(here, "OAuth 1.0a: no", async (person) => {
   assert.equal(answer.status, 401);
   await ada.authorize((await begin(here.server, app, "oob")).address, "Cancel");
   assert.equal(await ada.heading(), "Access not given");
+});
+
+people(here, "whoever does not want to sign in says no all the same", async (person) => {
+  const app = webApp("Not for everybody");
+  const ada = await person();
+  const begun = await begin(here.server, app, here.callback);
+  await ada.open(begun.address);
+  await ada.press("Cancel");
+  assert.ok(ada.isBack());
+  assert.deepEqual(ada.told(), { denied: begun.key });
+  const asked = ask(app, here.callback);
+  await ada.open(asked.address);
+  await ada.press("Cancel");
+  assert.ok(ada.isBack());
+  assert.deepEqual([ada.told().error, ada.told().state], ["access_denied", asked.state]);
 });
 
 people(here, "OAuth 2.0: consent with PKCE, and no", async (person) => {
