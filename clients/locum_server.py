@@ -72,7 +72,7 @@ class Server:
         return json.loads((self.data / "server.json").read_text())["base_url"]
 
     def _until(self, ask):
-        end = time.monotonic() + 20
+        end = time.monotonic() + 90
         while True:
             try:
                 return ask()

@@ -53,7 +53,7 @@ export class Server {
   }
 
   async #until(ask) {
-    for (const end = Date.now() + 20_000; ; await sleep(20)) {
+    for (const end = Date.now() + 90_000; ; await sleep(20)) {
       const answer = await Promise.resolve().then(ask).catch(() => undefined);
       if (answer !== undefined) return answer;
       if (this.process.exitCode !== null || Date.now() > end) {
