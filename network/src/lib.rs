@@ -22,6 +22,7 @@ pub mod links;
 pub mod lists;
 pub mod media;
 pub mod mutes;
+pub mod notes;
 pub mod oauth1_flow;
 pub mod oauth2_flow;
 pub mod passwords;

@@ -28,6 +28,7 @@ pub mod log;
 pub mod media;
 pub mod meta;
 pub mod nonces;
+pub mod notes;
 pub mod people;
 pub mod places;
 pub mod polls;

@@ -31,6 +31,7 @@ pub use answer::{
 };
 pub use communities::{communities, community};
 pub use lists::{list, lists};
+pub use notes::{NoteShown, notes};
 pub use object::Object;
 pub use older::older_user;
 pub use shown::{Audience, Expansion, Json, Member, Shown, When};

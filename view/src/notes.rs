@@ -1,6 +1,42 @@
-//! Community notes: their fields.
+//! Community notes: their fields, and answers of them to whoever wrote them.
 
-use crate::shown::{Json, Member, Shown};
+use base::Word;
+use store::notes::Note;
+
+use crate::out::Out;
+use crate::shown::{Json, Member, Shown, Write};
+use crate::{Answer, Object, Spoken, Wants};
+
+/// A note, and what the rules say of it.
+#[derive(Clone, Debug)]
+pub struct NoteShown {
+    /// The note.
+    pub note: Note,
+    /// How it is rated.
+    pub status: &'static str,
+    /// How far it is claims rather than opinions.
+    pub bucket: &'static str,
+}
+
+/// A page of notes, in their order.
+pub fn notes(page: &[NoteShown], wants: &Wants, spoken: Spoken) -> Answer {
+    let mask = wants.of_included(Object::Note);
+    let mut out = Out::new(spoken, page.len() * 512);
+    if !page.is_empty() {
+        out.array(page, |out, note| {
+            out.record(FIELDS, mask, |out, write| {
+                if let Write::Note(write) = write {
+                    write(out, note);
+                }
+            });
+        });
+    }
+    Answer {
+        data: out.finish(),
+        count: page.len(),
+        ..Answer::default()
+    }
+}
 
 const STATUSES: &[&str] = &[
     "currently_rated_helpful",
@@ -18,7 +54,7 @@ const OUTCOME: Json = Json::Object(&[
 ]);
 
 pub(crate) const FIELDS: &[Shown] = &[
-    Shown::always("id", Json::Id, "Id of the note."),
+    Shown::always("id", Json::Id, "Id of the note.").note(|out, shown| out.id(shown.note.id)),
     Shown::always(
         "info",
         Json::Object(&[
@@ -30,8 +66,10 @@ pub(crate) const FIELDS: &[Shown] = &[
             Member::new("rating_status", Json::OneOf(STATUSES)),
         ]),
         "What it says.",
-    ),
-    Shown::asked("status", Json::OneOf(STATUSES), "How it is rated."),
+    )
+    .note(|out, shown| out.object(|out| info(out, shown))),
+    Shown::asked("status", Json::OneOf(STATUSES), "How it is rated.")
+        .note(|out, shown| out.text(shown.status)),
     Shown::asked(
         "scoring_status",
         Json::Object(&[
@@ -39,10 +77,75 @@ pub(crate) const FIELDS: &[Shown] = &[
             Member::new("rating_counts_per_model", Json::List(&Json::Any)),
         ]),
         "How it was rated.",
-    ),
+    )
+    .note(|out, shown| out.object(|out| scoring(out, &shown.note))),
     Shown::asked(
         "test_result",
         Json::Object(&[Member::new("evaluation_outcome", Json::List(&OUTCOME))]),
-        "How a machine judges it.",
-    ),
+        "How a machine judges it, in the test pool.",
+    )
+    .note(test_result),
 ];
+
+fn info(out: &mut Out, shown: &NoteShown) {
+    let note = &shown.note;
+    out.member(Word::same("text"), |out| out.text(&note.text));
+    out.member(Word::same("classification"), |out| {
+        out.text(&note.classification);
+    });
+    let tags = note
+        .misleading_tags
+        .split(',')
+        .filter(|tag| !tag.is_empty());
+    out.member(Word::same("misleading_tags"), |out| {
+        out.array(tags, |out, tag| out.text(tag));
+    });
+    out.member(Word::same("post_id"), |out| out.id(note.post_id.get()));
+    out.member(Word::same("trustworthy_sources"), |out| {
+        out.bool(note.trustworthy_sources);
+    });
+    out.member(Word::same("rating_status"), |out| out.text(shown.status));
+}
+
+/// There is one model: the count of those who found it helpful and of those who did not.
+fn scoring(out: &mut Out, note: &Note) {
+    out.member(Word::same("has_access"), |out| out.bool(true));
+    out.member(Word::same("rating_counts_per_model"), |out| {
+        let counts = [
+            ("helpful_count", note.helpful),
+            ("not_helpful_count", note.not_helpful),
+        ];
+        out.array([counts], |out, counts| {
+            out.object(|out| {
+                out.member(Word::same("model_name"), |out| out.text("counts"));
+                out.member(Word::same("value"), |out| {
+                    out.object(|out| {
+                        out.member(Word::same("neutral_factor_bucket_counts"), |out| {
+                            out.object(|out| {
+                                for (name, count) in counts {
+                                    out.member(Word::same(name), |out| out.int(count));
+                                }
+                            });
+                        });
+                    });
+                });
+            });
+        });
+    });
+}
+
+fn test_result(out: &mut Out, shown: &NoteShown) {
+    if !shown.note.test_mode {
+        return;
+    }
+    out.object(|out| {
+        out.member(Word::same("evaluation_outcome"), |out| {
+            out.array([shown.bucket], |out, bucket| {
+                out.object(|out| {
+                    out.member(Word::same("evaluator_type"), |out| out.text("ClaimOpinion"));
+                    out.member(Word::same("evaluator_score_bucket"), |out| out.text(bucket));
+                });
+            });
+        });
+    });
+}

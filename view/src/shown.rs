@@ -8,6 +8,7 @@ use store::spaces::Topic;
 
 use crate::Object;
 use crate::media::MediaFacts;
+use crate::notes::NoteShown;
 use crate::out::Out;
 use crate::polls::PollFacts;
 use crate::posts::PostFacts;
@@ -99,6 +100,7 @@ pub(crate) enum Write {
     Poll(fn(&mut Out, PollFacts<'_>)),
     Place(fn(&mut Out, &Place)),
     Community(fn(&mut Out, &Community)),
+    Note(fn(&mut Out, &NoteShown)),
     /// Accepted; this platform has no such facts.
     Never,
 }
@@ -179,6 +181,11 @@ impl Shown {
 
     pub(crate) const fn community(self, write: fn(&mut Out, &Community)) -> Self {
         let write = Write::Community(write);
+        Self { write, ..self }
+    }
+
+    pub(crate) const fn note(self, write: fn(&mut Out, &NoteShown)) -> Self {
+        let write = Write::Note(write);
         Self { write, ..self }
     }
 }

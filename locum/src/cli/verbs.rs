@@ -7,8 +7,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::common::Flag;
 use crate::command::{
     AppCommand, AuditCommand, Backup, CommunityCommand, Export, FollowCommand, ImportCommand,
-    Invite, KeysCommand, PlaceCommand, PollCommand, PostCommand, SignCommand, SpaceCommand,
-    TokenCommand, UserCommand,
+    Invite, KeysCommand, NoteCommand, PlaceCommand, PollCommand, PostCommand, SignCommand,
+    SpaceCommand, TokenCommand, UserCommand,
 };
 
 /// What may be asked.
@@ -37,6 +37,9 @@ pub(crate) enum Verb {
     /// Communities
     #[command(subcommand)]
     Community(CommunityCommand),
+    /// Community notes
+    #[command(subcommand)]
+    Note(NoteCommand),
     /// Places
     #[command(subcommand)]
     Place(PlaceCommand),

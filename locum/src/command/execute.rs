@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use store::recount;
 
 use super::{
-    Command, apps, audit, backup, communities, export, follows, import, invite, keys, places,
-    polls, posts, sign, spaces, tokens, users,
+    Command, apps, audit, backup, communities, export, follows, import, invite, keys, notes,
+    places, polls, posts, sign, spaces, tokens, users,
 };
 use crate::exit::{Exit, words};
 use crate::world::{Silent, World};
@@ -33,6 +33,7 @@ pub(crate) async fn execute(world: &World, command: Command) -> Result<Value, St
         Command::Post(command) => posts::execute(world, command).await,
         Command::Poll(command) => polls::execute(world, command).await,
         Command::Community(command) => communities::execute(world, command).await,
+        Command::Note(command) => notes::execute(world, command).await,
         Command::Place(command) => places::execute(world, command).await,
         Command::App(command) => apps::execute(world, command).await,
         Command::Token(command) => tokens::execute(world, command).await,

@@ -14,6 +14,7 @@ mod follows;
 mod import;
 mod invite;
 mod keys;
+mod notes;
 mod places;
 mod polls;
 mod posts;
@@ -36,6 +37,7 @@ pub(crate) use follows::FollowCommand;
 pub(crate) use import::ImportCommand;
 pub(crate) use invite::Invite;
 pub(crate) use keys::KeysCommand;
+pub(crate) use notes::NoteCommand;
 pub(crate) use places::PlaceCommand;
 pub(crate) use polls::PollCommand;
 pub(crate) use posts::PostCommand;
@@ -64,6 +66,8 @@ pub(crate) enum Command {
     Poll(PollCommand),
     /// Communities.
     Community(CommunityCommand),
+    /// Community notes.
+    Note(NoteCommand),
     /// Places.
     Place(PlaceCommand),
     /// Applications.
@@ -99,6 +103,7 @@ impl Command {
             Self::Post(_) => "post",
             Self::Poll(_) => "poll",
             Self::Community(_) => "community",
+            Self::Note(_) => "note",
             Self::Place(_) => "place",
             Self::App(_) => "app",
             Self::Token(_) => "token",
@@ -124,6 +129,7 @@ impl Command {
             Self::Post(_)
             | Self::Poll(_)
             | Self::Community(_)
+            | Self::Note(_)
             | Self::Place(_)
             | Self::App(_)
             | Self::Follow(_)

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::users::{State, User};
 
+use super::notes::Switch;
 use super::profiles::{Affiliation, Edit};
-use super::{audit, find};
+use super::{audit, find, notes};
 use crate::exit::Exit;
 use crate::world::World;
 
@@ -115,6 +116,13 @@ pub(crate) enum UserCommand {
         /// Ends the subscription
         #[arg(long)]
         end: bool,
+    },
+    /// Lets a user write community notes through the interface, or no longer
+    NoteWriter {
+        /// on or off
+        switch: Switch,
+        /// @username or id
+        user: String,
     },
     /// Deletes an account
     Delete {
@@ -293,6 +301,7 @@ pub(super) async fn execute(world: &World, command: UserCommand) -> Result<Value
             })
             .await
         }
+        UserCommand::NoteWriter { switch, user } => notes::writer(world, user, switch).await,
         UserCommand::Delete { user } => delete(world, user).await,
     }
 }

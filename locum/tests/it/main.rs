@@ -31,6 +31,7 @@ mod likes;
 mod limits;
 mod lists;
 mod media;
+mod notes;
 mod oauth1;
 mod oauth1_tokens;
 mod operations;

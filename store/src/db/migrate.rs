@@ -44,6 +44,10 @@ const SCRIPTS: &[(&str, &str)] = &[
         "letters_end",
         include_str!("../../migrations/0012_letters_end.sql"),
     ),
+    (
+        "news_notes",
+        include_str!("../../migrations/0010_news_notes.sql"),
+    ),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

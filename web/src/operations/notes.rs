@@ -5,6 +5,7 @@ use view::Object;
 
 use super::shared::{ANY_LENGTH, POST_FIELDS, POST_ID, object_fields, page};
 use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, day, quarter};
+use crate::v2;
 
 /// Notes, written, evaluated, deleted and listed.
 pub static NOTES: &[Endpoint] = &[
@@ -13,6 +14,7 @@ pub static NOTES: &[Endpoint] = &[
         "GET",
         "/2/notes/search/posts_eligible_for_notes",
     )
+    .act(v2::notes::eligible)
     .about("Posts that the authenticated user may write a note on.")
     .permit("12", SEE)
     .limits(&[quarter(300)], &[quarter(90)])
@@ -33,6 +35,7 @@ pub static NOTES: &[Endpoint] = &[
         "GET",
         "/2/notes/search/notes_written",
     )
+    .act(v2::notes::written)
     .about("Notes that the authenticated user wrote.")
     .permit("12", SEE)
     .limits(&[quarter(300)], &[quarter(90)])
@@ -41,6 +44,7 @@ pub static NOTES: &[Endpoint] = &[
         &page(1, 100, 10),
     ]),
     Endpoint::new("createCommunityNotes", "POST", "/2/notes")
+        .act(v2::notes::create)
         .about("Writes a note on a post as the authenticated user.")
         .permit("12", WRITE)
         .limits(&[quarter(300)], &[quarter(90), day(250)])
@@ -52,6 +56,7 @@ pub static NOTES: &[Endpoint] = &[
         .success(201),
     Endpoint::new("evaluateCommunityNotes", "POST", "/2/notes/evaluate")
         .aliases(&["/2/evaluate_note"])
+        .act(v2::notes::evaluate)
         .about("Scores a drafted note before it is written.")
         .permit("12", WRITE)
         .limits(&[quarter(300)], &[quarter(90)])
@@ -60,6 +65,7 @@ pub static NOTES: &[Endpoint] = &[
             Member::new("note_text", Shape::Text(0, ANY_LENGTH)).required(),
         ])),
     Endpoint::new("deleteCommunityNotes", "DELETE", "/2/notes/{id}")
+        .act(v2::notes::delete)
         .about("Deletes a note of the authenticated user.")
         .permit("12", WRITE)
         .limits(&[quarter(300)], &[quarter(90)])

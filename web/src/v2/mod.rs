@@ -12,6 +12,7 @@ mod linked;
 pub(crate) mod lists;
 pub(crate) mod media;
 pub(crate) mod mutes;
+pub(crate) mod notes;
 pub(crate) mod people;
 pub(crate) mod posts;
 pub(crate) mod reposts;

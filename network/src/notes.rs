@@ -1,0 +1,331 @@
+//! Community notes: written, rated, evaluated, removed; and what they may be written on
+//! (contract §7.10).
+
+mod claims;
+
+use base::id::first_at;
+use base::refusal::Subject;
+use base::{Fault, PostId, Refusal, Stop, UserId};
+use serde_json::json;
+use store::notes::{self, Feed, Note};
+use store::posts::{Span, State};
+use store::{Tx, log};
+
+use crate::audit::{self, By, Kind};
+use crate::users;
+use crate::visibility::touched;
+
+pub use claims::{bucket, score};
+
+const NO_WRITER: &str = "User must be an API Note Writer to access this endpoint.";
+const TWICE: &str = "User already created a note for this post.";
+const MISLEADING: &str = "misinformed_or_potentially_misleading";
+
+/// A new note.
+#[derive(Clone, Debug)]
+pub struct NewNote {
+    /// On which post.
+    pub post_id: PostId,
+    /// In the test pool rather than the public one.
+    pub test_mode: bool,
+    /// 1–280 by weight, with an address of a source in it.
+    pub text: String,
+    /// `misinformed_or_potentially_misleading` or `not_misleading`.
+    pub classification: String,
+    /// Why the post misleads; at least one if it does.
+    pub misleading_tags: Vec<String>,
+    /// Whether the sources are trustworthy.
+    pub trustworthy_sources: bool,
+    /// Whether it is about the post's media.
+    pub media_note: bool,
+}
+
+/// Lets a user write notes, or no longer; false when it was so already.
+pub fn set_writer(tx: &mut Tx<'_>, user: UserId, may: bool) -> Result<bool, Stop> {
+    users::active(tx, user)?;
+    let changed = notes::set_writer(tx, user, may)?;
+    if changed {
+        let body = json!({ "note_writer": may });
+        log::append(
+            tx,
+            "user.note_writer",
+            user.get(),
+            user.get(),
+            &body.to_string(),
+        )?;
+        let by = By::operator();
+        audit::append(
+            tx,
+            &by,
+            Kind::USER_UPDATE,
+            None,
+            &json!({ "user_id": user.to_string(), "note_writer": may }),
+        )?;
+    }
+    Ok(changed)
+}
+
+/// Writes a note on a post that its writer may see: one in each pool.
+pub fn create(tx: &mut Tx<'_>, author: UserId, new: &NewNote) -> Result<Note, Stop> {
+    users::active(tx, author)?;
+    if !notes::is_writer(tx, author)? {
+        return Err(Refusal::forbidden(NO_WRITER).into());
+    }
+    let text = worded(&new.text)?;
+    let mut tags: Vec<&str> = Vec::new();
+    for tag in &new.misleading_tags {
+        if !tags.contains(&tag.as_str()) {
+            tags.push(tag);
+        }
+    }
+    if new.classification == MISLEADING && tags.is_empty() {
+        let message =
+            format!("A note that is {MISLEADING} needs at least one of `misleading_tags`");
+        return Err(Refusal::invalid("info.misleading_tags", "[]", message).into());
+    }
+    let post = post(tx, author, new.post_id)?;
+    let note = Note {
+        id: tx.next_id::<()>().get(),
+        author_id: author,
+        post_id: post,
+        test_mode: new.test_mode,
+        score: score(&text),
+        text,
+        classification: new.classification.clone(),
+        misleading_tags: tags.join(","),
+        trustworthy_sources: new.trustworthy_sources,
+        media_note: new.media_note,
+        helpful: 0,
+        not_helpful: 0,
+    };
+    if !notes::insert(tx, &note)? {
+        return Err(Refusal::forbidden(TWICE).into());
+    }
+    tell(tx, "note.create", author, &note)?;
+    Ok(note)
+}
+
+/// The text of a note, once it keeps the bounds.
+fn worded(text: &str) -> Result<String, Refusal> {
+    let text = base::text::normalize(text.trim()).into_owned();
+    if !base::text::weigh(&text, 0..0).permitted_280 {
+        let message = "The `info.text` of a note must have 1 to 280 characters, by weight";
+        return Err(Refusal::invalid("info.text", text, message));
+    }
+    let sourced = base::text::entities(&text).urls.iter().any(|url| {
+        let address = url.text.to_ascii_lowercase();
+        address.starts_with("http://") || address.starts_with("https://")
+    });
+    if !sourced {
+        let message = "The `info.text` of a note must contain a URL";
+        return Err(Refusal::invalid("info.text", text, message));
+    }
+    Ok(text)
+}
+
+/// The post that a note is on: of a repost what it reposts, and no old version.
+fn post(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<PostId, Stop> {
+    let post = touched(tx, user, id, "post_id")?;
+    if post.state == State::Superseded {
+        return Err(Refusal::forbidden("You are not permitted to perform this action.").into());
+    }
+    Ok(post.id)
+}
+
+fn tell(tx: &mut Tx<'_>, kind: &str, actor: UserId, note: &Note) -> Result<(), Fault> {
+    let body = json!({ "post_id": note.post_id.to_string(), "test_mode": note.test_mode });
+    log::append(tx, kind, actor.get(), note.id, &body.to_string())
+}
+
+/// The score of a draft for a note on a post that the user may see, in thousandths.
+pub fn evaluate(tx: &mut Tx<'_>, user: UserId, id: PostId, text: &str) -> Result<i64, Stop> {
+    let text = base::text::normalize(text.trim());
+    if text.is_empty() {
+        return Err(Refusal::missing("note_text").into());
+    }
+    post(tx, user, id)?;
+    Ok(score(&text))
+}
+
+/// Removes a note of one's own. Another's is as good as none.
+pub fn delete(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<(), Stop> {
+    let note = find(tx, id)?;
+    if note.author_id != user {
+        return Err(missing(id).into());
+    }
+    notes::delete(tx, id)?;
+    tell(tx, "note.delete", user, &note)?;
+    Ok(())
+}
+
+/// The note with an id.
+pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Note, Stop> {
+    notes::by_id(tx, id)?.ok_or_else(|| missing(id).into())
+}
+
+fn missing(id: i64) -> Refusal {
+    Refusal::NotFound(Subject::new("note", "id", id))
+}
+
+/// Rates a note of someone else; a later rating takes the place of an earlier one.
+pub fn rate(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> Result<Note, Stop> {
+    // The counters follow what stands there: nobody rates twice at once.
+    store::users::lock(tx, user)?;
+    users::active(tx, user)?;
+    let note = find(tx, id)?;
+    if note.author_id == user {
+        return Err(Refusal::forbidden("Nobody rates a note of their own.").into());
+    }
+    notes::rate(tx, id, user, helpful)?;
+    let body = json!({ "helpful": helpful }).to_string();
+    log::append(tx, "note.rate", user.get(), id, &body)?;
+    find(tx, id)
+}
+
+/// Asks for a note on a post; false when the user has done so already.
+pub fn request(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Stop> {
+    users::active(tx, user)?;
+    let post = post(tx, user, id)?;
+    let new = notes::request(tx, post, user)?;
+    if new {
+        log::append(tx, "note.request", user.get(), post.get(), "")?;
+    }
+    Ok(new)
+}
+
+/// Ratings below which nothing is decided.
+const FEW: i64 = 5;
+/// Ratings from which a split is a lack of consensus rather than of ratings.
+const MANY: i64 = 10;
+
+/// How a note is rated, from its ratings alone. Nobody has rated it: `needs_your_help`; fewer than
+/// five did: `minimum_ratings_not_met`. Then two thirds decide: `currently_rated_helpful` or
+/// `currently_rated_not_helpful`; nine of ten against it, of ten or more: `firm_reject`. Between
+/// the two it `needs_more_ratings`, from ten on there is `insufficient_consensus`.
+pub const fn status(note: &Note) -> &'static str {
+    let all = note.helpful + note.not_helpful;
+    if all == 0 {
+        "needs_your_help"
+    } else if all < FEW {
+        "minimum_ratings_not_met"
+    } else if note.helpful * 3 >= all * 2 {
+        "currently_rated_helpful"
+    } else if all >= MANY && note.not_helpful * 10 >= all * 9 {
+        "firm_reject"
+    } else if note.not_helpful * 3 >= all * 2 {
+        "currently_rated_not_helpful"
+    } else if all < MANY {
+        "needs_more_ratings"
+    } else {
+        "insufficient_consensus"
+    }
+}
+
+/// How far back posts may be written on: a week.
+const REACH_MS: i64 = 7 * 24 * 3600 * 1000;
+/// How many of the newest posts each feed looks at.
+const SIZES: [(&str, i64); 4] = [
+    ("small", 500),
+    ("large", 2_000),
+    ("xl", 5_000),
+    ("xxl", 10_000),
+];
+
+/// Which posts a writer chooses from: `feed_size: small, feed_lang: en`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    size: i64,
+    lang: String,
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        let [(_, size), ..] = SIZES;
+        Self {
+            size,
+            lang: "en".to_owned(),
+        }
+    }
+}
+
+impl Selection {
+    /// Reads one; none when it is not valid.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (mut size, mut lang) = (None, None);
+        for part in text.split(',') {
+            let (name, value) = part.split_once(':')?;
+            let value = value.trim();
+            match name.trim() {
+                "feed_size" if size.is_none() => {
+                    let known = SIZES.iter().find(|(name, _)| *name == value)?;
+                    size = Some(known.1);
+                }
+                "feed_lang" if lang.is_none() => {
+                    let word = (2..=3).contains(&value.len())
+                        && value.bytes().all(|byte| byte.is_ascii_lowercase());
+                    lang = word.then(|| value.to_owned());
+                    lang.as_ref()?;
+                }
+                _ => return None,
+            }
+        }
+        let own = Self::default();
+        Some(Self {
+            size: size.unwrap_or(own.size),
+            lang: lang.unwrap_or(own.lang),
+        })
+    }
+}
+
+/// A page of the posts that a writer may be shown to write on, newest first: those of the last
+/// week that everyone may see, in the language chosen, among the newest of the network (as many
+/// as the feed's size says) or with a request for a note; not the writer's own, and none that the
+/// writer has a note on in this pool.
+pub fn eligible(
+    tx: &mut Tx<'_>,
+    writer: UserId,
+    test_mode: bool,
+    selection: &Selection,
+    span: &Span,
+) -> Result<Vec<PostId>, Fault> {
+    let feed = Feed {
+        writer,
+        test_mode,
+        lang: Some(&selection.lang)
+            .filter(|lang| *lang != "all")
+            .cloned()
+            .unwrap_or_default(),
+        newest: notes::depth(tx, selection.size)?,
+        oldest: first_at(tx.now().plus_ms(-REACH_MS)) - 1,
+    };
+    notes::eligible(tx, &feed, span)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Selection;
+
+    #[test]
+    fn a_selection_is_read() {
+        let chosen = |size, lang: &str| {
+            Some(Selection {
+                size,
+                lang: lang.to_owned(),
+            })
+        };
+        for (text, wanted) in [
+            ("feed_size: small, feed_lang: en", chosen(500, "en")),
+            ("feed_lang:all,feed_size:xxl", chosen(10_000, "all")),
+            ("feed_size: large", chosen(2_000, "en")),
+            ("feed_lang: es", chosen(500, "es")),
+            ("", None),
+            ("feed_size", None),
+            ("feed_size: huge", None),
+            ("feed_lang: English", None),
+            ("feed_size: xl, feed_size: xl", None),
+            ("feed_color: red", None),
+        ] {
+            assert_eq!(Selection::parse(text), wanted, "{text}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Community notes.
+
+use base::{PostId, Refusal, Stop, Word};
+use network::notes::{self, NewNote, Selection};
+use serde_json::json;
+use store::notes::Note;
+use store::posts::Span;
+use store::{Tx, notes as stored};
+use view::{NoteShown, Object};
+
+use super::{POST_ID, linked};
+use crate::call::Call;
+use crate::endpoint::Pending;
+
+/// `GET /2/notes/search/posts_eligible_for_notes`.
+pub(crate) fn eligible(call: Call) -> Pending {
+    Box::pin(async move {
+        let (writer, test_mode) = (call.user()?, call.flag("test_mode"));
+        let selection = match call.text("post_selection") {
+            None => Selection::default(),
+            Some(text) => {
+                let refusal = || Refusal::not_valid("post_selection", text);
+                Selection::parse(text).ok_or_else(refusal)?
+            }
+        };
+        let read = move |tx: &mut Tx<'_>, span: &Span| {
+            let found = notes::eligible(tx, writer, test_mode, &selection, span)?;
+            Ok(found.iter().map(|id| (id.get(), id.get())).collect())
+        };
+        linked::posts(&call, read).await
+    })
+}
+
+/// `GET /2/notes/search/notes_written`.
+pub(crate) fn written(call: Call) -> Pending {
+    Box::pin(async move {
+        let (author, test_mode) = (call.user()?, call.flag("test_mode"));
+        let page = call.page()?;
+        let asked = linked::span_of(&page);
+        let found = call
+            .read(move |tx| Ok(stored::of_author(tx, author, test_mode, &asked)?))
+            .await?;
+        let cut = page.cut(found, |note| note.id);
+        let shown: Vec<NoteShown> = cut.rows.into_iter().map(shown).collect();
+        let answer = view::notes(&shown, &call.wants(Object::Note), call.spoken());
+        call.answer_page(&answer, &cut.tokens)
+    })
+}
+
+fn shown(note: Note) -> NoteShown {
+    NoteShown {
+        status: notes::status(&note),
+        bucket: notes::bucket(note.score),
+        note,
+    }
+}
+
+/// `POST /2/notes`.
+pub(crate) fn create(call: Call) -> Pending {
+    Box::pin(async move {
+        let (author, new) = (call.user()?, new_note(&call)?);
+        let note = call
+            .write(move |tx| notes::create(tx, author, &new))
+            .await?;
+        call.say(json!({ "id": note.id.to_string() }))
+    })
+}
+
+fn new_note(call: &Call) -> Result<NewNote, Stop> {
+    let body = call.body();
+    let missing = || Stop::from(Refusal::missing("info"));
+    let info = body.object(Word::same("info")).ok_or_else(missing)?;
+    Ok(NewNote {
+        post_id: body.id(POST_ID)?,
+        test_mode: body.bool(Word::same("test_mode"))?,
+        text: info.text(Word::same("text"))?.to_owned(),
+        classification: info.text(Word::same("classification"))?.to_owned(),
+        misleading_tags: info
+            .texts(Word::same("misleading_tags"))
+            .map(str::to_owned)
+            .collect(),
+        trustworthy_sources: info.bool(Word::same("trustworthy_sources"))?,
+        media_note: info.bool_if(Word::same("is_media_note")).unwrap_or(false),
+    })
+}
+
+/// `POST /2/notes/evaluate`: a number from 0, nothing but opinions, to 1, nothing but claims.
+pub(crate) fn evaluate(call: Call) -> Pending {
+    Box::pin(async move {
+        let (user, post): (_, PostId) = (call.user()?, call.body().id(POST_ID)?);
+        let text = call.body().text(Word::same("note_text"))?.to_owned();
+        let score = call
+            .read(move |tx| notes::evaluate(tx, user, post, &text))
+            .await?;
+        let score = f64::from(i32::try_from(score).unwrap_or(0)) / 1000.0;
+        call.say(json!({ "claim_opinion_score": score }))
+    })
+}
+
+/// `DELETE /2/notes/{id}`.
+pub(crate) fn delete(call: Call) -> Pending {
+    Box::pin(async move {
+        let (user, id) = (call.user()?, call.path_id::<()>("id")?.get());
+        call.write(move |tx| notes::delete(tx, user, id)).await?;
+        call.say(json!({ "deleted": true }))
+    })
+}
