@@ -29,19 +29,19 @@ async fn list(world: &World, owner: UserId) -> i64 {
 fn a_user_has_a_thousand_lists_and_a_list_five_thousand_members() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
-        let last = world.write(move |tx| {
+        let newest = world.write(move |tx| {
             let made = (0..MOST_LISTS).map(|number| {
                 let name = format!("list {number}");
                 lists::create(tx, ada, &named(&name)).map(|list| list.id)
             });
             Ok(made.collect::<Result<Vec<_>, _>>()?.pop().unwrap())
         });
-        let last = last.await;
+        let newest = newest.await;
         let more = move |tx: &mut Tx<'_>| lists::create(tx, ada, &named("one more"));
         assert!(world.refused(more).await.contains("1000 lists"));
         // Another's do not count, nor do deleted ones.
         list(&world, bob).await;
-        world.write(move |tx| lists::delete(tx, ada, last)).await;
+        world.write(move |tx| lists::delete(tx, ada, newest)).await;
         let id = list(&world, ada).await;
 
         world
