@@ -240,70 +240,79 @@ pub(super) async fn execute(world: &World, command: UserCommand) -> Result<Value
         UserCommand::Suspend { user } => {
             change(world, user, |tx, id| users::suspend(tx, id).map(drop)).await
         }
-        UserCommand::Restore { user } => {
-            let restored = world.store.write(move |tx| {
-                let found = find::anyone(tx, &user)?;
-                users::restore(tx, found.id)
-            });
-            restored.await.map(|user| speak(&user))
-        }
+        UserCommand::Restore { user } => restore(world, user).await,
         UserCommand::Edit { user, edit } => {
             change(world, user, move |tx, id| edit.apply(tx, id)).await
         }
-        UserCommand::Protect { user } => {
-            change(world, user, |tx, id| {
-                profiles::protect(tx, &By::operator(), id, true).map(drop)
-            })
-            .await
-        }
-        UserCommand::Unprotect { user } => {
-            change(world, user, |tx, id| {
-                profiles::protect(tx, &By::operator(), id, false).map(drop)
-            })
-            .await
-        }
-        UserCommand::Verify { user, kind } => {
-            change(world, user, move |tx, id| {
-                profiles::verify(tx, &By::operator(), id, &kind).map(drop)
-            })
-            .await
-        }
-        UserCommand::Premium { user, kind } => {
-            change(world, user, move |tx, id| {
-                profiles::subscribe(tx, &By::operator(), id, &kind).map(drop)
-            })
-            .await
-        }
+        UserCommand::Protect { user } => protect(world, user, true).await,
+        UserCommand::Unprotect { user } => protect(world, user, false).await,
+        UserCommand::Verify { user, kind } => verify(world, user, kind).await,
+        UserCommand::Premium { user, kind } => premium(world, user, kind).await,
         UserCommand::Affiliate { user, affiliation } => {
             change(world, user, move |tx, id| affiliation.apply(tx, id)).await
         }
-        UserCommand::Unaffiliate { user } => {
-            change(world, user, |tx, id| {
-                profiles::affiliate(tx, &By::operator(), id, None).map(drop)
-            })
-            .await
-        }
-        UserCommand::Withhold { user, countries } => {
-            change(world, user, move |tx, id| {
-                withholding::user(tx, id, &countries).map(drop)
-            })
-            .await
-        }
-        UserCommand::Subscribe { user, author, end } => {
-            change(world, user, move |tx, id| {
-                let author = find::user(tx, &author)?.id;
-                let act = if end {
-                    subscriptions::end
-                } else {
-                    subscriptions::begin
-                };
-                act(tx, id, author).map(drop)
-            })
-            .await
-        }
+        UserCommand::Unaffiliate { user } => unaffiliate(world, user).await,
+        UserCommand::Withhold { user, countries } => withhold(world, user, countries).await,
+        UserCommand::Subscribe { user, author, end } => subscribe(world, user, author, end).await,
         UserCommand::NoteWriter { switch, user } => notes::writer(world, user, switch).await,
         UserCommand::Delete { user } => delete(world, user).await,
     }
+}
+
+async fn restore(world: &World, user: String) -> Result<Value, Stop> {
+    let restored = world.store.write(move |tx| {
+        let found = find::anyone(tx, &user)?;
+        users::restore(tx, found.id)
+    });
+    restored.await.map(|user| speak(&user))
+}
+
+async fn protect(world: &World, user: String, on: bool) -> Result<Value, Stop> {
+    change(world, user, move |tx, id| {
+        profiles::protect(tx, &By::operator(), id, on).map(drop)
+    })
+    .await
+}
+
+async fn verify(world: &World, user: String, kind: String) -> Result<Value, Stop> {
+    change(world, user, move |tx, id| {
+        profiles::verify(tx, &By::operator(), id, &kind).map(drop)
+    })
+    .await
+}
+
+async fn premium(world: &World, user: String, kind: String) -> Result<Value, Stop> {
+    change(world, user, move |tx, id| {
+        profiles::subscribe(tx, &By::operator(), id, &kind).map(drop)
+    })
+    .await
+}
+
+async fn unaffiliate(world: &World, user: String) -> Result<Value, Stop> {
+    change(world, user, |tx, id| {
+        profiles::affiliate(tx, &By::operator(), id, None).map(drop)
+    })
+    .await
+}
+
+async fn withhold(world: &World, user: String, countries: Vec<String>) -> Result<Value, Stop> {
+    change(world, user, move |tx, id| {
+        withholding::user(tx, id, &countries).map(drop)
+    })
+    .await
+}
+
+async fn subscribe(world: &World, user: String, author: String, end: bool) -> Result<Value, Stop> {
+    let act = if end {
+        subscriptions::end
+    } else {
+        subscriptions::begin
+    };
+    change(world, user, move |tx, id| {
+        let author = find::user(tx, &author)?.id;
+        act(tx, id, author).map(drop)
+    })
+    .await
 }
 
 async fn create(world: &World, new: NewUser) -> Result<Value, Stop> {

@@ -153,10 +153,7 @@ impl Settings {
             audit_retention: reader.span("observe.audit_retention"),
             timestamp_skew: reader.span("auth.oauth1_timestamp_skew"),
             access_ttl: reader.span("auth.oauth2_access_ttl"),
-            rate_limits: reader
-                .text("limits.rate_limits")
-                .and_then(parse::rate_limits)
-                .unwrap_or(RateLimits::Table),
+            rate_limits: reader.rate_limits(),
             body_max: reader
                 .text("limits.body_max")
                 .and_then(parse::size)
@@ -298,6 +295,12 @@ impl<'a> Reader<'a> {
             shutdown_grace: self.span("listen.shutdown_grace"),
             ..edge::Limits::default()
         })
+    }
+
+    fn rate_limits(&self) -> RateLimits {
+        self.text("limits.rate_limits")
+            .and_then(parse::rate_limits)
+            .unwrap_or(RateLimits::Table)
     }
 
     fn registration(&self) -> Registration {

@@ -17,6 +17,7 @@ fn id(made: &Value) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story")]
 fn a_post_is_tagged_with_a_place() {
     let server = shared();
     let author = person("traveller");

@@ -175,6 +175,7 @@ fn affiliates_carry_a_badge_and_are_listed_by_their_organization() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story")]
 fn an_operator_edits_marks_and_takes_back() {
     let (who, reader) = (person("who"), person("reader"));
     let fields = "description,location,url,name,username,verified_type,verified,protected,\

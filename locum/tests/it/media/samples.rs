@@ -70,6 +70,10 @@ fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, step)
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "a name is written as b\"moov\""
+)]
 fn boxed(name: &[u8; 4], inside: &[Vec<u8>]) -> Vec<u8> {
     let inside = inside.concat();
     let size = u32::try_from(inside.len() + 8).unwrap();
