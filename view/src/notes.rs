@@ -98,7 +98,7 @@ fn info(out: &mut Out, shown: &NoteShown) {
         .split(',')
         .filter(|tag| !tag.is_empty());
     out.member(Word::same("misleading_tags"), |out| {
-        out.array(tags, |out, tag| out.text(tag));
+        out.array(tags, Out::text);
     });
     out.member(Word::same("post_id"), |out| out.id(note.post_id.get()));
     out.member(Word::same("trustworthy_sources"), |out| {
@@ -111,26 +111,27 @@ fn info(out: &mut Out, shown: &NoteShown) {
 fn scoring(out: &mut Out, note: &Note) {
     out.member(Word::same("has_access"), |out| out.bool(true));
     out.member(Word::same("rating_counts_per_model"), |out| {
-        let counts = [
-            ("helpful_count", note.helpful),
-            ("not_helpful_count", note.not_helpful),
-        ];
-        out.array([counts], |out, counts| {
-            out.object(|out| {
-                out.member(Word::same("model_name"), |out| out.text("counts"));
-                out.member(Word::same("value"), |out| {
-                    out.object(|out| {
-                        out.member(Word::same("neutral_factor_bucket_counts"), |out| {
-                            out.object(|out| {
-                                for (name, count) in counts {
-                                    out.member(Word::same(name), |out| out.int(count));
-                                }
-                            });
-                        });
-                    });
-                });
+        out.array([note], |out, note| {
+            out.object(|out| model(out, note));
+        });
+    });
+}
+
+fn model(out: &mut Out, note: &Note) {
+    out.member(Word::same("model_name"), |out| out.text("counts"));
+    out.member(Word::same("value"), |out| {
+        out.object(|out| {
+            out.member(Word::same("neutral_factor_bucket_counts"), |out| {
+                out.object(|out| counts(out, note));
             });
         });
+    });
+}
+
+fn counts(out: &mut Out, note: &Note) {
+    out.member(Word::same("helpful_count"), |out| out.int(note.helpful));
+    out.member(Word::same("not_helpful_count"), |out| {
+        out.int(note.not_helpful)
     });
 }
 
