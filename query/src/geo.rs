@@ -1,0 +1,81 @@
+//! Places on the globe: circles, rectangles and what lies inside them.
+
+/// Longitude and latitude, in degrees.
+pub(crate) type Point = (f64, f64);
+
+const EARTH: f64 = 6_371_008.8;
+/// Metres of a mile.
+pub(crate) const MILE: f64 = 1_609.344;
+/// The longest radius and side, in metres.
+pub(crate) const LONGEST: f64 = 25.0 * MILE;
+
+/// A rectangle of longitudes and latitudes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "their names say it")]
+pub struct Area {
+    pub west: f64,
+    pub south: f64,
+    pub east: f64,
+    pub north: f64,
+}
+
+impl Area {
+    /// Whether its corners are on the globe and in order, and no side is longer than 25 miles.
+    pub(crate) fn is_sound(self) -> bool {
+        on_globe((self.west, self.south))
+            && on_globe((self.east, self.north))
+            && self.west < self.east
+            && self.south < self.north
+            && distance((self.west, self.south), (self.west, self.north)) <= LONGEST
+            && distance((self.west, self.south), (self.east, self.south)) <= LONGEST
+            && distance((self.west, self.north), (self.east, self.north)) <= LONGEST
+    }
+
+    pub(crate) fn holds(self, (lon, lat): Point) -> bool {
+        (self.west..=self.east).contains(&lon) && (self.south..=self.north).contains(&lat)
+    }
+
+    pub(crate) const fn corners(self) -> [Point; 4] {
+        [
+            (self.west, self.south),
+            (self.west, self.north),
+            (self.east, self.south),
+            (self.east, self.north),
+        ]
+    }
+}
+
+/// Whether there is such a point.
+pub(crate) fn on_globe((lon, lat): Point) -> bool {
+    (-180.0..=180.0).contains(&lon) && (-90.0..=90.0).contains(&lat)
+}
+
+/// Metres between two points.
+pub(crate) fn distance(one: Point, other: Point) -> f64 {
+    let (lat, other_lat) = (one.1.to_radians(), other.1.to_radians());
+    let half_lat = ((other_lat - lat) / 2.0).sin();
+    let half_lon = ((other.0 - one.0).to_radians() / 2.0).sin();
+    let chord = half_lat.mul_add(half_lat, lat.cos() * other_lat.cos() * half_lon * half_lon);
+    2.0 * EARTH * chord.sqrt().min(1.0).asin()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Area, MILE, distance};
+
+    #[test]
+    fn a_degree_of_latitude_is_sixty_nine_miles() {
+        let miles = distance((-105.0, 40.0), (-105.0, 41.0)) / MILE;
+        assert!((69.0..69.2).contains(&miles), "{miles}");
+        let area = |west, south, east, north| Area {
+            west,
+            south,
+            east,
+            north,
+        };
+        assert!(area(-105.3, 40.0, -105.1, 40.1).is_sound());
+        assert!(!area(-105.3, 40.0, -104.1, 40.1).is_sound());
+        assert!(!area(-105.1, 40.0, -105.3, 40.1).is_sound());
+        assert!(!area(-181.0, 40.0, -180.9, 40.1).is_sound());
+    }
+}

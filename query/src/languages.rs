@@ -1,0 +1,42 @@
+//! The language codes that `lang:` takes.
+
+/// A code's place in the list; two spellings of one language share it.
+pub(crate) type Language = u8;
+
+const CODES: [&str; 80] = [
+    "am", "ar", "hy", "eu", "bn", "bg", "ca", "hr", "cs", "da", "nl", "en", "et", "fi", "fr", "de",
+    "ka", "el", "gu", "iw", "hi", "hu", "in", "it", "ja", "kn", "ko", "lv", "lt", "ml", "mr", "no",
+    "fa", "pl", "pt", "ro", "ru", "sr", "zh-cn", "sk", "sl", "es", "sv", "ta", "te", "th", "zh-tw",
+    "tr", "uk", "ur", "vi", "bs", "my", "ckb", "ht", "is", "hi-latn", "km", "lo", "dv", "ne", "or",
+    "pa", "ps", "sd", "si", "cy", "tl", "bo", "ug", "und", "zh", "qam", "qct", "qht", "qme", "qst",
+    "zxx", "art", "af",
+];
+
+/// The language of a code, in any case; `he` is `iw` and `id` is `in`.
+pub(crate) fn language(code: &str) -> Option<Language> {
+    let code = match code {
+        "he" | "HE" => "iw",
+        "id" | "ID" => "in",
+        other => other,
+    };
+    let place = CODES
+        .iter()
+        .position(|known| known.eq_ignore_ascii_case(code))?;
+    Language::try_from(place + 1).ok()
+}
+
+/// The code of a language.
+pub(crate) fn code(language: Language) -> &'static str {
+    usize::from(language)
+        .checked_sub(1)
+        .and_then(|place| CODES.get(place))
+        .copied()
+        .unwrap_or("und")
+}
+
+/// Whether a post in one language is a post in another: `zh` is written in both scripts.
+pub(crate) fn same(asked: Language, posted: Language) -> bool {
+    asked == posted
+        || (code(asked).starts_with("zh") && code(posted) == "zh")
+        || (code(asked) == "zh" && code(posted).starts_with("zh"))
+}

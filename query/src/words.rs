@@ -1,0 +1,320 @@
+//! Text to words, as posts and queries are compared.
+//!
+//! A word is a run of letters, marks and digits; everything else parts words. Scripts that are
+//! written without spaces (Han, kana, Thai, Lao, Khmer, Burmese) give one word a character, so that
+//! a keyword in them is found anywhere inside a run. Each emoji is a word; variation selectors and
+//! joiners are dropped. Links in a text are not words of it. Case never counts; accents of Latin
+//! and Greek letters count for streams and are folded for search.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+use crate::facts::Reading;
+
+/// Fields that are compared word by word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "their names say it")]
+pub enum Field {
+    Text = 1,
+    Link,
+    Title,
+    Description,
+    Bio,
+    Name,
+    Location,
+    Place,
+    Entity,
+    Source,
+}
+
+const PRIME: u64 = 0x0000_0100_0000_01b3;
+const START: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// Words that say nothing by themselves.
+const STOP: [&str; 42] = [
+    "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
+    "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these",
+    "they", "this", "to", "was", "will", "with", "i", "you", "rt", "http", "https", "www", "com",
+    "have", "from",
+];
+
+pub(crate) fn is_stop(word: &str) -> bool {
+    STOP.contains(&word)
+}
+
+enum Class {
+    Word,
+    Alone,
+    Mark,
+    Dropped,
+    Gap,
+}
+
+fn class(letter: char) -> Class {
+    if letter.is_ascii() {
+        return if letter.is_ascii_alphanumeric() {
+            Class::Word
+        } else {
+            Class::Gap
+        };
+    }
+    match letter {
+        '\u{fe0e}' | '\u{fe0f}' | '\u{200c}' | '\u{200d}' => return Class::Dropped,
+        _ => {}
+    }
+    if is_combining_mark(letter) {
+        return Class::Mark;
+    }
+    if is_unspaced(letter) {
+        return if letter.is_alphanumeric() {
+            Class::Alone
+        } else {
+            Class::Gap
+        };
+    }
+    if is_emoji(letter) {
+        return Class::Alone;
+    }
+    if letter.is_alphanumeric() {
+        return Class::Word;
+    }
+    Class::Gap
+}
+
+const fn is_unspaced(letter: char) -> bool {
+    matches!(letter,
+        '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
+        | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}'
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
+        | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{323af}')
+}
+
+const fn is_emoji(letter: char) -> bool {
+    matches!(letter,
+        '©' | '®' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2190}'..='\u{21ff}'
+        | '\u{2300}'..='\u{23ff}' | '\u{2460}'..='\u{24ff}' | '\u{25a0}'..='\u{27bf}'
+        | '\u{2900}'..='\u{297f}' | '\u{2b00}'..='\u{2bff}' | '\u{3030}' | '\u{303d}'
+        | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1faff}')
+}
+
+/// Spreads a hash, so that its bits are as good as chance.
+pub(crate) const fn spread(hash: u64) -> u64 {
+    let hash = (hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    let hash = (hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    hash ^ (hash >> 32)
+}
+
+/// A feature of a post: something of a kind. Never 0.
+pub(crate) const fn feature(kind: u64, hash: u64) -> u64 {
+    spread(hash ^ kind.wrapping_mul(0x9e37_79b9_7f4a_7c15)) | 1
+}
+
+/// The feature "this field holds this word".
+#[expect(clippy::as_conversions, reason = "a fieldless enum's number")]
+pub(crate) const fn word_in(field: Field, word: u64) -> u64 {
+    feature(field as u64, word)
+}
+
+/// Text in lower case and composed form: how queries keep and print it.
+pub(crate) fn lower(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    text.nfc()
+        .flat_map(char::to_lowercase)
+        .map(|letter| if letter == 'ς' { 'σ' } else { letter })
+        .nfc()
+        .collect()
+}
+
+fn hash_bytes(text: &str) -> u64 {
+    text.bytes().fold(START, |hash, byte| {
+        (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(PRIME)
+    })
+}
+
+/// The hash of a whole text, in any case.
+pub(crate) fn hash(text: &str, reading: Reading) -> u64 {
+    if text.is_ascii() {
+        return hash_bytes(text);
+    }
+    let plain: String = lower(text)
+        .chars()
+        .filter(|letter| !matches!(class(*letter), Class::Dropped))
+        .collect();
+    match reading {
+        Reading::Stream => hash_bytes(&plain),
+        Reading::Search => hash_bytes(&folded(&plain)),
+    }
+}
+
+/// Latin and Greek letters without their accents.
+fn folded(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut western = false;
+    for letter in text.nfd() {
+        match letter {
+            '\u{300}'..='\u{36f}' if western => {}
+            'ß' => plain.push_str("ss"),
+            'æ' => plain.push_str("ae"),
+            'œ' => plain.push_str("oe"),
+            'ø' => plain.push('o'),
+            'ł' => plain.push('l'),
+            'đ' | 'ð' => plain.push('d'),
+            'þ' => plain.push_str("th"),
+            'ı' => plain.push('i'),
+            other => {
+                western = other < '\u{400}';
+                plain.push(other);
+            }
+        }
+    }
+    plain.nfc().collect()
+}
+
+/// The words that a field is asked for, hashed, in their order.
+pub(crate) fn words(field: Field, text: &str, reading: Reading) -> Box<[u64]> {
+    let mut found = Vec::new();
+    each_word(text, reading, field != Field::Text, |word| found.push(word));
+    found.into_boxed_slice()
+}
+
+/// Calls with each word of a text, hashed; `links` says whether words inside links count.
+pub(crate) fn each_word(text: &str, reading: Reading, links: bool, mut call: impl FnMut(u64)) {
+    let mut open: Option<Open> = None;
+    let mut letters = text.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match class(letter) {
+            Class::Word => match &mut open {
+                Some(word) if !word.alone => word.take(letter),
+                _ => {
+                    finish(open.take(), at, text, reading, &mut call);
+                    open = Some(Open::new(at, letter, false));
+                }
+            },
+            Class::Alone => {
+                finish(open.take(), at, text, reading, &mut call);
+                open = Some(Open::new(at, letter, true));
+            }
+            Class::Mark | Class::Dropped => {
+                if let Some(word) = &mut open {
+                    word.take(letter);
+                }
+            }
+            Class::Gap => {
+                let Some(word) = open.take() else { continue };
+                if letter == ':' && !links && is_link(text, word.start, at) {
+                    letters
+                        .by_ref()
+                        .find(|(_, letter)| letter.is_whitespace() || !letter.is_ascii());
+                } else {
+                    finish(Some(word), at, text, reading, &mut call);
+                }
+            }
+        }
+    }
+    finish(open, text.len(), text, reading, &mut call);
+}
+
+struct Open {
+    start: usize,
+    hash: u64,
+    ascii: bool,
+    alone: bool,
+}
+
+impl Open {
+    fn new(start: usize, letter: char, alone: bool) -> Self {
+        let mut word = Self {
+            start,
+            hash: START,
+            ascii: true,
+            alone,
+        };
+        word.take(letter);
+        word
+    }
+
+    fn take(&mut self, letter: char) {
+        if let Ok(byte) = u8::try_from(letter)
+            && byte.is_ascii()
+        {
+            self.hash = (self.hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(PRIME);
+        } else {
+            self.ascii = false;
+        }
+    }
+}
+
+fn finish(
+    open: Option<Open>,
+    end: usize,
+    text: &str,
+    reading: Reading,
+    call: &mut impl FnMut(u64),
+) {
+    let Some(word) = open else { return };
+    if word.ascii {
+        call(word.hash);
+    } else if let Some(letters) = text.get(word.start..end) {
+        call(hash(letters, reading));
+    }
+}
+
+fn is_link(text: &str, start: usize, end: usize) -> bool {
+    let scheme = text.get(start..end).unwrap_or_default();
+    (scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http"))
+        && text.get(end..).is_some_and(|rest| rest.starts_with("://"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Field, hash, lower};
+    use crate::facts::Reading::{self, Search, Stream};
+
+    fn words(text: &str, reading: Reading) -> Box<[u64]> {
+        super::words(Field::Text, text, reading)
+    }
+
+    fn said(text: &str) -> Box<[u64]> {
+        words(text, Stream)
+    }
+
+    #[test]
+    fn punctuation_symbols_and_scripts_part_words() {
+        let of = |list: &[&str]| {
+            list.iter()
+                .map(|word| hash(word, Stream))
+                .collect::<Box<[_]>>()
+        };
+        assert_eq!(
+            said("Coca-Cola, gnip's!"),
+            of(&["coca", "cola", "gnip", "s"])
+        );
+        assert_eq!(
+            said("iPhone東京タワー"),
+            of(&["iphone", "東", "京", "タ", "ワ", "ー"])
+        );
+        assert_eq!(said("so😀😀cool ❤️"), of(&["so", "😀", "😀", "cool", "❤"]));
+        assert_eq!(said("ภาษา กำ"), of(&["ภ", "า", "ษ", "า", "ก", "ำ"]));
+        assert_eq!(said("see https://t.co/a?b=c now"), of(&["see", "now"]));
+        assert_eq!(said("http: x"), of(&["http", "x"]));
+        assert_eq!(said("한국어를 배우다"), of(&["한국어를", "배우다"]));
+        assert_eq!(said("@user_name #tag"), of(&["user", "name", "tag"]));
+        assert_eq!(said("--- \u{301} "), of(&[]));
+    }
+
+    #[test]
+    fn case_never_counts_and_accents_count_for_streams() {
+        assert_eq!(said("ÉCOLE"), said("e\u{301}cole"));
+        assert_ne!(said("école"), said("ecole"));
+        assert_eq!(
+            words("Ærøskøbing CAFÉ", Search),
+            words("aeroskobing cafe", Search)
+        );
+        assert_eq!(words("Καφές", Search), words("ΚΑΦΕΣ", Search));
+        assert_ne!(words("й", Search), words("и", Search));
+        assert_ne!(words("が", Search), words("か", Search));
+        assert_eq!(lower("Straße İ"), "straße i\u{307}");
+    }
+}
