@@ -1,0 +1,42 @@
+"""What the tours share: people of their own, and small real files."""
+
+import dataclasses
+import random
+import struct
+import zlib
+
+
+@dataclasses.dataclass
+class Person:
+    id: str
+    username: str
+    access_token: str
+    access_token_secret: str
+    user_token: str
+
+
+def person(server, username, *more):
+    """A new account with an OAuth 1.0a and an OAuth 2.0 token of the demo app."""
+    made = server.cli("user", "create", username, "--password", "a long password", *more)
+    mint = ["token", "mint", "--app", server.env["API_KEY"], "--user", made["id"]]
+    first, second = server.cli(*mint, "--oauth1"), server.cli(*mint)
+    return Person(made["id"], username, first["access_token"], first["access_token_secret"], second["token"])
+
+
+def png(width, height):
+    """A picture of noise, which does not get smaller when it is packed."""
+    noise = random.Random(width * height)
+    rows = b"".join(b"\0" + noise.randbytes(3 * width) for _ in range(height))
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b"")
+
+
+def gif():
+    """Two frames of one pixel."""
+    head = b"GIF89a\1\0\1\0\x80\0\0" + b"\0\0\0" + b"\xff\xff\xff"
+    frame = b"\x21\xf9\4\0\x0a\0\0\0" + b"\x2c\0\0\0\0\1\0\1\0\0\2\2%b\1\0"
+    return head + frame % b"\x44" + frame % b"\x4c" + b"\x3b"
