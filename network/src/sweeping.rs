@@ -68,6 +68,10 @@ const SWEEPS: &[(&str, Sweep)] = &[
         let before = tx.now().plus_ms(kept.log_ms.saturating_neg());
         log::prune(tx, before, BATCH)
     }),
+    ("topics", |tx, _, _| crate::topics::prune(tx, BATCH / 4)),
+    ("posts read", |tx, _, wall| {
+        crate::reads::prune(tx, wall, BATCH)
+    }),
     ("audit", |tx, kept, _| {
         let before = tx.now().plus_ms(kept.audit_ms.saturating_neg());
         audit::prune(tx, before, BATCH)

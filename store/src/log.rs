@@ -118,7 +118,9 @@ pub fn count(tx: &mut Tx<'_>) -> Result<i64, Fault> {
         .unwrap_or(0))
 }
 
-fn highest(tx: &mut Tx<'_>) -> Result<i64, Fault> {
+/// The place of the newest entry that is committed, whether or not it can be read yet; 0 when
+/// there is none.
+pub fn highest(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     Ok(tx
         .row("SELECT MAX(seq) FROM event", &[], |row| row.opt_int(0))?
         .flatten()

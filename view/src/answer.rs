@@ -39,6 +39,8 @@ pub struct Answer {
     pub errors: Vec<Refusal>,
     /// How many things are in `data`.
     pub count: usize,
+    /// The posts in `data`.
+    pub posts: Vec<PostId>,
     /// The highest id of the posts in `data`.
     pub newest: Option<PostId>,
     /// The lowest.
@@ -297,6 +299,7 @@ fn spoken_posts<'w>(
         includes: includes.speak(&mut errors),
         errors,
         count: shown.len(),
+        posts: shown.iter().map(|post| post.id).collect(),
         newest: shown.iter().map(|post| post.id).max(),
         oldest: shown.iter().map(|post| post.id).min(),
     }
@@ -356,6 +359,7 @@ fn spoken_users<'w>(
         includes: includes.speak(&mut errors),
         errors,
         count: shown.len(),
+        posts: Vec::new(),
         newest: None,
         oldest: None,
     }

@@ -1,6 +1,36 @@
-//! News stories: their fields.
+//! News stories: their fields, and answers of them.
 
-use crate::shown::{Json, Member, Shown};
+use base::Word;
+use store::stories::Told;
+
+use crate::out::Out;
+use crate::shown::{Json, Member, Shown, Write};
+use crate::{Answer, Object, Spoken, Wants};
+
+/// A page of stories, in their order.
+pub fn stories(page: &[Told], wants: &Wants, spoken: Spoken) -> Answer {
+    let mask = wants.of_included(Object::News);
+    let mut out = Out::new(spoken, page.len() * 1024);
+    if !page.is_empty() {
+        out.array(page, |out, told| {
+            out.record(FIELDS, mask, |out, write| {
+                if let Write::News(write) = write {
+                    write(out, told);
+                }
+            });
+        });
+    }
+    Answer {
+        data: out.finish(),
+        count: page.len(),
+        ..Answer::default()
+    }
+}
+
+/// One story that was asked for; `data` is an object.
+pub fn story(told: &Told, wants: &Wants, spoken: Spoken) -> Answer {
+    stories(std::slice::from_ref(told), wants, spoken).single()
+}
 
 const TEXTS: Json = Json::List(&Json::Text);
 
@@ -23,18 +53,55 @@ const CONTEXTS: &[Member] = &[
 const CLUSTER_POST: Json = Json::Object(&[Member::new("post_id", Json::Id)]);
 
 pub(crate) const FIELDS: &[Shown] = &[
-    Shown::always("id", Json::Id, "Id of the story.").tweet("rest_id"),
-    Shown::always("name", Json::Text, "Its headline."),
-    Shown::asked("category", Json::Text, "Its category."),
+    Shown::always("id", Json::Id, "Id of the story.")
+        .tweet("rest_id")
+        .news(|out, told| out.id(told.id)),
+    Shown::always("name", Json::Text, "Its headline.").news(|out, told| out.text(&told.name)),
+    Shown::asked("category", Json::Text, "Its category.")
+        .news(|out, told| out.text(&told.category)),
     Shown::asked(
         "cluster_posts_results",
         Json::List(&CLUSTER_POST),
         "Posts that it is made from.",
-    ),
-    Shown::asked("contexts", Json::Object(CONTEXTS), "What it is about."),
-    Shown::asked("disclaimer", Json::Text, "A word of caution."),
-    Shown::asked("hook", Json::Text, "Its first sentence."),
-    Shown::asked("keywords", TEXTS, "Its keywords."),
-    Shown::asked("summary", Json::Text, "What happened."),
-    Shown::asked("updated_at", Json::Time, "When it last changed.").tweet("last_updated_at_ms"),
+    )
+    .news(|out, told| {
+        out.array(&told.post_ids, |out, id| {
+            out.object(|out| out.member(Word::same("post_id"), |out| out.id(id.get())));
+        });
+    }),
+    Shown::asked("contexts", Json::Object(CONTEXTS), "What it is about.").news(contexts),
+    Shown::asked("disclaimer", Json::Text, "A word of caution.")
+        .news(|out, told| out.text(&told.disclaimer)),
+    Shown::asked("hook", Json::Text, "Its first sentence.").news(|out, told| out.text(&told.hook)),
+    Shown::asked("keywords", TEXTS, "Its keywords.").news(|out, told| names(out, &told.keywords)),
+    Shown::asked("summary", Json::Text, "What happened.").news(|out, told| out.text(&told.summary)),
+    Shown::asked("updated_at", Json::Time, "When it last changed.")
+        .tweet("last_updated_at_ms")
+        .news(|out, told| out.time(told.updated_at)),
 ];
+
+fn names(out: &mut Out, names: &[String]) {
+    out.array(names, |out, name| out.text(name));
+}
+
+/// What no post tells is left out: nobody names events, organizations, places, products or teams.
+fn contexts(out: &mut Out, told: &Told) {
+    let list = |out: &mut Out, name: &'static str, all: &[String]| {
+        if !all.is_empty() {
+            out.member(Word::same(name), |out| names(out, all));
+        }
+    };
+    out.object(|out| {
+        list(out, "topics", &told.topics);
+        if !told.people.is_empty() {
+            out.member(Word::same("entities"), |out| {
+                out.object(|out| list(out, "people", &told.people));
+            });
+        }
+        if !told.tickers.is_empty() {
+            out.member(Word::same("finance"), |out| {
+                out.object(|out| list(out, "tickers", &told.tickers));
+            });
+        }
+    });
+}

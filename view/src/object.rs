@@ -4,7 +4,8 @@ use base::Word;
 
 use crate::shown::{Expansion, Shown, When};
 use crate::{
-    communities, lists, media, messages, news, notes, others, places, polls, posts, spaces, users,
+    communities, lists, media, messages, news, notes, others, places, polls, posts, spaces, trends,
+    usage, users,
 };
 
 /// A kind of object.
@@ -168,9 +169,9 @@ impl Object {
             Self::Community => communities::FIELDS,
             Self::News => news::FIELDS,
             Self::Note => notes::FIELDS,
-            Self::Trend => others::TREND_FIELDS,
-            Self::PersonalizedTrend => others::PERSONALIZED_TREND_FIELDS,
-            Self::Usage => others::USAGE_FIELDS,
+            Self::Trend => trends::TREND_FIELDS,
+            Self::PersonalizedTrend => trends::PERSONALIZED_TREND_FIELDS,
+            Self::Usage => usage::USAGE_FIELDS,
             Self::Connection => others::CONNECTION_FIELDS,
             Self::ComplianceJob => others::COMPLIANCE_JOB_FIELDS,
             Self::RulesCount => others::RULES_COUNT_FIELDS,

@@ -1,55 +1,7 @@
-//! What is neither posted nor written: trends, consumption, connections, jobs, counts, likes.
+//! What is neither posted nor written: connections, jobs, counts, likes.
 
 use crate::Object;
 use crate::shown::{Expansion, Json, Member, Shown};
-
-pub(crate) const TREND_FIELDS: &[Shown] = &[
-    Shown::always("trend_name", Json::Text, "Its name."),
-    // The newer generation kept this name.
-    Shown::always("tweet_count", Json::Int, "Posts about it."),
-];
-
-pub(crate) const PERSONALIZED_TREND_FIELDS: &[Shown] = &[
-    Shown::always("trend_name", Json::Text, "Its name."),
-    Shown::always("category", Json::Text, "Its category."),
-    Shown::always("post_count", Json::Text, "Posts about it, in words."),
-    Shown::always("trending_since", Json::Text, "Since when, in words."),
-];
-
-const DAY: Json = Json::Object(&[
-    Member::new("date", Json::Time),
-    Member::new("usage", Json::Int),
-]);
-
-const APP_DAYS: Json = Json::Object(&[
-    Member::new("client_app_id", Json::Id),
-    Member::new("usage", Json::List(&DAY)),
-    Member::new("usage_result_count", Json::Int),
-]);
-
-pub(crate) const USAGE_FIELDS: &[Shown] = &[
-    Shown::always(
-        "cap_reset_day",
-        Json::Int,
-        "Day of the month on which counting starts anew.",
-    ),
-    Shown::always(
-        "daily_client_app_usage",
-        Json::List(&APP_DAYS),
-        "Posts a day by app.",
-    ),
-    Shown::always(
-        "daily_project_usage",
-        Json::Object(&[
-            Member::new("project_id", Json::Id),
-            Member::new("usage", Json::List(&DAY)),
-        ]),
-        "Posts a day.",
-    ),
-    Shown::always("project_cap", Json::Int, "The most in a month."),
-    Shown::always("project_id", Json::Id, "Id of the project."),
-    Shown::always("project_usage", Json::Int, "Posts this month."),
-];
 
 pub(crate) const CONNECTION_FIELDS: &[Shown] = &[
     Shown::always("id", Json::Text, "Id of the connection."),

@@ -5,6 +5,7 @@ use store::communities::Community;
 use store::lists::List;
 use store::places::Place;
 use store::spaces::Topic;
+use store::stories::Told;
 
 use crate::Object;
 use crate::media::MediaFacts;
@@ -13,6 +14,8 @@ use crate::out::Out;
 use crate::polls::PollFacts;
 use crate::posts::PostFacts;
 use crate::spaces::SpaceFacts;
+use crate::trends::TrendFacts;
+use crate::usage::UsageShown;
 use crate::users::UserFacts;
 use crate::world::Target;
 
@@ -101,6 +104,9 @@ pub(crate) enum Write {
     Place(fn(&mut Out, &Place)),
     Community(fn(&mut Out, &Community)),
     Note(fn(&mut Out, &NoteShown)),
+    News(fn(&mut Out, &Told)),
+    Trend(fn(&mut Out, TrendFacts<'_>)),
+    Usage(fn(&mut Out, &UsageShown)),
     /// Accepted; this platform has no such facts.
     Never,
 }
@@ -186,6 +192,21 @@ impl Shown {
 
     pub(crate) const fn note(self, write: fn(&mut Out, &NoteShown)) -> Self {
         let write = Write::Note(write);
+        Self { write, ..self }
+    }
+
+    pub(crate) const fn news(self, write: fn(&mut Out, &Told)) -> Self {
+        let write = Write::News(write);
+        Self { write, ..self }
+    }
+
+    pub(crate) const fn trend(self, write: fn(&mut Out, TrendFacts<'_>)) -> Self {
+        let write = Write::Trend(write);
+        Self { write, ..self }
+    }
+
+    pub(crate) const fn usage(self, write: fn(&mut Out, &UsageShown)) -> Self {
+        let write = Write::Usage(write);
         Self { write, ..self }
     }
 }

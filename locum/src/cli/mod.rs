@@ -58,6 +58,7 @@ fn act(common: &Common, verb: Verb) -> Result<ExitCode, Exit> {
         Verb::Poll(verb) => command::ask(common, command::Command::Poll(verb))?,
         Verb::Community(verb) => command::ask(common, command::Command::Community(verb))?,
         Verb::Note(verb) => command::ask(common, command::Command::Note(verb))?,
+        Verb::News(verb) => command::ask(common, command::Command::News(verb))?,
         Verb::Place(verb) => command::ask(common, command::Command::Place(verb))?,
         Verb::App(verb) => command::ask(common, command::Command::App(verb))?,
         Verb::Token(verb) => command::ask(common, command::Command::Token(verb))?,

@@ -7,8 +7,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::common::Flag;
 use crate::command::{
     AppCommand, AuditCommand, Backup, CommunityCommand, Export, FollowCommand, ImportCommand,
-    Invite, KeysCommand, NoteCommand, PlaceCommand, PollCommand, PostCommand, SignCommand,
-    SpaceCommand, TokenCommand, UserCommand,
+    Invite, KeysCommand, NewsCommand, NoteCommand, PlaceCommand, PollCommand, PostCommand,
+    SignCommand, SpaceCommand, TokenCommand, UserCommand,
 };
 
 /// What may be asked.
@@ -40,6 +40,9 @@ pub(crate) enum Verb {
     /// Community notes
     #[command(subcommand)]
     Note(NoteCommand),
+    /// News
+    #[command(subcommand)]
+    News(NewsCommand),
     /// Places
     #[command(subcommand)]
     Place(PlaceCommand),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use store::recount;
 
 use super::{
-    Command, apps, audit, backup, communities, export, follows, import, invite, keys, notes,
+    Command, apps, audit, backup, communities, export, follows, import, invite, keys, news, notes,
     places, polls, posts, sign, spaces, tokens, users,
 };
 use crate::exit::{Exit, words};
@@ -34,6 +34,7 @@ pub(crate) async fn execute(world: &World, command: Command) -> Result<Value, St
         Command::Poll(command) => polls::execute(world, command).await,
         Command::Community(command) => communities::execute(world, command).await,
         Command::Note(command) => notes::execute(world, command).await,
+        Command::News(command) => news::execute(world, command).await,
         Command::Place(command) => places::execute(world, command).await,
         Command::App(command) => apps::execute(world, command).await,
         Command::Token(command) => tokens::execute(world, command).await,

@@ -14,6 +14,7 @@ mod follows;
 mod import;
 mod invite;
 mod keys;
+pub(crate) mod news;
 mod notes;
 mod places;
 mod polls;
@@ -37,6 +38,7 @@ pub(crate) use follows::FollowCommand;
 pub(crate) use import::ImportCommand;
 pub(crate) use invite::Invite;
 pub(crate) use keys::KeysCommand;
+pub(crate) use news::NewsCommand;
 pub(crate) use notes::NoteCommand;
 pub(crate) use places::PlaceCommand;
 pub(crate) use polls::PollCommand;
@@ -68,6 +70,8 @@ pub(crate) enum Command {
     Community(CommunityCommand),
     /// Community notes.
     Note(NoteCommand),
+    /// News.
+    News(NewsCommand),
     /// Places.
     Place(PlaceCommand),
     /// Applications.
@@ -104,6 +108,7 @@ impl Command {
             Self::Poll(_) => "poll",
             Self::Community(_) => "community",
             Self::Note(_) => "note",
+            Self::News(_) => "news",
             Self::Place(_) => "place",
             Self::App(_) => "app",
             Self::Token(_) => "token",
@@ -130,6 +135,7 @@ impl Command {
             | Self::Poll(_)
             | Self::Community(_)
             | Self::Note(_)
+            | Self::News(_)
             | Self::Place(_)
             | Self::App(_)
             | Self::Follow(_)

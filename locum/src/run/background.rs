@@ -10,6 +10,7 @@ use network::letters::{self, Mailer};
 use network::sweeping::{Kept, sweep};
 use web::uploads::Uploads;
 
+use crate::command::news;
 use crate::config::Settings;
 use crate::world::World;
 
@@ -44,6 +45,37 @@ async fn close_some(world: &World) -> Result<usize, Stop> {
     }
     let close = |tx: &mut store::Tx<'_>| Ok(network::polls::close_ended(tx, POLLS)?);
     world.store.write(close).await
+}
+
+/// How often the log is looked at for what people write about.
+const TOPICS_EACH: Duration = Duration::from_secs(1);
+/// Looks after which trends and stories are worked out anew when something was written: the more
+/// that is written, the longer that takes.
+const LOOKS: u32 = 5;
+/// The same when nothing was: what was new is not, an hour later.
+const IDLE_LOOKS: u32 = 300;
+
+/// Keeps topics, trends and news up to date, until the signal to stop. Of several nodes one reads
+/// each part of the log.
+pub(super) async fn follow_topics(world: World, shutdown: Shutdown) {
+    let (mut looks, mut something) = (0, true);
+    while !shutdown.is_triggered() {
+        let _early = tokio::time::timeout(TOPICS_EACH, shutdown.triggered()).await;
+        if shutdown.is_triggered() {
+            return;
+        }
+        looks += 1;
+        match news::follow(&world).await {
+            Ok(more) => something |= more,
+            Err(stop) => tracing::warn!(?stop, "topics were not counted; it is tried again"),
+        }
+        if something && looks >= LOOKS || looks >= IDLE_LOOKS {
+            (looks, something) = (0, false);
+            if let Err(stop) = news::refresh(&world).await {
+                tracing::warn!(?stop, "trends were not worked out; it is tried again");
+            }
+        }
+    }
 }
 
 /// Sweeps each minute until the signal to stop.

@@ -82,6 +82,7 @@ async fn live(
             background::keep(world.clone(), doors.uploads(), shutdown.clone()),
             background::send(world.clone(), mailer, shutdown.clone()),
             background::close_polls(world.clone(), shutdown.clone()),
+            background::follow_topics(world.clone(), shutdown.clone()),
             doors.look_at_uploads(&shutdown),
             doors.keep_up(&shutdown),
             doors.note_usage(&shutdown),

@@ -154,7 +154,7 @@ mod tests {
         let opinion = "I think this is awful and you should feel ashamed!";
         assert_eq!(score(claim), 1000 * 7 / 8);
         assert_eq!(bucket(score(claim)), "High");
-        assert_eq!(score(opinion), 1000 / 11);
+        assert_eq!(score(opinion), 1000 / 13);
         assert_eq!(bucket(score(opinion)), "Low");
         assert_eq!(score(""), 500);
         assert_eq!(bucket(500), "Medium");

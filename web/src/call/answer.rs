@@ -49,6 +49,9 @@ impl Call {
         answer: &Answer,
         meta: Option<Map<String, Json>>,
     ) -> Result<Reply, Stop> {
+        if let Some(caller) = &self.caller {
+            self.home.reads.note(caller.app_id, &answer.posts);
+        }
         let base = &self.home.problem_base;
         let errors = answer
             .errors

@@ -65,6 +65,8 @@ pub struct Home {
     pub limiter: Arc<crate::limits::Limiter>,
     /// What apps called.
     pub usage: network::usage::Usage,
+    /// Which posts apps were given.
+    pub reads: network::reads::Reads,
     /// How often apps asked for their bearer token.
     pub bearers: crate::limits::Limiter,
     /// The maker of page tokens.
@@ -134,6 +136,14 @@ impl Call {
     pub fn path_id<K>(&self, name: &str) -> Result<Id<K>, Stop> {
         match self.given(name)?.value {
             Value::Id(id) => Ok(Id::new(id)),
+            _ => Err(misdeclared(name)),
+        }
+    }
+
+    /// A path parameter that is a whole number.
+    pub fn path_int(&self, name: &str) -> Result<i64, Stop> {
+        match self.given(name)?.value {
+            Value::Int(number) => Ok(number),
             _ => Err(misdeclared(name)),
         }
     }

@@ -4,10 +4,12 @@ use view::Object;
 
 use super::shared::{READ, max_results, query};
 use crate::endpoint::{Endpoint, Kind, Param, quarter};
+use crate::v2;
 
 /// News, looked up and searched.
 pub static NEWS: &[Endpoint] = &[
     Endpoint::new("searchNews", "GET", "/2/news/search")
+        .act(v2::news::search)
         .about("News stories that match.")
         .permit("1A2", READ)
         .limits(&[quarter(200)], &[quarter(200)])
@@ -24,6 +26,7 @@ pub static NEWS: &[Endpoint] = &[
             NEWS_FIELDS,
         ]),
     Endpoint::new("getNews", "GET", "/2/news/{id}")
+        .act(v2::news::by_id)
         .about("The news story of this id.")
         .permit("1A2", READ)
         .limits(&[quarter(200)], &[quarter(200)])

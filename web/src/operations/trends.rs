@@ -5,10 +5,12 @@ use view::Object;
 
 use super::shared::{READ, object_fields};
 use crate::endpoint::{Endpoint, Kind, Param, day, quarter};
+use crate::v2;
 
 /// Trends of a place and of a user.
 pub static TRENDS: &[Endpoint] = &[
     Endpoint::new("getTrendsByWoeid", "GET", "/2/trends/by/woeid/{woeid}")
+        .act(v2::trends::of_place)
         .about("What trends in a place.")
         .permit("A2", Scopes::NONE)
         .limits(&[quarter(75)], &[quarter(75)])
@@ -30,6 +32,7 @@ pub static TRENDS: &[Endpoint] = &[
         "GET",
         "/2/users/personalized_trends",
     )
+    .act(v2::trends::personalized)
     .about("What trends for the authenticated user.")
     .permit("12", READ)
     .limits(&[quarter(200), day(200)], &[quarter(10), day(100)])

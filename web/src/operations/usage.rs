@@ -10,6 +10,7 @@ use crate::v2;
 /// Usage and self-description.
 pub static USAGE: &[Endpoint] = &[
     Endpoint::new("getUsage", "GET", "/2/usage/<posts>")
+        .act(v2::usage::posts)
         .about("How many posts the app has read, day by day.")
         .permit("A", Scopes::NONE)
         .limits(&[quarter(50)], &[])

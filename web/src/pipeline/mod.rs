@@ -164,6 +164,7 @@ impl Server {
             rules: config.rules.clone(),
             limiter: Arc::clone(&limiter),
             usage: network::usage::Usage::default(),
+            reads: network::reads::Reads::default(),
             bearers: Limiter::new(config.rate_limits, config.rate_limit_keys),
             sealer: Sealer::new(&config.page_key)?,
             default_speech: config.default_vocabulary,
@@ -197,7 +198,8 @@ impl Server {
     /// Writes down what apps called since the last time.
     pub async fn note_usage(&self) -> Result<(), Stop> {
         let home = &self.shared.home;
-        home.usage.flush(&home.store).await
+        home.usage.flush(&home.store).await?;
+        home.reads.flush(&home.store).await
     }
 
     /// What turns uploads into media, where media are kept.

@@ -12,12 +12,15 @@ mod linked;
 pub(crate) mod lists;
 pub(crate) mod media;
 pub(crate) mod mutes;
+pub(crate) mod news;
 pub(crate) mod notes;
 pub(crate) mod people;
 pub(crate) mod posts;
 pub(crate) mod reposts;
 pub(crate) mod spaces;
 pub(crate) mod timelines;
+pub(crate) mod trends;
+pub(crate) mod usage;
 pub(crate) mod users;
 
 use base::{Scope, Stop, Word};

@@ -1,0 +1,229 @@
+//! News: stories made from posts, stories that operators write, and how they are found.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Ask, Person, encode, fresh, shared};
+
+fn person(name: &str) -> Person<'static> {
+    shared().person(name)
+}
+
+/// A word that no other test has.
+fn word(start: &str) -> String {
+    format!("{start}{}", fresh())
+}
+
+fn refresh() {
+    shared().cli(&["news", "refresh"]).well();
+}
+
+const FIELDS: &str = "news.fields=category,cluster_posts_results,contexts,disclaimer,hook,id,\
+                      keywords,name,summary,updated_at";
+
+#[track_caller]
+fn search(reader: &Person<'_>, query: &str, more: &str) -> Value {
+    let query = encode(query);
+    reader
+        .get(format!("/2/news/search?query={query}&{FIELDS}{more}"))
+        .is(200)
+}
+
+fn ids(page: &Value) -> Vec<&str> {
+    let found = page["data"].as_array().map(Vec::as_slice);
+    let found = found.unwrap_or_default().iter();
+    found.map(|one| one["id"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_story_is_made_from_what_several_write_about() {
+    let tag = word("Flood");
+    let [one, two, three, reader] = ["one", "two", "three", "reader"].map(person);
+    let hidden = shared().person_with("hidden", &["--protected"]);
+    let central = one.says(&format!(
+        "The river has left its bed near the old bridge. #{tag} @{}",
+        two.username
+    ));
+    refresh();
+    assert_eq!(ids(&search(&reader, &tag, "")), [""; 0], "one is not many");
+    let second = two.says(&format!(
+        "The old bridge is closed, the river is too high #{tag} $RAIN https://example.com/river"
+    ));
+    two.says(&format!("Nothing to add #{tag}"));
+    let third = three.says(&format!("Our street by the river is under water #{tag}"));
+    let secret = hidden.says(&format!("Secret words about the river #{tag}"));
+    refresh();
+    let page = search(&reader, &tag.to_lowercase(), "");
+    assert_eq!(page["meta"], json!({ "result_count": 1 }));
+    let story = page["data"][0].clone();
+    let posts: Vec<&str> = story["cluster_posts_results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|post| post["post_id"].as_str().unwrap())
+        .collect();
+    assert_eq!(posts.len(), 3, "one an author: {story}");
+    for post in [&central, &second, &third] {
+        assert!(posts.contains(&post.as_str()), "{story}");
+    }
+    assert!(!posts.contains(&secret.as_str()));
+    assert_eq!(story["category"], "News");
+    assert_eq!(story["contexts"]["topics"], json!([tag.to_lowercase()]));
+    assert_eq!(story["contexts"]["finance"]["tickers"], json!(["RAIN"]));
+    assert_eq!(
+        story["contexts"]["entities"]["people"],
+        json!([two.username])
+    );
+    assert!(story["contexts"].get("sports").is_none());
+    let keywords = story["keywords"].as_array().unwrap();
+    assert!(keywords.contains(&json!("river")) && keywords.contains(&json!("bridge")));
+    let said = format!(
+        "{} {} {}",
+        story["name"].as_str().unwrap(),
+        story["hook"].as_str().unwrap(),
+        story["summary"].as_str().unwrap()
+    );
+    assert!(said.contains("The river has left its bed near the old bridge."));
+    assert!(said.contains("under water"));
+    assert!(
+        !said.contains("Secret") && !said.contains("https"),
+        "{said}"
+    );
+    assert!(story["disclaimer"].as_str().unwrap().contains("posts"));
+    // The same story in the older words.
+    let id = story["id"].as_str().unwrap();
+    let older = reader
+        .get(format!(
+            "/2/news/{id}?news.fields=name,summary,contexts,cluster_posts_results,last_updated_at_ms"
+        ))
+        .is(200);
+    assert_eq!(older["data"]["rest_id"], id);
+    assert_eq!(older["data"]["last_updated_at_ms"], story["updated_at"]);
+    let signed = reader.signed(Ask::get(format!("/2/news/{id}")));
+    assert_eq!(signed.is(200)["data"].as_object().unwrap().len(), 2);
+    // Nothing changes while nothing is written; a new voice takes part.
+    refresh();
+    assert_eq!(search(&reader, &tag, "")["data"][0], story);
+    let four = person("four");
+    let fourth = four.says(&format!("Also the bridge in the north #{tag}"));
+    refresh();
+    let page = search(&reader, &tag, "");
+    assert_eq!(ids(&page), [id], "still one story");
+    let cluster = page["data"][0]["cluster_posts_results"].clone();
+    assert!(
+        cluster
+            .as_array()
+            .unwrap()
+            .contains(&json!({ "post_id": fourth }))
+    );
+    // What nobody may see any more is gone at once, and with too few posts the story is.
+    three.delete(format!("/2/posts/{third}")).is(200);
+    let said = search(&reader, &tag, "")["data"][0].to_string();
+    assert!(
+        !said.contains("under water") && !said.contains(&third),
+        "{said}"
+    );
+    shared().cli(&["user", "suspend", &four.id]).well();
+    assert_eq!(ids(&search(&reader, &tag, "")), [""; 0]);
+    let gone = reader.get(format!("/2/news/{id}")).is(200);
+    assert_eq!(
+        gone["errors"][0]["detail"],
+        format!("Could not find news with id: [{id}].")
+    );
+}
+
+#[test]
+fn operators_write_publish_and_delete_stories() {
+    let (author, reader) = (person("author"), person("reader"));
+    let word = word("Comet");
+    let post = author.says(&format!("Look up tonight #Sky{word}"));
+    let create = [
+        "news",
+        "create",
+        &word,
+        "--category",
+        "Science",
+        "--hook",
+        "Look up",
+        "--summary",
+        "A comet passes by tonight",
+        "--disclaimer",
+        "Weather permitting",
+        "--post",
+        &post,
+    ];
+    let draft = shared().cli(&[&create[..], &["--draft"]].concat()).json();
+    let id = draft["id"].as_str().unwrap();
+    assert_eq!(draft["state"], "draft");
+    assert!(
+        reader
+            .get(format!("/2/news/{id}"))
+            .is(200)
+            .get("data")
+            .is_none()
+    );
+    assert_eq!(ids(&search(&reader, &word, "")), [""; 0]);
+    let published = shared().cli(&["news", "publish", id]).json();
+    assert_eq!(published["state"], "published");
+    shared().cli(&["news", "publish", id]).ends(1);
+    let page = search(&reader, &format!("comet {word} SCIENCE"), "");
+    assert_eq!(ids(&page), [id]);
+    let story = &page["data"][0];
+    assert_eq!(story["name"], word);
+    assert_eq!(story["summary"], "A comet passes by tonight");
+    assert_eq!(story["disclaimer"], "Weather permitting");
+    assert_eq!(story["cluster_posts_results"], json!([{ "post_id": post }]));
+    let hashtag = format!("sky{}", word.to_lowercase());
+    assert_eq!(story["contexts"]["topics"], json!([hashtag]));
+    // Later ones first, and so many of them.
+    let later = shared()
+        .cli(&["news", "create", &format!("{word} again")])
+        .json();
+    let later = later["id"].as_str().unwrap();
+    assert_eq!(ids(&search(&reader, &word, "")), [later, id]);
+    assert_eq!(ids(&search(&reader, &word, "&max_results=1")), [later]);
+    shared().cli(&["news", "delete", id]).well();
+    assert_eq!(ids(&search(&reader, &word, "")), [later]);
+    assert!(
+        reader
+            .get(format!("/2/news/{id}"))
+            .is(200)
+            .get("data")
+            .is_none()
+    );
+    shared().cli(&["news", "delete", id]).ends(1);
+    let secret = shared()
+        .person_with("secret", &["--protected"])
+        .says("Not for you");
+    for wrong in [
+        &["news", "create", " "][..],
+        &["news", "create", "Name", "--post", "17"],
+        &["news", "create", "Name", "--post", &secret],
+        &["news", "create", &"n".repeat(101)],
+        &["news", "publish", "17"],
+        &["news", "delete", "nothing"],
+    ] {
+        shared().cli(wrong).ends(1);
+    }
+}
+
+#[test]
+fn what_is_not_asked_rightly_is_refused() {
+    let reader = person("reader");
+    for path in [
+        "/2/news/search",
+        "/2/news/search?query=",
+        "/2/news/search?query=x&max_results=0",
+        "/2/news/search?query=x&max_results=101",
+        "/2/news/search?query=x&max_age_hours=721",
+        "/2/news/search?query=x&max_age_hours=0",
+        "/2/news/search?query=x&news.fields=color",
+        "/2/news/x",
+        "/2/news/1?news.fields=color",
+    ] {
+        reader.get(path).is_problem(400, "invalid-request");
+    }
+    let long = format!("/2/news/search?query={}", "x".repeat(2_049));
+    reader.get(long).is_problem(400, "invalid-request");
+    let nothing = reader.get("/2/news/search?query=%2B").is(200);
+    assert_eq!(nothing, json!({ "meta": { "result_count": 0 } }));
+}

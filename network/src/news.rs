@@ -1,0 +1,417 @@
+//! News: stories that the platform makes from posts about topics that rise, and stories that
+//! operators write.
+//!
+//! A story of the platform holds a topic and a choice of posts. Every word it shows is taken from
+//! those of them that everyone may see at the moment it is told, so that nothing outlives its post.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use base::refusal::Subject;
+use base::{Fault, PostId, Refusal, Stop, Time, UserId};
+use serde_json::json;
+use store::posts::Post;
+use store::stories::{self, State, Story, Told};
+use store::{Tx, log, topics as stored};
+
+use crate::topics::{self, public, sentences, telling, words};
+
+/// How far a topic must be above what is usual, in thousandths.
+const LIFT: i64 = 3_000;
+/// How many must write about it, and about how many of them a story tells at least.
+const AUTHORS: usize = 3;
+/// Posts about a topic that a story is chosen from: the newest.
+const LOOKED_AT: i64 = 200;
+/// Posts of a story.
+const POSTS: usize = 10;
+/// Topics that stories are made about at once.
+const STORIES: usize = 50;
+/// Letters of a headline.
+const NAME: usize = 100;
+/// Letters of a summary.
+const SUMMARY: usize = 1_000;
+/// Keywords, and names in each list of contexts.
+const NAMES: usize = 8;
+/// Words that a story is found by.
+const WORDS: usize = 200;
+const DISCLAIMER: &str =
+    "Put together from posts by a count of their words; nobody has checked it.";
+
+/// What an operator writes.
+#[derive(Clone, Debug, Default)]
+pub struct NewStory {
+    /// Its headline: 1–100 characters.
+    pub name: String,
+    /// Its category: at most 50.
+    pub category: String,
+    /// Its first sentence: at most 280.
+    pub hook: String,
+    /// What happened: at most 1,000.
+    pub summary: String,
+    /// A word of caution: at most 280.
+    pub disclaimer: String,
+    /// Posts that it is about: at most ten that everyone may see.
+    pub post_ids: Vec<PostId>,
+    /// Whether everyone sees it at once.
+    pub publish: bool,
+}
+
+/// Writes a story.
+pub fn create(tx: &mut Tx<'_>, new: &NewStory) -> Result<Story, Stop> {
+    let bounds = [
+        ("name", &new.name, NAME),
+        ("category", &new.category, 50),
+        ("hook", &new.hook, 280),
+        ("summary", &new.summary, SUMMARY),
+        ("disclaimer", &new.disclaimer, 280),
+    ];
+    for (name, text, most) in bounds {
+        if text.chars().count() > most {
+            let message = format!("The `{name}` of a story has at most {most} characters");
+            return Err(Refusal::invalid(name, text, message).into());
+        }
+    }
+    if new.name.trim().is_empty() {
+        return Err(Refusal::missing("name").into());
+    }
+    let found = public(tx, &new.post_ids)?;
+    let hidden = |id: &&PostId| !found.iter().any(|post| post.id == **id);
+    if let Some(id) = new.post_ids.iter().find(hidden) {
+        let message = format!("not everyone may see post [{id}]");
+        return Err(Refusal::invalid("post", id, message).into());
+    }
+    if found.len() > POSTS {
+        let message = format!("A story has at most {POSTS} posts");
+        return Err(Refusal::invalid("post", found.len(), message).into());
+    }
+    let now = tx.now();
+    let story = Story {
+        id: tx.next_id::<()>().get(),
+        topic: String::new(),
+        state: State::Draft,
+        name: new.name.trim().to_owned(),
+        category: new.category.clone(),
+        hook: new.hook.clone(),
+        summary: new.summary.clone(),
+        disclaimer: new.disclaimer.clone(),
+        post_ids: found.iter().map(|post| post.id).collect(),
+        created_at: now,
+        updated_at: now,
+    };
+    stories::put(tx, &story, &BTreeSet::new())?;
+    if new.publish {
+        return publish(tx, story.id);
+    }
+    Ok(story)
+}
+
+/// Shows a draft to everyone.
+pub fn publish(tx: &mut Tx<'_>, id: i64) -> Result<Story, Stop> {
+    let mut story = find(tx, id)?;
+    if story.state != State::Draft {
+        return Err(Refusal::forbidden("This story is published already.").into());
+    }
+    story.state = State::Published;
+    story.updated_at = tx.now();
+    let words = match tell(tx, &story)? {
+        Some(told) => found_by(&told),
+        None => BTreeSet::new(),
+    };
+    stories::put(tx, &story, &words)?;
+    announce(tx, &story)?;
+    Ok(story)
+}
+
+fn announce(tx: &mut Tx<'_>, story: &Story) -> Result<(), Fault> {
+    let body = json!({ "topic": story.topic }).to_string();
+    log::append(tx, "news.new", 0, story.id, &body)
+}
+
+/// Takes a story away. Of one that the platform made no other is made about its topic: it stays,
+/// without posts.
+pub fn delete(tx: &mut Tx<'_>, id: i64) -> Result<Story, Stop> {
+    let mut story = find(tx, id)?;
+    if story.topic.is_empty() {
+        story.state = State::Deleted;
+    }
+    story.post_ids.clear();
+    story.updated_at = tx.now();
+    stories::put(tx, &story, &BTreeSet::new())?;
+    log::append(tx, "news.delete", 0, id, "")?;
+    Ok(story)
+}
+
+/// The story with an id, a draft too.
+pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Story, Stop> {
+    let there = |story: &Story| story.state != State::Deleted && !is_withdrawn(story);
+    let story = stories::by_id(tx, id)?.filter(there);
+    story.ok_or_else(|| Refusal::NotFound(Subject::new("news", "id", id)).into())
+}
+
+fn is_withdrawn(story: &Story) -> bool {
+    !story.topic.is_empty() && story.post_ids.is_empty()
+}
+
+/// The published story with an id, as it is told.
+pub fn told(tx: &mut Tx<'_>, id: i64) -> Result<Option<Told>, Fault> {
+    match stories::by_id(tx, id)? {
+        Some(story) if story.state == State::Published => tell(tx, &story),
+        _ => Ok(None),
+    }
+}
+
+/// Stories that are looked at in one go.
+const BATCH: i64 = 100;
+/// Goes of one search.
+const GOES: usize = 5;
+
+/// The published stories that changed from a moment on and hold every word of a query, the latest
+/// change first.
+pub fn search(tx: &mut Tx<'_>, query: &str, from: Time, limit: usize) -> Result<Vec<Told>, Fault> {
+    let asked: BTreeSet<String> = words(query).collect();
+    // The longest word leaves the fewest candidates.
+    let Some(first) = asked.iter().max_by_key(|word| word.chars().count()) else {
+        return Ok(Vec::new());
+    };
+    let (mut found, mut below) = (Vec::new(), (Time::from_ms(i64::MAX), i64::MAX));
+    for _ in 0..GOES {
+        let batch = stories::with_word(tx, first, from, below, BATCH)?;
+        let Some(last) = batch.last() else {
+            break;
+        };
+        below = (last.updated_at, last.id);
+        for story in batch {
+            if found.len() >= limit {
+                return Ok(found);
+            }
+            // What it says now, not what it said when it was indexed.
+            if let Some(told) = tell(tx, &story)?
+                && asked.is_subset(&found_by(&told))
+            {
+                found.push(told);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn found_by(told: &Told) -> BTreeSet<String> {
+    let mut text = [
+        told.name.as_str(),
+        &told.category,
+        &told.hook,
+        &told.summary,
+    ]
+    .join(" ");
+    for names in [&told.keywords, &told.topics, &told.people, &told.tickers] {
+        for name in names {
+            text.push(' ');
+            text.push_str(name);
+        }
+    }
+    let all: BTreeSet<String> = words(&text).collect();
+    all.into_iter().take(WORDS).collect()
+}
+
+/// A story in its posts' words; none when too few of them are left.
+fn tell(tx: &mut Tx<'_>, story: &Story) -> Result<Option<Told>, Fault> {
+    let posts = public(tx, &story.post_ids)?;
+    let mut told = Told {
+        id: story.id,
+        name: story.name.clone(),
+        category: story.category.clone(),
+        hook: story.hook.clone(),
+        summary: story.summary.clone(),
+        keywords: keywords(&posts),
+        topics: named(&posts, '#'),
+        people: people(&posts),
+        tickers: named(&posts, '$'),
+        post_ids: posts.iter().map(|post| post.id).collect(),
+        disclaimer: story.disclaimer.clone(),
+        updated_at: story.updated_at,
+    };
+    if story.topic.is_empty() {
+        if posts.is_empty() {
+            let text = [story.name.as_str(), &story.summary].join(" ");
+            told.keywords = telling(&text).into_iter().take(NAMES).collect();
+        }
+        return Ok(Some(told));
+    }
+    if posts.len() < AUTHORS {
+        return Ok(None);
+    }
+    let finance = story.topic.starts_with('$');
+    told.category = if finance { "Finance" } else { "News" }.to_owned();
+    DISCLAIMER.clone_into(&mut told.disclaimer);
+    compose(&mut told, &posts, &story.topic);
+    Ok(Some(told))
+}
+
+/// Headline, hook and summary, in the order of the posts: each sentence once.
+fn compose(told: &mut Told, posts: &[Post], topic: &str) {
+    let mut seen = HashSet::new();
+    let all = posts.iter().flat_map(|post| sentences(&post.text));
+    let mut rest = all.filter(|sentence| seen.insert(sentence.to_lowercase()));
+    told.name = shortened(&rest.next().unwrap_or_else(|| topic.to_owned()));
+    told.hook = rest.next().unwrap_or_default();
+    let mut summary = told.hook.clone();
+    for sentence in rest {
+        if summary.chars().count() + sentence.chars().count() >= SUMMARY {
+            break;
+        }
+        if !summary.is_empty() {
+            summary.push(' ');
+        }
+        summary.push_str(&sentence);
+    }
+    told.summary = if summary.is_empty() {
+        told.name.clone()
+    } else {
+        summary
+    };
+}
+
+fn shortened(sentence: &str) -> String {
+    if sentence.chars().count() <= NAME {
+        return sentence.to_owned();
+    }
+    let start: String = sentence.chars().take(NAME - 1).collect();
+    let end = start.rfind(char::is_whitespace).unwrap_or(start.len());
+    format!("{}…", start.get(..end).unwrap_or(&start).trim_end())
+}
+
+/// The words that most posts have, at least two of them.
+fn keywords(posts: &[Post]) -> Vec<String> {
+    let all = posts.iter().flat_map(|post| telling(&post.text));
+    let mut counted = counts(all);
+    counted.retain(|(_, count)| *count >= 2 || posts.len() == 1);
+    counted
+        .into_iter()
+        .map(|(word, _)| word)
+        .take(NAMES)
+        .collect()
+}
+
+/// How often each is there, the most frequent first.
+fn counts(all: impl Iterator<Item = String>) -> Vec<(String, usize)> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for one in all {
+        *counts.entry(one).or_default() += 1;
+    }
+    let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts
+}
+
+/// Hashtags or cashtags of posts, without their sign, the most frequent first.
+fn named(posts: &[Post], sign: char) -> Vec<String> {
+    let all = posts.iter().flat_map(|post| topics::of_text(&post.text));
+    let all = all.filter_map(|topic| topic.strip_prefix(sign).map(str::to_owned));
+    counts(all)
+        .into_iter()
+        .map(|(name, _)| name)
+        .take(NAMES)
+        .collect()
+}
+
+/// Who is mentioned, the most frequent first.
+fn people(posts: &[Post]) -> Vec<String> {
+    let all = posts.iter().flat_map(|post| {
+        let found = base::text::entities(&post.text).mentions;
+        let names: BTreeSet<String> = found.into_iter().map(|name| name.text).collect();
+        names
+    });
+    counts(all)
+        .into_iter()
+        .map(|(name, _)| name)
+        .take(NAMES)
+        .collect()
+}
+
+/// Makes stories about the topics that rise most, and renews those there are; how many changed.
+///
+/// A story needs a lift of 3 and three authors. Its posts are of different authors, chosen from
+/// the newest about the topic of the last day, the most central first: those that share most words
+/// with the others. One about the same topic takes other posts on rather than being made twice.
+pub fn refresh(tx: &mut Tx<'_>) -> Result<usize, Fault> {
+    let mut changed = 0;
+    let rising = topics::rising(tx)?;
+    let strong = rising.iter().filter(|rise| rise.lift >= LIFT);
+    for rise in strong.take(STORIES) {
+        if usize::try_from(rise.authors).unwrap_or(0) >= AUTHORS && renew(tx, &rise.topic)? {
+            changed += 1;
+        }
+    }
+    Ok(changed)
+}
+
+fn renew(tx: &mut Tx<'_>, topic: &str) -> Result<bool, Fault> {
+    let before = stories::by_topic(tx, topic)?;
+    if before.as_ref().is_some_and(is_withdrawn) {
+        return Ok(false);
+    }
+    let newest = stored::newest(tx, topic, LOOKED_AT)?;
+    let day = topics::hour(tx.now()) - 24;
+    let mut posts = public(tx, &newest)?;
+    posts.retain(|post| topics::hour(post.created_at) > day);
+    let post_ids = central(posts);
+    if post_ids.len() < AUTHORS
+        || before
+            .as_ref()
+            .is_some_and(|story| story.post_ids == post_ids)
+    {
+        return Ok(false);
+    }
+    let now = tx.now();
+    let is_new = before.is_none();
+    let mut story = before.unwrap_or_else(|| Story {
+        id: tx.next_id::<()>().get(),
+        topic: topic.to_owned(),
+        state: State::Published,
+        name: String::new(),
+        category: String::new(),
+        hook: String::new(),
+        summary: String::new(),
+        disclaimer: String::new(),
+        post_ids: Vec::new(),
+        created_at: now,
+        updated_at: now,
+    });
+    story.post_ids = post_ids;
+    story.updated_at = now;
+    let Some(told) = tell(tx, &story)? else {
+        return Ok(false);
+    };
+    stories::put(tx, &story, &found_by(&told))?;
+    if is_new {
+        announce(tx, &story)?;
+    }
+    Ok(true)
+}
+
+/// The posts that share most words with the others, one an author: the sum over the others of the
+/// shared words' part in all words of the two; among equals those that were acted on most, then
+/// the older.
+fn central(posts: Vec<Post>) -> Vec<PostId> {
+    let worded: Vec<(Post, BTreeSet<String>)> = posts
+        .into_iter()
+        .map(|post| {
+            let words = telling(&post.text);
+            (post, words)
+        })
+        .collect();
+    let mut ranked: Vec<(usize, i64, &Post)> = Vec::with_capacity(worded.len());
+    for (post, words) in &worded {
+        let others = worded.iter().filter(|(other, _)| other.id != post.id);
+        let shares = others.map(|(_, other)| {
+            let shared = words.intersection(other).count();
+            1_000 * shared / (words.len() + other.len() - shared).max(1)
+        });
+        let acts = post.like_count + post.repost_count + post.reply_count + post.quote_count;
+        ranked.push((shares.sum(), acts, post));
+    }
+    ranked.sort_by_key(|(share, acts, post)| (std::cmp::Reverse((*share, *acts)), post.id));
+    let mut authors: HashSet<UserId> = HashSet::new();
+    let chosen = ranked.into_iter().map(|(_, _, post)| post);
+    let chosen = chosen.filter(|post| authors.insert(post.author_id));
+    chosen.map(|post| post.id).take(POSTS).collect()
+}

@@ -1,0 +1,271 @@
+//! Topics of public posts, counted by the hour as the log tells of posts; and what trends.
+//!
+//! A topic is a hashtag, a cashtag, or two words that stand together and both begin with a capital
+//! letter. Only posts that everyone may see count: no reposts, none of protected or suspended
+//! authors, none that is withheld anywhere, promoted, or for some only.
+
+mod words;
+
+use std::collections::{BTreeMap, HashSet};
+
+use base::id::first_at;
+use base::{Fault, PostId, Refusal, Stop, Time, UserId};
+use store::log::Event;
+use store::posts::{self, Post, Span, State};
+use store::topics::{self, Spoken, Trend};
+use store::users::{self, User};
+use store::{Tx, follows, graph, log};
+
+use crate::visibility::{Sight, Sights, Viewer};
+
+pub use words::{of_text, spelled};
+pub(crate) use words::{sentences, telling, words};
+
+/// The reader's name in the log.
+const READER: &str = "topics";
+const HOUR_MS: i64 = 3_600_000;
+/// Hours that count as now, the one under way among them.
+const NOW: i64 = 3;
+/// Hours before those that tell what is usual.
+const USUAL: i64 = 168;
+/// Hours whose posts a trend is said to have.
+const DAY: i64 = 24;
+/// How long hours are kept: as long as news may be asked for, and what is usual before.
+const KEPT: i64 = 38 * DAY;
+/// Topics that are looked at for trends.
+const CANDIDATES: i64 = 500;
+/// Trends that are kept.
+const TRENDS: usize = 200;
+/// Posts of an author that are taken away at once.
+const POSTS: i64 = 1_000;
+
+/// The hour since 1970.
+pub(crate) const fn hour(time: Time) -> i64 {
+    time.ms().div_euclid(HOUR_MS)
+}
+
+/// Reads what the log tells beyond what was read, in one transaction; how many entries.
+pub fn follow(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
+    let from = topics::claim(tx, READER)?;
+    let events = log::after(tx, from, limit)?;
+    for event in &events {
+        take(tx, event)?;
+    }
+    if let Some(last) = events.last() {
+        log::set_cursor(tx, READER, last.seq)?;
+    }
+    Ok(events.len())
+}
+
+/// Whether everything up to a place of the log was read.
+pub fn has_read(tx: &mut Tx<'_>, seq: i64) -> Result<bool, Fault> {
+    Ok(log::cursor(tx, READER)?.unwrap_or(0) >= seq)
+}
+
+/// Whether the log tells something that was not read.
+pub fn is_behind(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+    let from = log::cursor(tx, READER)?.unwrap_or(0);
+    Ok(!log::after(tx, from, 1)?.is_empty())
+}
+
+fn take(tx: &mut Tx<'_>, event: &Event) -> Result<(), Fault> {
+    match event.kind.as_str() {
+        "post.create" => {
+            let id = PostId::new(event.subject_id);
+            let Some(post) = public(tx, &[id])?.pop() else {
+                return Ok(());
+            };
+            if let Some(root) = post.edit_root_id {
+                for version in posts::versions(tx, root)? {
+                    topics::remove(tx, version)?;
+                }
+            }
+            for topic in of_text(&post.text) {
+                topics::add(tx, &topic, id, post.author_id, hour(post.created_at))?;
+            }
+            Ok(())
+        }
+        "post.delete" => topics::remove(tx, PostId::new(event.subject_id)).map(|_| ()),
+        "post.withheld" if !event.body.is_empty() => {
+            topics::remove(tx, PostId::new(event.subject_id)).map(|_| ())
+        }
+        "user.suspend" | "user.delete" | "user.protect" | "user.withheld" => {
+            hide(tx, UserId::new(event.subject_id))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Takes an author's posts away whose posts not everyone may see any more.
+fn hide(tx: &mut Tx<'_>, author: UserId) -> Result<(), Fault> {
+    let user = users::by_id(tx, author)?;
+    if user.is_some_and(|user| is_public(&user)) {
+        return Ok(());
+    }
+    loop {
+        let found = topics::posts_by(tx, author, POSTS)?;
+        if found.is_empty() {
+            return Ok(());
+        }
+        for post in found {
+            topics::remove(tx, post)?;
+        }
+    }
+}
+
+fn is_public(user: &User) -> bool {
+    user.state == users::State::Active && !user.protected && user.withheld.is_empty()
+}
+
+/// Those of some posts that count, in the order given.
+pub(crate) fn public(tx: &mut Tx<'_>, ids: &[PostId]) -> Result<Vec<Post>, Fault> {
+    let mut found = posts::by_ids(tx, ids)?;
+    let mut authors: Vec<UserId> = found.iter().map(|post| post.author_id).collect();
+    authors.sort_unstable();
+    authors.dedup();
+    let mut authors = users::by_ids(tx, &authors)?;
+    authors.retain(is_public);
+    let sights = Sights::of_authors(tx, Viewer::anyone(), &authors)?;
+    found.retain(|post| {
+        let plain = post.state == State::Live && !post.nullcast && post.withheld.is_empty();
+        plain && post.repost_of_id.is_none() && sights.of_post(post) == Sight::Visible
+    });
+    found.sort_by_cached_key(|post| ids.iter().position(|id| *id == post.id));
+    Ok(found)
+}
+
+/// How far a topic is above what is usual for it, and how many write about it.
+#[derive(Clone, Debug)]
+pub(crate) struct Rise {
+    pub(crate) topic: String,
+    pub(crate) authors: i64,
+    /// In thousandths.
+    pub(crate) lift: i64,
+}
+
+/// The topics that rise, the strongest first.
+///
+/// With `n` posts in the last 3 hours and `u` in the 168 before, the lift is
+/// `(n / 3) / (u / 168 + 1 / 20)`: how many times the usual rate the present one is, where one post
+/// in twenty hours counts as usual for what was never heard of. A topic rises with a lift of 2 or
+/// more and two authors or more; the strength is the lift times the authors.
+pub(crate) fn rising(tx: &mut Tx<'_>) -> Result<Vec<Rise>, Fault> {
+    let now = hour(tx.now());
+    let from = now - NOW + 1;
+    let mut rising = Vec::new();
+    for Spoken { topic, posts } in topics::recent(tx, from, CANDIDATES)? {
+        let usual = topics::posts_between(tx, &topic, from - USUAL, from)?;
+        // Both rates times 168 · 20, in thousandths.
+        let lift = 1_000 * posts * (USUAL * 20) / NOW / (usual * 20 + USUAL);
+        let authors = topics::authors(tx, &topic, from)?;
+        if lift >= 2_000 && authors >= 2 {
+            rising.push(Rise {
+                topic,
+                authors,
+                lift,
+            });
+        }
+    }
+    rising.sort_by_key(|rise| std::cmp::Reverse(rise.lift.saturating_mul(rise.authors)));
+    Ok(rising)
+}
+
+/// Works out what trends; how many topics do.
+pub fn refresh(tx: &mut Tx<'_>) -> Result<usize, Fault> {
+    let now = hour(tx.now());
+    let before = topics::trends(tx, i64::MAX)?;
+    let mut trends: Vec<Trend> = Vec::new();
+    for rise in rising(tx)? {
+        if trends.len() >= TRENDS {
+            break;
+        }
+        let known = before.iter().find(|trend| trend.topic == rise.topic);
+        if let Some(name) = name(tx, &rise.topic)? {
+            trends.push(Trend {
+                name,
+                posts: topics::posts_between(tx, &rise.topic, now - DAY + 1, now + 1)?,
+                authors: rise.authors,
+                since: known.map_or(now, |known| known.since),
+                topic: rise.topic,
+            });
+        }
+    }
+    if trends != before {
+        topics::set_trends(tx, &trends)?;
+    }
+    Ok(trends.len())
+}
+
+/// A topic as the newest post about it writes it; none when no post may be seen.
+fn name(tx: &mut Tx<'_>, topic: &str) -> Result<Option<String>, Fault> {
+    let newest = topics::newest(tx, topic, 5)?;
+    let found = public(tx, &newest)?;
+    Ok(found.iter().find_map(|post| spelled(&post.text, topic)))
+}
+
+/// The place that stands for the whole world.
+const WORLD: i64 = 1;
+
+/// What trends in a place, the strongest first. There is one place: the world.
+pub fn of_place(tx: &mut Tx<'_>, woeid: i64, limit: i64) -> Result<Vec<Trend>, Stop> {
+    if woeid == WORLD {
+        return Ok(topics::trends(tx, limit)?);
+    }
+    let message = format!("Could not find trends for WOEID: {woeid}");
+    Err(Refusal::Legacy {
+        code: 34,
+        message: message.into(),
+    }
+    .into())
+}
+
+/// How many users one follows are listened to: the latest.
+const LISTENED: i64 = 400;
+/// How long they are listened to: a week.
+const HEARD_MS: i64 = 7 * 24 * HOUR_MS;
+/// Trends of a person.
+const PERSONAL: usize = 10;
+
+/// What trends for a user: topics that those whom the user follows, and the user, wrote about in
+/// the last week; those of most of them first, then those of most posts in the network.
+pub fn of_user(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Trend>, Fault> {
+    let edges = follows::following(tx, user, &Span::newest(LISTENED))?;
+    let mut authors: Vec<UserId> = edges.into_iter().map(|edge| edge.0).collect();
+    let muted: HashSet<UserId> = graph::muted(tx, user, &authors)?.into_iter().collect();
+    authors.retain(|author| !muted.contains(author));
+    authors.push(user);
+    let after = PostId::new(first_at(tx.now().plus_ms(-HEARD_MS)));
+    let mut counts: BTreeMap<String, i64> = BTreeMap::new();
+    for topic in topics::of_authors(tx, &authors, after)? {
+        *counts.entry(topic).or_default() += 1;
+    }
+    let mut counts: Vec<(String, i64)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, authors)| std::cmp::Reverse(*authors));
+    // Only so many are counted in the whole network.
+    counts.truncate(PERSONAL * 5);
+    let now = hour(tx.now());
+    let known = topics::trends(tx, i64::MAX)?;
+    let mut trends = Vec::new();
+    for (topic, authors) in counts {
+        let Some(name) = name(tx, &topic)? else {
+            continue;
+        };
+        let since = known.iter().find(|trend| trend.topic == topic);
+        trends.push(Trend {
+            posts: topics::posts_between(tx, &topic, now - USUAL + 1, now + 1)?,
+            since: since.map_or(now, |trend| trend.since),
+            topic,
+            name,
+            authors,
+        });
+    }
+    trends.sort_by_key(|trend| std::cmp::Reverse((trend.authors, trend.posts)));
+    trends.truncate(PERSONAL);
+    Ok(trends)
+}
+
+/// Forgets hours that have had their time; how many.
+pub(crate) fn prune(tx: &mut Tx<'_>, limit: i64) -> Result<u64, Fault> {
+    let before = hour(tx.now()) - KEPT;
+    topics::prune(tx, before, limit)
+}

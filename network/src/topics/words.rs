@@ -1,0 +1,158 @@
+//! What a text is about: its topics, its words, its sentences.
+
+use std::collections::BTreeSet;
+
+/// Topics of one post.
+const MOST: usize = 8;
+/// Letters of a topic or of a word to search for.
+const LONGEST: usize = 60;
+
+/// Frequent words that say nothing.
+const STOP: &[&str] = &[
+    "about", "after", "again", "all", "also", "and", "any", "are", "because", "been", "before",
+    "but", "can", "could", "did", "does", "down", "each", "even", "every", "few", "for", "from",
+    "had", "has", "have", "her", "here", "him", "his", "how", "into", "its", "just", "like",
+    "made", "many", "more", "most", "much", "not", "now", "off", "one", "only", "other", "our",
+    "out", "over", "own", "said", "same", "she", "some", "such", "than", "that", "the", "their",
+    "them", "then", "there", "these", "they", "this", "those", "too", "under", "until", "very",
+    "was", "were", "what", "when", "where", "which", "while", "who", "why", "will", "with",
+    "would", "you", "your",
+];
+
+/// The text without addresses, each replaced by a space.
+fn without_addresses(text: &str) -> String {
+    let mut rest = String::with_capacity(text.len());
+    let mut end = 0;
+    for url in &base::text::entities(text).urls {
+        rest.push_str(text.get(end..url.bytes.start).unwrap_or_default());
+        rest.push(' ');
+        end = url.bytes.end;
+    }
+    rest.push_str(text.get(end..).unwrap_or_default());
+    rest
+}
+
+/// The words of a text in their order, lower case.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric());
+    let words = words.filter(|word| !word.is_empty());
+    words.map(|word| word.to_lowercase().chars().take(LONGEST).collect())
+}
+
+/// Its words that say something.
+pub(crate) fn telling(text: &str) -> BTreeSet<String> {
+    let all = words(&without_addresses(text))
+        .collect::<Vec<_>>()
+        .into_iter();
+    all.filter(|word| word.chars().count() >= 3 || !word.is_ascii())
+        .filter(|word| !STOP.contains(&word.as_str()))
+        .collect()
+}
+
+/// Two words beside each other that both begin with a capital letter, as written.
+fn pairs(text: &str) -> Vec<String> {
+    let text = without_addresses(text);
+    let names = |word: &&str| {
+        let mut letters = word.chars();
+        letters.next().is_some_and(char::is_uppercase)
+            && word.chars().count() >= 3
+            && word.chars().all(char::is_alphabetic)
+            && !STOP.contains(&word.to_lowercase().as_str())
+    };
+    let mut found = Vec::new();
+    let mut before: Option<&str> = None;
+    for piece in text.split_whitespace() {
+        let word = piece.trim_end_matches(|letter: char| !letter.is_alphanumeric());
+        let name = Some(word).filter(names);
+        if let (Some(first), Some(second)) = (before, name) {
+            found.push(format!("{first} {second}"));
+        }
+        // Nothing reaches across a full stop or a comma.
+        before = name.filter(|_| word.len() == piece.len());
+    }
+    found
+}
+
+/// The topics of a text: `#hashtag` in lower case, `$CASHTAG` in upper case, `two words` in lower
+/// case.
+pub fn of_text(text: &str) -> BTreeSet<String> {
+    written(text)
+        .into_iter()
+        .map(|(topic, _)| topic)
+        .take(MOST)
+        .collect()
+}
+
+/// A topic as a text writes it.
+pub fn spelled(text: &str, topic: &str) -> Option<String> {
+    let mut all = written(text).into_iter();
+    all.find_map(|(known, spelled)| (known == topic).then_some(spelled))
+}
+
+fn written(text: &str) -> Vec<(String, String)> {
+    let found = base::text::entities(text);
+    let tags = found.hashtags.iter();
+    let tags = tags.map(|tag| {
+        (
+            format!("#{}", tag.text.to_lowercase()),
+            format!("#{}", tag.text),
+        )
+    });
+    let money = found.cashtags.iter().map(|tag| {
+        let name = format!("${}", tag.text.to_uppercase());
+        (name.clone(), name)
+    });
+    let pairs = pairs(text);
+    let pairs = pairs.into_iter().map(|pair| (pair.to_lowercase(), pair));
+    let all = tags.chain(money).chain(pairs);
+    all.filter(|(topic, _)| topic.chars().count() <= LONGEST)
+        .collect()
+}
+
+/// The sentences of a text, without addresses and with single spaces.
+pub(crate) fn sentences(text: &str) -> Vec<String> {
+    let text = without_addresses(text);
+    let mut all = Vec::new();
+    for line in text.lines() {
+        let mut sentence = String::new();
+        for word in line.split_whitespace() {
+            if !sentence.is_empty() {
+                sentence.push(' ');
+            }
+            sentence.push_str(word);
+            if word.ends_with(['.', '!', '?', '…', '。', '！', '？']) {
+                all.push(std::mem::take(&mut sentence));
+            }
+        }
+        all.push(sentence);
+    }
+    all.retain(|sentence| sentence.chars().any(char::is_alphanumeric));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{of_text, sentences, spelled, telling};
+
+    #[test]
+    fn topics_are_tags_and_names() {
+        let text = "The Tokyo Marathon, Won Today by $abc #RunFast https://a.com/Some/Name";
+        let topics: Vec<String> = of_text(text).into_iter().collect();
+        assert_eq!(topics, ["#runfast", "$ABC", "tokyo marathon", "won today"]);
+        assert_eq!(spelled(text, "#runfast").as_deref(), Some("#RunFast"));
+        assert_eq!(
+            spelled(text, "tokyo marathon").as_deref(),
+            Some("Tokyo Marathon")
+        );
+        assert_eq!(spelled(text, "#other"), None);
+        assert!(of_text("Hello. World Is wide").is_empty());
+    }
+
+    #[test]
+    fn sentences_and_words_have_no_addresses() {
+        let text = "It rained.  All day! https://a.com/x.y\nAnd now";
+        assert_eq!(sentences(text), ["It rained.", "All day!", "And now"]);
+        let words: Vec<String> = telling(text).into_iter().collect();
+        assert_eq!(words, ["day", "rained"]);
+    }
+}

@@ -1,0 +1,47 @@
+//! Which posts apps were given, day by day: each post counts once a day for an app.
+
+use base::{AppId, Fault, PostId};
+
+use crate::Tx;
+
+/// Counts posts that an app was given on a day (since 1970), those it had not been given that day
+/// before.
+pub fn add(tx: &mut Tx<'_>, app: AppId, day: i64, posts: &[PostId]) -> Result<(), Fault> {
+    let mut new = 0_i64;
+    for post in posts {
+        let sql = "INSERT INTO post_read (app_id, day, post_id) VALUES ($1, $2, $3) \
+                   ON CONFLICT DO NOTHING";
+        if tx.exec(sql, &[app.into(), day.into(), (*post).into()])? > 0 {
+            new += 1;
+        }
+    }
+    if new == 0 {
+        return Ok(());
+    }
+    let sql = "INSERT INTO app_read (app_id, day, posts) VALUES ($1, $2, $3) \
+               ON CONFLICT (app_id, day) DO UPDATE SET posts = app_read.posts + excluded.posts";
+    tx.exec(sql, &[app.into(), day.into(), new.into()])
+        .map(|_| ())
+}
+
+/// The days from one on, oldest first, on which an app was given posts, and how many.
+pub fn days(tx: &mut Tx<'_>, app: AppId, from: i64) -> Result<Vec<(i64, i64)>, Fault> {
+    let sql = "SELECT day, posts FROM app_read WHERE app_id = $1 AND day >= $2 ORDER BY day";
+    tx.rows(sql, &[app.into(), from.into()], |row| {
+        Ok((row.int(0)?, row.int(1)?))
+    })
+}
+
+/// Forgets which posts were given before a day, and how many were before another; how many rows.
+pub fn prune(tx: &mut Tx<'_>, posts: i64, counts: i64, limit: i64) -> Result<u64, Fault> {
+    let sql = "SELECT app_id, day, post_id FROM post_read WHERE day < $1 LIMIT $2";
+    let old = tx.rows(sql, &[posts.into(), limit.into()], |row| {
+        Ok((row.int(0)?, row.int(1)?, row.int(2)?))
+    })?;
+    let mut gone = 0;
+    for (app, day, post) in old {
+        let sql = "DELETE FROM post_read WHERE app_id = $1 AND day = $2 AND post_id = $3";
+        gone += tx.exec(sql, &[app.into(), day.into(), post.into()])?;
+    }
+    Ok(gone + tx.exec("DELETE FROM app_read WHERE day < $1", &[counts.into()])?)
+}

@@ -1,0 +1,195 @@
+//! News stories, and the words they are found by.
+
+use std::collections::BTreeSet;
+
+use base::{Fault, PostId, Time};
+
+use crate::Tx;
+use crate::db::Row;
+
+/// Where a story stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Only operators see it.
+    Draft,
+    /// Everyone does.
+    Published,
+    /// Nobody does.
+    Deleted,
+}
+
+impl State {
+    const fn number(self) -> i64 {
+        match self {
+            Self::Draft => 0,
+            Self::Published => 1,
+            Self::Deleted => 2,
+        }
+    }
+
+    const fn read(number: i64) -> Self {
+        match number {
+            0 => Self::Draft,
+            1 => Self::Published,
+            _ => Self::Deleted,
+        }
+    }
+}
+
+/// A story as stored. One that the platform made holds its topic and its posts only: its words are
+/// taken from the posts when it is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Story {
+    /// Snowflake id.
+    pub id: i64,
+    /// What it is about; empty where an operator made it.
+    pub topic: String,
+    /// Where it stands.
+    pub state: State,
+    /// Its headline.
+    pub name: String,
+    /// Its category.
+    pub category: String,
+    /// Its first sentence.
+    pub hook: String,
+    /// What happened.
+    pub summary: String,
+    /// A word of caution.
+    pub disclaimer: String,
+    /// The posts it is made from, the most central first.
+    pub post_ids: Vec<PostId>,
+    /// When it was made.
+    pub created_at: Time,
+    /// When it last changed.
+    pub updated_at: Time,
+}
+
+/// A story as it is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Its id.
+    pub id: i64,
+    /// Its headline.
+    pub name: String,
+    /// Its category.
+    pub category: String,
+    /// Its first sentence.
+    pub hook: String,
+    /// What happened.
+    pub summary: String,
+    /// What it is found by.
+    pub keywords: Vec<String>,
+    /// Hashtags of its posts.
+    pub topics: Vec<String>,
+    /// Usernames that its posts mention.
+    pub people: Vec<String>,
+    /// Cashtags of its posts.
+    pub tickers: Vec<String>,
+    /// Its posts.
+    pub post_ids: Vec<PostId>,
+    /// A word of caution.
+    pub disclaimer: String,
+    /// When it last changed.
+    pub updated_at: Time,
+}
+
+macro_rules! columns {
+    ($after:expr) => {
+        concat!(
+            "SELECT s.id, s.topic, s.state, s.name, s.category, s.hook, s.summary, s.disclaimer, \
+             s.post_ids, s.created_at, s.updated_at FROM ",
+            $after
+        )
+    };
+}
+
+fn read(row: &Row<'_, '_>) -> Result<Story, Fault> {
+    let posts = row.text(8)?;
+    Ok(Story {
+        id: row.int(0)?,
+        topic: row.text(1)?,
+        state: State::read(row.int(2)?),
+        name: row.text(3)?,
+        category: row.text(4)?,
+        hook: row.text(5)?,
+        summary: row.text(6)?,
+        disclaimer: row.text(7)?,
+        post_ids: posts.split(',').filter_map(PostId::parse).collect(),
+        created_at: row.time(9)?,
+        updated_at: row.time(10)?,
+    })
+}
+
+/// The story with an id.
+pub fn by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Story>, Fault> {
+    tx.row(columns!("story s WHERE s.id = $1"), &[id.into()], read)
+}
+
+/// The story that the platform made about a topic.
+pub fn by_topic(tx: &mut Tx<'_>, topic: &str) -> Result<Option<Story>, Fault> {
+    let sql = columns!("story s WHERE s.topic = $1 AND s.topic <> '' AND s.state = 1");
+    tx.row(sql, &[topic.into()], read)
+}
+
+/// Stories below an id, newest first.
+pub fn list(tx: &mut Tx<'_>, below: i64, limit: i64) -> Result<Vec<Story>, Fault> {
+    let sql = columns!("story s WHERE s.id < $1 ORDER BY s.id DESC LIMIT $2");
+    tx.rows(sql, &[below.into(), limit.into()], read)
+}
+
+/// Published stories with a word, changed from a moment on and before a place in that order;
+/// the latest first.
+pub fn with_word(
+    tx: &mut Tx<'_>,
+    word: &str,
+    from: Time,
+    below: (Time, i64),
+    limit: i64,
+) -> Result<Vec<Story>, Fault> {
+    let sql = columns!(
+        "story_word w JOIN story s ON s.id = w.story_id WHERE w.word = $1 AND w.updated_at >= $2 \
+         AND w.updated_at <= $3 AND (w.updated_at < $3 OR w.story_id < $4) AND s.state = 1 \
+         ORDER BY w.updated_at DESC, w.story_id DESC LIMIT $5"
+    );
+    let (at, id) = below;
+    let args = [word.into(), from.into(), at.into(), id.into(), limit.into()];
+    tx.rows(sql, &args, read)
+}
+
+/// Stores a story, in the place of what it was before, and what it is found by: words of a
+/// published one.
+pub fn put(tx: &mut Tx<'_>, story: &Story, words: &BTreeSet<String>) -> Result<(), Fault> {
+    let sql = "INSERT INTO story (id, topic, state, name, category, hook, summary, disclaimer, \
+               post_ids, created_at, updated_at) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
+               ON CONFLICT (id) DO UPDATE SET state = excluded.state, name = excluded.name, \
+               category = excluded.category, hook = excluded.hook, summary = excluded.summary, \
+               disclaimer = excluded.disclaimer, post_ids = excluded.post_ids, \
+               updated_at = excluded.updated_at";
+    let posts: Vec<String> = story.post_ids.iter().map(PostId::to_string).collect();
+    let posts = posts.join(",");
+    let args = [
+        story.id.into(),
+        (&story.topic).into(),
+        story.state.number().into(),
+        (&story.name).into(),
+        (&story.category).into(),
+        (&story.hook).into(),
+        (&story.summary).into(),
+        (&story.disclaimer).into(),
+        (&posts).into(),
+        story.created_at.into(),
+        story.updated_at.into(),
+    ];
+    tx.exec(sql, &args)?;
+    let sql = "DELETE FROM story_word WHERE story_id = $1";
+    tx.exec(sql, &[story.id.into()])?;
+    for word in words {
+        let sql = "INSERT INTO story_word (word, updated_at, story_id) VALUES ($1, $2, $3)";
+        tx.exec(
+            sql,
+            &[word.into(), story.updated_at.into(), story.id.into()],
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,45 @@
+//! News stories.
+
+use base::refusal::Subject;
+use base::{Refusal, Time};
+use network::news;
+use serde_json::{Map, json};
+use view::{Answer, Object};
+
+use crate::call::Call;
+use crate::endpoint::Pending;
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// `GET /2/news/search`.
+pub(crate) fn search(call: Call) -> Pending {
+    Box::pin(async move {
+        let query = call.text("query").unwrap_or_default().to_owned();
+        let age = call.int("max_age_hours").saturating_mul(HOUR_MS);
+        let limit = usize::try_from(call.int("max_results")).unwrap_or(0);
+        let found = call.read(move |tx| {
+            let from: Time = tx.now().plus_ms(-age);
+            Ok(news::search(tx, &query, from, limit)?)
+        });
+        let answer = view::stories(&found.await?, &call.wants(Object::News), call.spoken());
+        let mut meta = Map::new();
+        meta.insert("result_count".to_owned(), json!(answer.count));
+        call.answer_with(&answer, Some(meta))
+    })
+}
+
+/// `GET /2/news/{id}`.
+pub(crate) fn by_id(call: Call) -> Pending {
+    Box::pin(async move {
+        let id = call.path_id::<()>("id")?.get();
+        let found = call.read(move |tx| Ok(news::told(tx, id)?)).await?;
+        let answer = match &found {
+            Some(told) => view::story(told, &call.wants(Object::News), call.spoken()),
+            None => Answer {
+                errors: vec![Refusal::NotFound(Subject::new("news", "id", id))],
+                ..Answer::default()
+            },
+        };
+        call.answer(&answer)
+    })
+}

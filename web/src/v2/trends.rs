@@ -1,0 +1,28 @@
+//! Trends.
+
+use network::topics;
+use view::Object;
+
+use crate::call::Call;
+use crate::endpoint::Pending;
+
+/// `GET /2/trends/by/woeid/{woeid}`.
+pub(crate) fn of_place(call: Call) -> Pending {
+    Box::pin(async move {
+        let (woeid, limit) = (call.path_int("woeid")?, call.int("max_trends"));
+        let found = call.read(move |tx| topics::of_place(tx, woeid, limit));
+        let answer = view::trends(&found.await?, &call.wants(Object::Trend), call.spoken());
+        call.answer(&answer)
+    })
+}
+
+/// `GET /2/users/personalized_trends`.
+pub(crate) fn personalized(call: Call) -> Pending {
+    Box::pin(async move {
+        let user = call.user()?;
+        let found = call.read(move |tx| Ok((topics::of_user(tx, user)?, tx.now())));
+        let (found, now) = found.await?;
+        let wants = call.wants(Object::PersonalizedTrend);
+        call.answer(&view::personal_trends(&found, now, &wants, call.spoken()))
+    })
+}
