@@ -71,6 +71,11 @@ impl Draft {
         mentions.map(|mention| mention.text.as_str()).collect()
     }
 
+    /// Addresses that it links to, as they are written.
+    pub(crate) fn links(&self) -> impl Iterator<Item = &str> {
+        self.found.urls.iter().map(|url| url.text.as_str())
+    }
+
     /// Reads the text, knowing who is there. In a reply the mentions at its start are not
     /// displayed.
     pub fn read(&self, known: &[(String, UserId)], is_reply: bool, lang: &'static str) -> Reading {
@@ -108,12 +113,17 @@ impl Draft {
 /// Reads a post's text. In a reply the mentions at its start are not displayed.
 pub(crate) fn read(tx: &mut Tx<'_>, text: &str, is_reply: bool) -> Result<Reading, Fault> {
     let draft = Draft::of(text);
+    let known = known(tx, &draft)?;
+    Ok(draft.read(&known, is_reply, draft.language()))
+}
+
+/// Those whom a text mentions and who are there.
+pub(crate) fn known(tx: &mut Tx<'_>, draft: &Draft) -> Result<Vec<(String, UserId)>, Fault> {
     let known = users::by_usernames(tx, &draft.names())?;
-    let known: Vec<(String, UserId)> = known
+    Ok(known
         .into_iter()
         .map(|user| (user.username, user.id))
-        .collect();
-    Ok(draft.read(&known, is_reply, draft.language()))
+        .collect())
 }
 
 /// The entities of a profile's URL and biography, or empty.

@@ -21,6 +21,7 @@ pub mod likes;
 pub mod links;
 pub mod lists;
 pub mod media;
+pub mod messages;
 pub mod mutes;
 pub mod news;
 pub mod notes;

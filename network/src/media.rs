@@ -45,6 +45,17 @@ pub(crate) fn attachable(
     Ok(all)
 }
 
+/// The one media that a user sends in a message, ready and theirs to use.
+pub(crate) fn sendable(tx: &mut Tx<'_>, user: UserId, id: Id<kind::Media>) -> Result<Media, Stop> {
+    if let Some(one) = media::by_id(tx, id)?
+        && is_usable(tx, user, &one)?
+    {
+        return Ok(one);
+    }
+    let message = "Your media IDs are invalid.";
+    Err(Refusal::invalid("attachments.media_id", id, message).into())
+}
+
 fn legacy(code: u16, message: &'static str) -> Refusal {
     Refusal::Legacy {
         code,

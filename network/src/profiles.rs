@@ -70,6 +70,7 @@ const CHANGES: &[(&str, Fact)] = &[
     ("user.subscription", |user| user.subscription_type.clone()),
     ("user.protect", |user| user.protected.to_string()),
     ("user.parody", |user| user.parody.to_string()),
+    ("user.receives_dm", |user| user.receives_dm.to_string()),
 ];
 
 /// Changes a user, tells of every fact that is another now, and records who did it.
@@ -233,5 +234,12 @@ pub fn mark_parody(tx: &mut Tx<'_>, by: &By, id: UserId, parody: bool) -> Result
 pub fn protect(tx: &mut Tx<'_>, by: &By, id: UserId, protected: bool) -> Result<User, Stop> {
     change(tx, (by, Kind::USER_UPDATE), id, |user| {
         user.protected = protected;
+    })
+}
+
+/// Makes a user take direct messages of everyone, or of those only whom they follow.
+pub fn take_messages(tx: &mut Tx<'_>, by: &By, id: UserId, everyone: bool) -> Result<User, Stop> {
+    change(tx, (by, Kind::USER_UPDATE), id, |user| {
+        user.receives_dm = everyone;
     })
 }

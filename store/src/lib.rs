@@ -26,6 +26,7 @@ pub mod likes;
 pub mod lists;
 pub mod log;
 pub mod media;
+pub mod messages;
 pub mod meta;
 pub mod nonces;
 pub mod notes;

@@ -202,12 +202,35 @@ pub fn carry(tx: &mut Tx<'_>, ids: &[Id<kind::Media>]) -> Result<(), Fault> {
         .try_for_each(|id| tx.exec(sql, &[(*id).into()]).map(|_| ()))
 }
 
-/// A post that carried these is gone: what none carries any more goes as well.
+/// A post that carried these is gone: what nothing carries any more goes as well.
 pub fn release(tx: &mut Tx<'_>, ids: &[Id<kind::Media>], goes_at: Time) -> Result<(), Fault> {
-    let sql = "UPDATE media SET uses = uses - 1, \
-               expires_at = CASE WHEN uses <= 1 THEN $1 ELSE expires_at END WHERE id = $2";
+    let sql = "UPDATE media SET uses = uses - 1, expires_at = CASE WHEN uses <= 1 \
+               AND message_uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
     ids.iter()
         .try_for_each(|id| tx.exec(sql, &[goes_at.into(), (*id).into()]).map(|_| ()))
+}
+
+/// A message carries this now.
+pub fn carry_in_message(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<(), Fault> {
+    let sql = "UPDATE media SET message_uses = message_uses + 1, expires_at = NULL WHERE id = $1";
+    tx.exec(sql, &[id.into()]).map(|_| ())
+}
+
+/// A message that carried this is gone: what nothing carries any more goes as well.
+pub fn release_from_message(
+    tx: &mut Tx<'_>,
+    id: Id<kind::Media>,
+    goes_at: Time,
+) -> Result<(), Fault> {
+    let sql = "UPDATE media SET message_uses = message_uses - 1, expires_at = \
+               CASE WHEN message_uses <= 1 AND uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
+    tx.exec(sql, &[goes_at.into(), id.into()]).map(|_| ())
+}
+
+/// Whether messages carry this and no post does: it is for their readers only.
+pub fn is_private(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM media WHERE id = $1 AND uses = 0 AND message_uses > 0";
+    Ok(tx.row(sql, &[id.into()], |_| Ok(()))?.is_some())
 }
 
 /// Says who is shown in the media of a post.

@@ -71,6 +71,9 @@ const COUNTERS: &[(&str, &str)] = &[
     counter!("list"."follower_count" = rows of "list_follow" by "list_id"),
     counter!("space"."participant_count" = rows of "space_part WHERE role = 3" by "space_id"),
     counter!("space"."subscriber_count" = rows of "space_part WHERE role = 4" by "space_id"),
+    counter!("dm_event"."copies" = rows of "dm_inbox" by "event_id"),
+    counter!("media"."message_uses" = rows of
+        "dm_event WHERE media_id IS NOT NULL" by "media_id"),
     (
         // Members that do not say the same about their list as the list itself.
         "list_member.private",
@@ -171,6 +174,17 @@ const STRAYS: &[(&str, &str)] = &[
          WHERE r.state = 0 AND o.state = 2 AND r.text = ''"),
     stray!("bookmark of a deleted post": "b.post_id" of
         "bookmark b JOIN post p ON p.id = b.post_id WHERE p.state = 2"),
+    stray!("message copy without its message": "i.event_id" of
+        "dm_inbox i LEFT JOIN dm_event e ON e.id = i.event_id WHERE e.id IS NULL \
+         OR e.conversation_id <> i.conversation_id OR e.kind <> i.kind"),
+    stray!("message copy of someone outside its conversation": "i.event_id" of
+        "dm_inbox i LEFT JOIN dm_participant p ON p.conversation_id = i.conversation_id \
+         AND p.user_id = i.user_id WHERE p.user_id IS NULL"),
+    stray!("message that nobody has": "e.id" of "dm_event e WHERE e.copies <= 0"),
+    stray!("stranger in a conversation of two": "p.conversation_id" of
+        "dm_participant p LEFT JOIN dm_conversation c ON c.id = p.conversation_id \
+         WHERE c.id IS NULL \
+         OR (c.lower_id > 0 AND p.user_id <> c.lower_id AND p.user_id <> c.higher_id)"),
     stray!("like of a deleted post": "l.post_id" of
         "post_like l JOIN post p ON p.id = l.post_id WHERE p.state = 2"),
 ];

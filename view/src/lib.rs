@@ -33,6 +33,7 @@ pub use answer::{
 };
 pub use communities::{communities, community};
 pub use lists::{list, lists};
+pub use messages::{message, message_events};
 pub use news::{stories, story};
 pub use notes::{NoteShown, notes};
 pub use object::Object;

@@ -34,9 +34,29 @@ pub(crate) fn address(media: &Media, site: &str) -> Option<String> {
     Some(format!("{site}/media/{name}"))
 }
 
+/// The same inside this answer: what no post carries has an address at the message that does,
+/// where only its readers get it.
+fn address_here(facts: MediaFacts<'_>, size: Option<&str>) -> Option<String> {
+    let (media, site) = (facts.media, facts.world.site);
+    let carrier = facts.world.carriers.get(&media.id.get());
+    let Some(event) = carrier.filter(|_| media.uses == Some(0)) else {
+        let address = address(media, site)?;
+        return Some(size.map_or(address.clone(), |size| format!("{address}?name={size}")));
+    };
+    let path = match size {
+        Some(size) => media.path_of(size)?,
+        None => media.path.clone(),
+    };
+    let name = path.rsplit('/').next().filter(|_| !site.is_empty())?;
+    let id = media.id;
+    Some(format!(
+        "{site}/2/dm_conversations/media/{event}/{id}/{name}"
+    ))
+}
+
 /// The photo itself, or where an import says it was.
 fn url(out: &mut Out, facts: MediaFacts<'_>) {
-    match address(facts.media, facts.world.site) {
+    match address_here(facts, None) {
         Some(address) if facts.media.kind == "photo" => out.text(&address),
         _ => out.text(&facts.media.url),
     }
@@ -45,8 +65,8 @@ fn url(out: &mut Out, facts: MediaFacts<'_>) {
 /// A still of what moves: one that was made, or where an import says it was.
 fn preview(out: &mut Out, facts: MediaFacts<'_>) {
     let made = facts.media.kind != "photo" && facts.media.path_of("small").is_some();
-    match address(facts.media, facts.world.site) {
-        Some(address) if made => out.text(&format!("{address}?name=small")),
+    match address_here(facts, Some("small")) {
+        Some(address) if made => out.text(&address),
         _ => out.text(&facts.media.preview_image_url),
     }
 }
@@ -54,7 +74,7 @@ fn preview(out: &mut Out, facts: MediaFacts<'_>) {
 /// The one file that is kept of what plays, or those that an import tells of.
 fn variants(out: &mut Out, facts: MediaFacts<'_>) {
     let media = facts.media;
-    let address = address(media, facts.world.site);
+    let address = address_here(facts, None);
     let Some(address) = address.filter(|_| media.kind != "photo" && media.bit_rate > 0) else {
         out.raw(&media.variants);
         return;

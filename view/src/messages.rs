@@ -1,17 +1,37 @@
 //! Direct messages: their fields and what those lead to.
 
-use crate::Object;
-use crate::shown::{Expansion, Json, Member, Shown};
-use crate::users::ENTITIES;
+use base::refusal::Subject;
+use base::{Fault, Refusal, Word};
+use network::visibility::Viewer;
+use store::Tx;
+use store::messages::{Event, Kind};
 
-const KINDS: &[&str] = &["MessageCreate", "ParticipantsJoin", "ParticipantsLeave"];
+use crate::include::Includes;
+use crate::out::Out;
+use crate::shown::{Expansion, Json, Member, Reach, Shown, Write};
+use crate::users::ENTITIES;
+use crate::world::{Target, World};
+use crate::{Answer, Asked, Object, Spoken, Wants};
+
+const KINDS: &[&str] = &[Kind::Message.name(), Kind::Join.name(), Kind::Leave.name()];
 
 const REFERENCE: Json = Json::Object(&[Member::new("id", Json::Id)]);
 
 pub(crate) const FIELDS: &[Shown] = &[
-    Shown::always("id", Json::Id, "Id of the event."),
-    Shown::always("event_type", Json::OneOf(KINDS), "What happened."),
-    Shown::always("text", Json::Text, "The text of a message."),
+    Shown::always("id", Json::Id, "Id of the event.").message(|out, event| out.id(event.id)),
+    Shown::always("event_type", Json::OneOf(KINDS), "What happened.")
+        .message(|out, event| out.quoted(event.kind.name())),
+    Shown::always(
+        "text",
+        Json::Text,
+        "The text of a message, `&`, `<` and `>` escaped.",
+    )
+    .partial()
+    .message(|out, event| {
+        if event.kind == Kind::Message {
+            out.escaped(&event.text);
+        }
+    }),
     Shown::asked(
         "attachments",
         Json::Object(&[
@@ -19,36 +39,143 @@ pub(crate) const FIELDS: &[Shown] = &[
             Member::new("card_ids", Json::List(&Json::Id)),
         ]),
         "Media and cards it carries.",
-    ),
-    Shown::asked("created_at", Json::Time, "When it happened."),
+    )
+    .message(attachments),
+    Shown::asked("created_at", Json::Time, "When it happened.").message(|out, event| {
+        out.time(base::Id::<()>::new(event.id).created_at());
+    }),
     Shown::asked(
         "dm_conversation_id",
         Json::Text,
         "The conversation it belongs to.",
-    ),
+    )
+    .message(|out, event| out.quoted(&event.conversation.to_string())),
     Shown::asked(
         "entities",
         Json::Object(ENTITIES),
         "Links, hashtags, mentions and cashtags of the text.",
-    ),
-    Shown::asked(
+    )
+    .message(|out, event| out.raw(&event.entities)),
+    Shown::always(
         "participant_ids",
         Json::List(&Json::Id),
         "Who joined or left.",
-    ),
+    )
+    .partial()
+    .message(|out, event| {
+        if event.kind != Kind::Message {
+            out.array(&event.participant_ids, |out, user| out.id(user.get()));
+        }
+    }),
     Shown::asked(
         "referenced_posts",
         Json::List(&REFERENCE),
         "Posts that the text links to.",
     )
-    .tweet("referenced_tweets"),
-    Shown::asked("sender_id", Json::Id, "Who sent it."),
+    .tweet("referenced_tweets")
+    .message(references),
+    Shown::asked("sender_id", Json::Id, "Who sent it.")
+        .message(|out, event| out.id(event.sender_id.get())),
 ];
 
 pub(crate) const EXPANSIONS: &[Expansion] = &[
-    Expansion::new("attachments.media_keys", Object::Media, "attachments"),
-    Expansion::new("participant_ids", Object::User, "participant_ids"),
+    Expansion::new("attachments.media_keys", Object::Media, "attachments").by_message(media),
+    Expansion::new("participant_ids", Object::User, "participant_ids")
+        .by_message(|event, to| to.extend(event.participant_ids.iter().copied().map(Target::User))),
     Expansion::new("referenced_posts", Object::Post, "referenced_posts")
-        .tweet("referenced_tweets.id"),
-    Expansion::new("sender_id", Object::User, "sender_id"),
+        .tweet("referenced_tweets.id")
+        .by_message(|event, to| to.extend(event.post_ids.iter().copied().map(Target::Post))),
+    Expansion::new("sender_id", Object::User, "sender_id")
+        .by_message(|event, to| to.push(Target::User(event.sender_id))),
 ];
+
+fn attachments(out: &mut Out, event: &Event) {
+    if !event.media_key.is_empty() {
+        out.object(|out| {
+            out.member(Word::same("media_keys"), |out| {
+                out.array([&event.media_key], |out, key| out.quoted(key));
+            });
+        });
+    }
+}
+
+fn references(out: &mut Out, event: &Event) {
+    if !event.post_ids.is_empty() {
+        out.array(&event.post_ids, |out, post| {
+            out.object(|out| out.member(Word::same("id"), |out| out.id(post.get())));
+        });
+    }
+}
+
+fn media<'a>(event: &'a Event, to: &mut Vec<Target<'a>>) {
+    if !event.media_key.is_empty() {
+        to.push(Target::Media(&event.media_key));
+    }
+}
+
+/// Events in their order, all of which the viewer has.
+pub fn message_events(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    page: &[Event],
+    wants: &Wants,
+    spoken: Spoken,
+) -> Result<Answer, Fault> {
+    let mut targets = Vec::new();
+    for expansion in wants.expansions() {
+        if let Reach::Message(reach) = expansion.reach {
+            page.iter().for_each(|event| reach(event, &mut targets));
+        }
+    }
+    let mut world = World::of_targets(tx, viewer, Vec::new(), targets, wants)?;
+    let carried = page
+        .iter()
+        .filter_map(|event| Some((event.media_id?.get(), event.id)));
+    world.carriers.extend(carried);
+    let mut includes = Includes::new(&world, wants, spoken);
+    includes.follow(|reach, to| {
+        if let Reach::Message(reach) = reach {
+            page.iter().for_each(|event| reach(event, to));
+        }
+    });
+    let mut out = Out::new(spoken, page.len() * 384);
+    if !page.is_empty() {
+        let mask = wants.of_root();
+        out.array(page, |out, event| write(out, event, mask));
+    }
+    let mut errors = Vec::new();
+    Ok(Answer {
+        includes: includes.speak(&mut errors),
+        data: out.finish(),
+        count: page.len(),
+        errors,
+        ..Answer::default()
+    })
+}
+
+/// One event that was asked for; `data` is an object.
+pub fn message(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    found: Option<Event>,
+    wants: &Wants,
+    spoken: Spoken,
+    asked: Asked<'_, i64>,
+) -> Result<Answer, Fault> {
+    let page: Vec<Event> = found.into_iter().collect();
+    let mut answer = message_events(tx, viewer, &page, wants, spoken)?;
+    if page.is_empty() {
+        let named = asked.values.iter();
+        let subjects = named.map(|id| Subject::new("dm_event", asked.parameter, id));
+        answer.errors = subjects.map(Refusal::NotFound).collect();
+    }
+    Ok(answer.single())
+}
+
+fn write(out: &mut Out, event: &Event, mask: u64) {
+    out.record(FIELDS, mask, |out, write| {
+        if let Write::Message(write) = write {
+            write(out, event);
+        }
+    });
+}

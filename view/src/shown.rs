@@ -3,6 +3,7 @@
 use base::Word;
 use store::communities::Community;
 use store::lists::List;
+use store::messages::Event;
 use store::places::Place;
 use store::spaces::Topic;
 use store::stories::Told;
@@ -32,6 +33,8 @@ pub struct Shown {
     pub json: Json,
     /// One sentence.
     pub about: &'static str,
+    /// Whether some objects lack it even when it is to be there.
+    pub partial: bool,
     pub(crate) write: Write,
 }
 
@@ -107,6 +110,7 @@ pub(crate) enum Write {
     News(fn(&mut Out, &Told)),
     Trend(fn(&mut Out, TrendFacts<'_>)),
     Usage(fn(&mut Out, &UsageShown)),
+    Message(fn(&mut Out, &Event)),
     /// Accepted; this platform has no such facts.
     Never,
 }
@@ -119,6 +123,7 @@ impl Shown {
             audience: Audience::Anyone,
             json,
             about,
+            partial: false,
             write: Write::Never,
         }
     }
@@ -139,6 +144,14 @@ impl Shown {
     pub(crate) const fn tweet(self, tweet: &'static str) -> Self {
         let name = Word::new(self.name.post, tweet);
         Self { name, ..self }
+    }
+
+    /// Some objects lack it even when it is to be there.
+    pub(crate) const fn partial(self) -> Self {
+        Self {
+            partial: true,
+            ..self
+        }
     }
 
     pub(crate) const fn only_for(self, audience: Audience) -> Self {
@@ -182,6 +195,11 @@ impl Shown {
 
     pub(crate) const fn place(self, write: fn(&mut Out, &Place)) -> Self {
         let write = Write::Place(write);
+        Self { write, ..self }
+    }
+
+    pub(crate) const fn message(self, write: fn(&mut Out, &Event)) -> Self {
+        let write = Write::Message(write);
         Self { write, ..self }
     }
 
@@ -244,6 +262,7 @@ pub(crate) enum Reach {
     User(for<'a> fn(UserFacts<'a>, &mut Vec<Target<'a>>)),
     List(for<'a> fn(&'a List, &mut Vec<Target<'a>>)),
     Space(for<'a> fn(SpaceFacts<'a>, &mut Vec<Target<'a>>)),
+    Message(for<'a> fn(&'a Event, &mut Vec<Target<'a>>)),
     /// Accepted; this platform has no such facts.
     Never,
 }
@@ -299,6 +318,14 @@ impl Expansion {
 
     pub(crate) const fn by_list(self, reach: for<'a> fn(&'a List, &mut Vec<Target<'a>>)) -> Self {
         let reach = Reach::List(reach);
+        Self { reach, ..self }
+    }
+
+    pub(crate) const fn by_message(
+        self,
+        reach: for<'a> fn(&'a Event, &mut Vec<Target<'a>>),
+    ) -> Self {
+        let reach = Reach::Message(reach);
         Self { reach, ..self }
     }
 

@@ -73,6 +73,8 @@ pub(crate) struct World {
     pub(crate) topics: Shelf<i64, Topic>,
     pub(crate) polls: Shelf<i64, Poll>,
     pub(crate) places: Shelf<i64, Place>,
+    /// The message events that the answer shows media by, by the media.
+    pub(crate) carriers: HashMap<i64, i64>,
     pub(crate) kin: Kin,
     /// Of edited posts, by the first of them.
     pub(crate) versions: HashMap<PostId, Vec<PostId>>,
@@ -163,6 +165,7 @@ impl World {
             topics: Shelf::default(),
             polls: Shelf::default(),
             places: Shelf::default(),
+            carriers: HashMap::new(),
             kin: Kin::default(),
             versions: HashMap::new(),
             shorts: HashMap::new(),

@@ -66,6 +66,7 @@ fn act(common: &Common, verb: Verb) -> Result<ExitCode, Exit> {
         Verb::Audit(verb) => command::ask(common, command::Command::Audit(verb))?,
         Verb::Keys(verb) => command::ask(common, command::Command::Keys(verb))?,
         Verb::Space(verb) => command::ask(common, command::Command::Space(verb))?,
+        Verb::Message(verb) => command::ask(common, command::Command::Message(verb))?,
         Verb::Sign(verb) => tools::explain(common, verb, output)?,
         Verb::Import(verb) => command::ask(common, command::Command::Import(verb))?,
         Verb::Export(args) => command::ask(common, command::Command::Export(args))?,

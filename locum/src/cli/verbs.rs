@@ -7,8 +7,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::common::Flag;
 use crate::command::{
     AppCommand, AuditCommand, Backup, CommunityCommand, Export, FollowCommand, ImportCommand,
-    Invite, KeysCommand, NewsCommand, NoteCommand, PlaceCommand, PollCommand, PostCommand,
-    SignCommand, SpaceCommand, TokenCommand, UserCommand,
+    Invite, KeysCommand, MessageCommand, NewsCommand, NoteCommand, PlaceCommand, PollCommand,
+    PostCommand, SignCommand, SpaceCommand, TokenCommand, UserCommand,
 };
 
 /// What may be asked.
@@ -63,6 +63,9 @@ pub(crate) enum Verb {
     /// Spaces and who takes part in them
     #[command(subcommand)]
     Space(SpaceCommand),
+    /// Direct messages: what the interface has no operation for
+    #[command(subcommand)]
+    Message(MessageCommand),
     /// Signatures of OAuth 1.0a requests
     #[command(subcommand)]
     Sign(SignCommand),

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use store::recount;
 
 use super::{
-    Command, apps, audit, backup, communities, export, follows, import, invite, keys, news, notes,
-    places, polls, posts, sign, spaces, tokens, users,
+    Command, apps, audit, backup, communities, export, follows, import, invite, keys, messages,
+    news, notes, places, polls, posts, sign, spaces, tokens, users,
 };
 use crate::exit::{Exit, words};
 use crate::world::{Silent, World};
@@ -41,6 +41,7 @@ pub(crate) async fn execute(world: &World, command: Command) -> Result<Value, St
         Command::Invite(invite) => invite::execute(world, invite).await,
         Command::Audit(command) => audit::execute(world, command).await,
         Command::Space(command) => spaces::execute(world, command).await,
+        Command::Message(command) => messages::execute(world, command).await,
         Command::Sign(command) => sign::execute(world, command).await,
         Command::Import(command) => {
             let report = import::execute(world, command).await;

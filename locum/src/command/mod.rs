@@ -14,6 +14,7 @@ mod follows;
 mod import;
 mod invite;
 mod keys;
+mod messages;
 pub(crate) mod news;
 mod notes;
 mod places;
@@ -38,6 +39,7 @@ pub(crate) use follows::FollowCommand;
 pub(crate) use import::ImportCommand;
 pub(crate) use invite::Invite;
 pub(crate) use keys::KeysCommand;
+pub(crate) use messages::MessageCommand;
 pub(crate) use news::NewsCommand;
 pub(crate) use notes::NoteCommand;
 pub(crate) use places::PlaceCommand;
@@ -84,6 +86,8 @@ pub(crate) enum Command {
     Audit(AuditCommand),
     /// Spaces and who takes part in them.
     Space(SpaceCommand),
+    /// Direct messages.
+    Message(MessageCommand),
     /// Signatures of requests.
     Sign(SignCommand),
     /// Posts and people from elsewhere.
@@ -116,6 +120,7 @@ impl Command {
             Self::Audit(_) => "audit",
             Self::Sign(_) => "sign",
             Self::Space(_) => "space",
+            Self::Message(_) => "message",
             Self::Import(_) => "importing",
             Self::Export(_) => "exporting",
             Self::Backup(_) => "copying",
@@ -142,6 +147,7 @@ impl Command {
             | Self::Invite(_)
             | Self::Audit(_)
             | Self::Space(_)
+            | Self::Message(_)
             | Self::Keys(_)
             | Self::Fsck => Ok(()),
             Self::Token(command) => command.prepare(),

@@ -31,6 +31,7 @@ mod likes;
 mod limits;
 mod lists;
 mod media;
+mod messages;
 mod news;
 mod notes;
 mod oauth1;

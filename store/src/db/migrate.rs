@@ -37,6 +37,10 @@ const SCRIPTS: &[(&str, &str)] = &[
     ),
     ("media", include_str!("../../migrations/0008_media.sql")),
     (
+        "messages",
+        include_str!("../../migrations/0009_messages.sql"),
+    ),
+    (
         "entitlements",
         include_str!("../../migrations/0011_entitlements.sql"),
     ),

@@ -122,7 +122,7 @@ pub(super) fn schema_of(object: Object) -> Value {
     for field in shown {
         let mut schema = held(field.json);
         describe(&mut schema, field.name, field.about);
-        if field.when == When::Always {
+        if field.when == When::Always && !field.partial {
             required.push(field.name.post);
         }
         properties.insert(field.name.post.to_owned(), schema);

@@ -4,6 +4,7 @@ use base::{Scope, Scopes};
 
 use super::shared::{ANY_LENGTH, CONVERSATION_ID, DM_FIELDS, READ, page};
 use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, day, quarter};
+use crate::v2::messages;
 
 /// Direct messages, sent, read and removed.
 pub static MESSAGES: &[Endpoint] = &[
@@ -12,6 +13,7 @@ pub static MESSAGES: &[Endpoint] = &[
         "POST",
         "/2/dm_conversations",
     )
+    .act(messages::begin_group)
     .about("Begins a conversation of a group with its first message.")
     .permit("12", SEND)
     .limits(&[day(1_440)], &[quarter(15), day(1_440)])
@@ -26,6 +28,7 @@ pub static MESSAGES: &[Endpoint] = &[
         "POST",
         "/2/dm_conversations/with/{participant_id}/messages",
     )
+    .act(messages::send_to)
     .about("Sends a message to a user.")
     .permit("12", SEND)
     .limits(&[day(1_440)], &[quarter(15), day(1_440)])
@@ -37,6 +40,7 @@ pub static MESSAGES: &[Endpoint] = &[
         "POST",
         "/2/dm_conversations/{dm_conversation_id}/messages",
     )
+    .act(messages::send)
     .about("Sends a message to a conversation.")
     .permit("12", SEND)
     .limits(&[day(1_440)], &[quarter(15), day(1_440)])
@@ -48,6 +52,7 @@ pub static MESSAGES: &[Endpoint] = &[
     .body(Body::Json(MESSAGE))
     .success(201),
     Endpoint::new("getDirectMessagesEvents", "GET", "/2/dm_events")
+        .act(messages::events)
         .about("Message events of the authenticated user's conversations, newest first.")
         .permit("12", SEE)
         .limits(&[], &[quarter(15)])
@@ -57,6 +62,7 @@ pub static MESSAGES: &[Endpoint] = &[
         "GET",
         "/2/dm_events/{event_id}",
     )
+    .act(messages::by_id)
     .about("The message event of this id.")
     .permit("12", SEE)
     .limits(&[], &[quarter(15)])
@@ -66,6 +72,7 @@ pub static MESSAGES: &[Endpoint] = &[
         "DELETE",
         "/2/dm_events/{event_id}",
     )
+    .act(messages::remove)
     .about("Removes a message event for the authenticated user.")
     .permit("12", Scopes::of(&[Scope::DmRead, Scope::DmWrite]))
     .limits(&[day(4_000)], &[quarter(300), day(1_500)])
@@ -75,6 +82,7 @@ pub static MESSAGES: &[Endpoint] = &[
         "GET",
         "/2/dm_conversations/{id}/dm_events",
     )
+    .act(messages::of_conversation)
     .about("Message events of a conversation, newest first.")
     .permit("12", SEE)
     .limits(&[], &[quarter(15)])
@@ -93,6 +101,7 @@ pub static MESSAGES: &[Endpoint] = &[
         "GET",
         "/2/dm_conversations/with/{participant_id}/dm_events",
     )
+    .act(messages::with_user)
     .about("Message events of the conversation with a user, newest first.")
     .permit("12", SEE)
     .limits(&[], &[quarter(15)])
@@ -102,6 +111,7 @@ pub static MESSAGES: &[Endpoint] = &[
         "GET",
         "/2/dm_conversations/media/{dm_id}/{media_id}/{resource_id}",
     )
+    .act(messages::media)
     .about("The bytes of a media that a message carries.")
     .permit("2", Scopes::of(&[Scope::DmRead]))
     .params(&[&[

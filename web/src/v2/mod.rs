@@ -11,6 +11,7 @@ pub(crate) mod likes;
 mod linked;
 pub(crate) mod lists;
 pub(crate) mod media;
+pub(crate) mod messages;
 pub(crate) mod mutes;
 pub(crate) mod news;
 pub(crate) mod notes;

@@ -2,7 +2,7 @@
 
 mod contents;
 mod files;
-mod samples;
+pub(crate) mod samples;
 mod uploads;
 
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ fn multipart(target: &str, texts: &[(&str, &str)], name: &str, file: &[u8]) -> A
 }
 
 /// A whole file in one request of the newer interface.
-fn at_once(person: &Person<'_>, category: &str, file: &[u8]) -> Answer {
+pub(crate) fn at_once(person: &Person<'_>, category: &str, file: &[u8]) -> Answer {
     let texts = [("media_category", category)];
     person.send(multipart("/2/media/upload", &texts, "media", file))
 }
@@ -97,7 +97,7 @@ fn seen(person: &Person<'_>, key: &str) -> Value {
 }
 
 /// The path of an address of the server.
-fn path_of(address: &Value) -> String {
+pub(crate) fn path_of(address: &Value) -> String {
     let address = address.as_str().unwrap();
     let path = address.strip_prefix(&shared().url);
     path.unwrap_or_else(|| panic!("{address} is elsewhere"))

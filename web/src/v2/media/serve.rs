@@ -28,30 +28,51 @@ pub(crate) fn file(call: Call) -> Pending {
         let key = name.split('.').next().unwrap_or_default();
         let id = key.split_once('_').and_then(|(_, id)| Id::parse(id));
         let id = id.ok_or_else(missing)?;
-        let found = call
-            .read(move |tx| Ok(store::media::by_id(tx, id)?))
-            .await?;
+        // What only messages carry is for their readers, who get it there.
+        let found = call.read(move |tx| {
+            let private = store::media::is_private(tx, id)?;
+            Ok(store::media::by_id(tx, id)?.filter(|_| !private))
+        });
+        let found = found.await?;
         let media = found.filter(|media| media.name() == Some(name.as_str()));
         let media = media.ok_or_else(missing)?;
-        let uploads = call.uploads()?;
         let size = call.text("name").unwrap_or_default();
         let path = media.path_of(size).unwrap_or_else(|| media.path.clone());
-        let files = uploads.files();
-        let Some(length) = files.size(&path).await.map_err(broken)? else {
-            return Err(missing());
-        };
-        let label = label(files, &media, &path).await?;
-        let tag = format!("\"{}-{}-{length:x}\"", media.id, path.len());
-        let head = dressed(&media, label, &tag);
-        let asked = &call.head().headers;
-        if is_known(asked, &tag, &media) {
-            return Ok(Reply {
-                headers: head,
-                ..Reply::empty(304)
-            });
-        }
-        answer(files, &path, length, range(asked, &tag, length), head).await
+        send(&call, &media, &path, EVERYONE)
+            .await?
+            .ok_or_else(missing)
     })
+}
+
+/// Long enough to spare the way, short enough for what is deleted to be gone.
+const EVERYONE: &str = "public, max-age=3600";
+/// What only one caller may have.
+pub(crate) const CALLER: &str = "private, max-age=3600";
+
+/// A file of a media, or the part of it that is asked for; none when it is not there.
+pub(crate) async fn send(
+    call: &Call,
+    media: &Media,
+    path: &str,
+    cache: &'static str,
+) -> Result<Option<Reply>, Stop> {
+    let uploads = call.uploads()?;
+    let files = uploads.files();
+    let Some(length) = files.size(path).await.map_err(broken)? else {
+        return Ok(None);
+    };
+    let label = label(files, media, path).await?;
+    let tag = format!("\"{}-{}-{length:x}\"", media.id, path.len());
+    let head = dressed(media, label, &tag, cache);
+    let asked = &call.head().headers;
+    if is_known(asked, &tag, media) {
+        return Ok(Some(Reply {
+            headers: head,
+            ..Reply::empty(304)
+        }));
+    }
+    let part = range(asked, &tag, length);
+    answer(files, path, length, part, head).await.map(Some)
 }
 
 /// What the bytes are: as they were found when they came, or as they look now.
@@ -66,7 +87,7 @@ async fn label(files: &Files, media: &Media, path: &str) -> Result<&'static str,
 }
 
 /// Headers of a file that nothing is made of but what it is.
-fn dressed(media: &Media, label: &'static str, tag: &str) -> HeaderMap {
+fn dressed(media: &Media, label: &'static str, tag: &str, cache: &'static str) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let way = if label == UNKNOWN {
         "attachment"
@@ -80,8 +101,7 @@ fn dressed(media: &Media, label: &'static str, tag: &str) -> HeaderMap {
         (CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
         (RESOURCE_POLICY, "cross-origin"),
         (ACCEPT_RANGES, "bytes"),
-        // Long enough to spare the way, short enough for what is deleted to be gone.
-        (CACHE_CONTROL, "public, max-age=3600"),
+        (CACHE_CONTROL, cache),
     ];
     for (name, value) in fixed {
         headers.insert(name, HeaderValue::from_static(value));

@@ -1,0 +1,149 @@
+//! `locum message`: what happens around direct messages and has no operation in the interface.
+//! What they say is for those who are in a conversation, and is not shown here.
+
+use base::{Id, Stop, UserId};
+use clap::{Args, Subcommand};
+use network::audit::By;
+use network::{messages, profiles};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::Tx;
+use store::messages::{self as stored, Conversation};
+
+use super::find;
+use crate::world::World;
+
+/// What may be done about messages.
+#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum MessageCommand {
+    /// Shows who is in a conversation, and how far each has read it
+    Show {
+        /// The conversation's id: two users' ids with a hyphen, or a group's
+        conversation: String,
+    },
+    /// Notes that a user has read a conversation
+    Read {
+        #[command(flatten)]
+        who: Who,
+        /// Up to this message; the newest by default
+        #[arg(long, value_name = "ID")]
+        event: Option<String>,
+    },
+    /// Tells the others in a conversation that a user is typing
+    Typing(Who),
+    /// Lets a user into a group
+    Join {
+        #[command(flatten)]
+        who: Who,
+        /// Who lets them in, and is in it: @username or id
+        #[arg(long, value_name = "USER")]
+        by: String,
+    },
+    /// Lets a user leave a group; it takes from them what they have of it
+    Leave(Who),
+    /// Makes a user take messages of everyone
+    Open {
+        /// @username or id
+        user: String,
+    },
+    /// Makes a user take messages of those only whom they follow
+    Close {
+        /// @username or id
+        user: String,
+    },
+}
+
+/// A conversation and a user.
+#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Who {
+    /// The conversation's id: two users' ids with a hyphen, or a group's
+    conversation: String,
+    /// @username or id
+    user: String,
+}
+
+impl Who {
+    fn find(&self, tx: &mut Tx<'_>) -> Result<(Conversation, UserId), Stop> {
+        let conversation = conversation(tx, &self.conversation)?;
+        Ok((conversation, find::user(tx, &self.user)?.id))
+    }
+}
+
+/// Does it.
+pub(super) async fn execute(world: &World, command: MessageCommand) -> Result<Value, Stop> {
+    let work = move |tx: &mut Tx<'_>| match &command {
+        MessageCommand::Show { conversation: name } => {
+            let conversation = conversation(tx, name)?;
+            show(tx, &conversation)
+        }
+        MessageCommand::Read { who, event } => {
+            let (conversation, user) = who.find(tx)?;
+            let event = event.as_deref().map(number).transpose()?;
+            let (last, changed) = messages::mark_read(tx, &conversation, user, event)?;
+            let last = last.map(|id| id.to_string());
+            Ok(json!({ "last_read_event_id": last, "changed": changed }))
+        }
+        MessageCommand::Typing(who) => {
+            let (conversation, user) = who.find(tx)?;
+            messages::typing(tx, &conversation, user)?;
+            Ok(json!({ "typing": true }))
+        }
+        MessageCommand::Join { who, by } => {
+            let (conversation, user) = who.find(tx)?;
+            let by = find::user(tx, by)?.id;
+            let changed = messages::join(tx, &conversation, user, by)?;
+            changed_to(tx, &conversation, changed)
+        }
+        MessageCommand::Open { user } => take(tx, user, true),
+        MessageCommand::Close { user } => take(tx, user, false),
+        MessageCommand::Leave(who) => {
+            let (conversation, user) = who.find(tx)?;
+            let changed = messages::leave(tx, &conversation, user)?;
+            changed_to(tx, &conversation, changed)
+        }
+    };
+    world.store.write(work).await
+}
+
+fn take(tx: &mut Tx<'_>, user: &str, everyone: bool) -> Result<Value, Stop> {
+    let user = find::user(tx, user)?.id;
+    let user = profiles::take_messages(tx, &By::operator(), user, everyone)?;
+    Ok(json!({ "user": user.username, "takes_messages_of_everyone": user.receives_dm }))
+}
+
+fn number(text: &str) -> Result<i64, Stop> {
+    let id = Id::<()>::parse(text).map(Id::get);
+    id.ok_or_else(|| find::unknown("event", text))
+}
+
+fn conversation(tx: &mut Tx<'_>, name: &str) -> Result<Conversation, Stop> {
+    let found = match name.split_once('-') {
+        Some((one, other)) => match (UserId::parse(one), UserId::parse(other)) {
+            (Some(one), Some(other)) => stored::of_pair(tx, one, other)?,
+            _ => None,
+        },
+        None => stored::group(tx, Id::<()>::parse(name).map_or(0, Id::get))?,
+    };
+    found.ok_or_else(|| find::unknown("conversation", name))
+}
+
+fn show(tx: &mut Tx<'_>, conversation: &Conversation) -> Result<Value, Stop> {
+    let participants = stored::participants(tx, conversation.id)?;
+    let participants = participants.iter().map(|(user, read)| {
+        let read = (*read > 0).then(|| read.to_string());
+        json!({ "user_id": user.to_string(), "last_read_event_id": read })
+    });
+    let kind = conversation.pair.map_or("Group", |_| "OneToOne");
+    let participants: Vec<Value> = participants.collect();
+    Ok(json!({ "id": conversation.to_string(), "type": kind, "participants": participants }))
+}
+
+fn changed_to(tx: &mut Tx<'_>, conversation: &Conversation, changed: bool) -> Result<Value, Stop> {
+    let mut shown = show(tx, conversation)?;
+    if let Some(members) = shown.as_object_mut() {
+        members.insert("changed".to_owned(), changed.into());
+    }
+    Ok(shown)
+}

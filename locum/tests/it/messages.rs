@@ -1,0 +1,609 @@
+//! Direct messages: sent, read, removed, and kept from everyone else.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Ask, Person, Server, encode, shared};
+use crate::media::{at_once, path_of, samples};
+
+fn person(name: &str) -> Person<'static> {
+    shared().person(name)
+}
+
+fn people<const N: usize>(names: [&str; N]) -> [Person<'static>; N] {
+    names.map(person)
+}
+
+fn to(other: &Person<'_>) -> String {
+    format!("/2/dm_conversations/with/{}/messages", other.id)
+}
+
+fn in_(conversation: &str) -> String {
+    format!("/2/dm_conversations/{conversation}/messages")
+}
+
+/// Sends a text; the conversation and the event.
+#[track_caller]
+fn write(from: &Person<'_>, path: &str, text: &str) -> (String, String) {
+    sent(&from.post(path, &json!({ "text": text })))
+}
+
+#[track_caller]
+fn sent(answer: &Answer) -> (String, String) {
+    let data = answer.is(201)["data"].clone();
+    assert_eq!(data.as_object().unwrap().len(), 2, "{data}");
+    let text = |name: &str| data[name].as_str().unwrap().to_owned();
+    (text("dm_conversation_id"), text("dm_event_id"))
+}
+
+/// The ids that a list holds, each page asked for by the token before.
+#[track_caller]
+fn listed(viewer: &Person<'_>, path: &str) -> Vec<String> {
+    let body = viewer.get(path).is(200);
+    let data = body["data"].as_array().cloned().unwrap_or_default();
+    assert_eq!(body["meta"]["result_count"], data.len(), "{body}");
+    let ids = data
+        .iter()
+        .map(|one| one["id"].as_str().unwrap().to_owned());
+    ids.collect()
+}
+
+fn pair(one: &Person<'_>, other: &Person<'_>) -> String {
+    let mut ids = [&one.id, &other.id].map(|id| id.parse::<i64>().unwrap());
+    ids.sort_unstable();
+    format!("{}-{}", ids[0], ids[1])
+}
+
+#[track_caller]
+fn message(args: &[&str]) -> Value {
+    shared().cli(&[&["message"], args].concat()).json()
+}
+
+#[track_caller]
+fn refused(args: &[&str], word: &str) {
+    let ran = shared().cli(&[&["message"], args].concat());
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.err.contains(word), "{word:?}: {ran:?}");
+}
+
+#[track_caller]
+fn begin(from: &Person<'_>, others: &[&Person<'_>], text: &str) -> (String, String) {
+    let ids: Vec<&str> = others.iter().map(|other| other.id.as_str()).collect();
+    sent(&from.post("/2/dm_conversations", &group_of(&ids, text)))
+}
+
+fn group_of(ids: &[&str], text: &str) -> Value {
+    json!({ "conversation_type": "Group", "participant_ids": ids, "message": { "text": text } })
+}
+
+const ALL: &str = "/2/dm_events";
+
+#[test]
+fn two_write_to_each_other_and_see_the_same() {
+    let [ada, bob] = people(["ada", "bob"]);
+    let post = bob.says("Worth a link");
+    let text = format!(
+        "Look & <see> @{} #tag https://x.example/b/status/{post}",
+        bob.username
+    );
+    let (conversation, first) = write(&ada, &to(&bob), &text);
+    assert_eq!(conversation, pair(&ada, &bob));
+    let (again, second) = write(&bob, &in_(&conversation), "Thanks");
+    assert_eq!(again, conversation);
+    for viewer in [&ada, &bob] {
+        let other = if viewer.id == ada.id { &bob } else { &ada };
+        let newest_first = vec![second.clone(), first.clone()];
+        assert_eq!(listed(viewer, ALL), newest_first);
+        let by_name = format!("/2/dm_conversations/{conversation}/dm_events");
+        assert_eq!(listed(viewer, &by_name), newest_first);
+        let with = format!("/2/dm_conversations/with/{}/dm_events", other.id);
+        assert_eq!(listed(viewer, &with), newest_first);
+    }
+    let plain = bob.get(format!("/2/dm_events/{second}")).is(200);
+    assert_eq!(
+        plain,
+        json!({ "data": { "id": second, "event_type": "MessageCreate", "text": "Thanks" } })
+    );
+    let fields = "attachments,created_at,dm_conversation_id,entities,event_type,id,\
+                  participant_ids,referenced_tweets,sender_id,text";
+    let expansions = "sender_id,referenced_tweets.id,participant_ids,attachments.media_keys";
+    let whole = bob.get(format!(
+        "/2/dm_events/{first}?dm_event.fields={fields}&expansions={expansions}&tweet.fields=author_id"
+    ));
+    let whole = whole.is(200);
+    let data = &whole["data"];
+    let escaped = text
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
+    assert_eq!(data["text"], escaped);
+    assert_eq!(data["sender_id"], ada.id);
+    assert_eq!(data["dm_conversation_id"], conversation);
+    assert!(data["created_at"].as_str().unwrap().ends_with('Z'));
+    assert_eq!(data["entities"]["hashtags"][0]["tag"], "tag");
+    assert_eq!(data["entities"]["mentions"][0]["id"], bob.id);
+    assert_eq!(data["referenced_tweets"], json!([{ "id": post }]));
+    assert!(data.get("participant_ids").is_none(), "{data}");
+    assert!(data.get("attachments").is_none(), "{data}");
+    assert_eq!(whole["includes"]["users"][0]["id"], ada.id);
+    assert_eq!(whole["includes"]["tweets"][0]["author_id"], bob.id);
+    let other = ada.get(format!(
+        "/2/dm_events/{first}?dm_event.fields=referenced_posts&expansions=referenced_posts"
+    ));
+    let other = other.is(200);
+    assert_eq!(other["data"]["referenced_posts"], json!([{ "id": post }]));
+    assert_eq!(other["includes"]["posts"][0]["id"], post);
+    ada.signed(Ask::get(ALL)).is(200);
+}
+
+/// What is not a caller's answers as what was never there, to the letter.
+#[test]
+fn nobody_else_learns_that_there_is_a_conversation() {
+    let [ada, bob, eve, fay] = people(["ada", "bob", "eve", "fay"]);
+    let (two, event) = write(&ada, &to(&bob), "For you only");
+    let (group, said) = begin(&ada, &[&bob, &fay], "For us only");
+    let unknown = "1234567890123456789";
+    let nobody = format!("1-{}", ada.id);
+    let same = |real: &str, false_: &str, ask: &dyn Fn(&str) -> Ask| {
+        let (real_answer, false_answer) = (eve.send(ask(real)), eve.send(ask(false_)));
+        assert_eq!(real_answer.status, false_answer.status);
+        let plain = |answer: &Answer, id: &str| answer.text().replace(id, "ID");
+        assert_eq!(plain(&real_answer, real), plain(&false_answer, false_));
+        assert!(real_answer.json().get("data").is_none());
+    };
+    for id in [&event, &said] {
+        same(id, unknown, &|id| Ask::get(format!("/2/dm_events/{id}")));
+        same(id, unknown, &|id| Ask::delete(format!("/2/dm_events/{id}")));
+    }
+    for (real, false_) in [(&two, nobody.as_str()), (&group, unknown)] {
+        same(real, false_, &|name| {
+            Ask::get(format!("/2/dm_conversations/{name}/dm_events"))
+        });
+        same(real, false_, &|name| {
+            Ask::post(in_(name)).json(&json!({ "text": "Me too" }))
+        });
+    }
+    eve.post(in_(&two), &json!({ "text": "x" }))
+        .is_problem(404, "resource-not-found");
+    eve.delete(format!("/2/dm_events/{event}"))
+        .is_problem(404, "resource-not-found");
+    assert!(listed(&eve, ALL).is_empty());
+    // Their own with either is empty, not theirs.
+    let with = format!("/2/dm_conversations/with/{}/dm_events", ada.id);
+    assert!(listed(&eve, &with).is_empty());
+    let own = format!("/2/dm_conversations/{}/dm_events", pair(&eve, &ada));
+    assert!(listed(&eve, &own).is_empty());
+    // The other way round it is no name of it.
+    let (low, high) = two.split_once('-').unwrap();
+    let turned = ada.get(format!("/2/dm_conversations/{high}-{low}/dm_events"));
+    assert_eq!(
+        turned.is(200)["errors"][0]["resource_type"],
+        "dm_conversation"
+    );
+    let stranger = eve.get("/2/dm_conversations/with/1/dm_events").is(200);
+    assert_eq!(stranger["errors"][0]["resource_type"], "user");
+    for app_only in [ALL, &format!("/2/dm_events/{event}")] {
+        shared()
+            .send(Ask::get(app_only).bearer(&ada.app.bearer))
+            .is_problem(403, "unsupported-authentication");
+    }
+    let narrow = ada.token(&["--scope", "tweet.read users.read"]);
+    shared().send(Ask::get(ALL).bearer(&narrow)).is(403);
+    assert_eq!(listed(&ada, ALL).len(), 3);
+}
+
+#[test]
+fn a_group_is_begun_joined_and_left() {
+    let [ada, bob, cid, dan] = people(["ada", "bob", "cid", "dan"]);
+    let (group, first) = begin(&ada, &[&bob, &cid], "Hello all");
+    assert!(
+        (15..=19).contains(&group.len()) && !group.contains('-'),
+        "{group}"
+    );
+    let list = format!("/2/dm_conversations/{group}/dm_events");
+    let seen = |viewer: &Person<'_>| viewer.get(&list).is(200)["data"].clone();
+    let events = seen(&bob);
+    assert_eq!(events[0]["id"], first);
+    assert_eq!(events[0]["event_type"], "MessageCreate");
+    assert!(events[0].get("participant_ids").is_none());
+    assert_eq!(events[1]["event_type"], "ParticipantsJoin");
+    assert!(events[1].get("text").is_none());
+    let mut inside = vec![ada.id.clone(), bob.id.clone(), cid.id.clone()];
+    inside.sort_by_key(|id| (*id != ada.id, id.parse::<i64>().unwrap()));
+    assert_eq!(events[1]["participant_ids"], json!(inside));
+    refused(
+        &["join", &group, &dan.id, "--by", &dan.id],
+        "Could not find",
+    );
+    assert_eq!(
+        message(&["join", &group, &dan.id, "--by", &bob.id])["changed"],
+        true
+    );
+    assert_eq!(
+        message(&["join", &group, &dan.id, "--by", &bob.id])["changed"],
+        false
+    );
+    let joined = dan.get(format!(
+        "{list}?dm_event.fields=sender_id&expansions=participant_ids"
+    ));
+    let joined = joined.is(200);
+    assert_eq!(
+        joined["meta"]["result_count"], 1,
+        "nothing from before: {joined}"
+    );
+    assert_eq!(joined["data"][0]["participant_ids"], json!([dan.id]));
+    assert_eq!(joined["data"][0]["sender_id"], bob.id);
+    assert_eq!(joined["includes"]["users"][0]["id"], dan.id);
+    dan.get(format!("/2/dm_events/{first}")).is(200)["errors"][0]
+        .as_object()
+        .unwrap();
+    let (_, second) = write(&dan, &in_(&group), "Hello");
+    for viewer in [&ada, &bob, &cid, &dan] {
+        assert_eq!(listed(viewer, ALL)[0], second);
+    }
+    assert_eq!(message(&["leave", &group, &bob.id])["changed"], true);
+    assert_eq!(message(&["leave", &group, &bob.id])["changed"], false);
+    bob.post(in_(&group), &json!({ "text": "x" }))
+        .is_problem(404, "resource-not-found");
+    assert!(listed(&bob, ALL).is_empty());
+    assert!(bob.get(&list).is(200).get("data").is_none());
+    let left = &seen(&cid)[0];
+    assert_eq!(left["event_type"], "ParticipantsLeave");
+    assert_eq!(left["participant_ids"], json!([bob.id]));
+    let only = |kinds: &str| listed(&cid, &format!("{list}?event_types={kinds}")).len();
+    assert_eq!(only("ParticipantsLeave"), 1);
+    assert_eq!(only("ParticipantsJoin"), 2);
+    assert_eq!(only("MessageCreate,ParticipantsLeave"), 3);
+    for person in [&ada, &cid, &dan] {
+        message(&["leave", &group, &person.id]);
+    }
+    let show = message(&["show", &group]);
+    assert_eq!(show["participants"], json!([]));
+    let (two, _) = write(&ada, &to(&bob), "Still there?");
+    refused(&["leave", &two, &bob.id], "is not a group");
+    refused(&["join", &two, &cid.id, "--by", &bob.id], "is not a group");
+}
+
+#[test]
+fn who_may_write_to_whom_is_what_their_profile_says() {
+    let [me, other] = people(["me", "other"]);
+    let takes = |of: &Person<'_>, by: &Person<'_>| {
+        let path = format!("/2/users/{}?user.fields=receives_your_dm", of.id);
+        by.get(path).is(200)["data"]["receives_your_dm"].clone()
+    };
+    let attempt = |from: &Person<'_>, at: &Person<'_>| from.post(to(at), &json!({ "text": "Hi" }));
+    let closed = |from: &Person<'_>, at: &Person<'_>| {
+        let answer = attempt(from, at);
+        answer.says(403, "You cannot send messages to this user.");
+        answer.is_code(403, 349);
+    };
+    let act = |who: &Person<'_>, path: String| who.send(Ask::post(path)).is(200);
+    closed(&me, &me);
+    act(&other, format!("/2/users/{}/dm/block", me.id));
+    assert_eq!(takes(&other, &me), false);
+    closed(&me, &other);
+    attempt(&other, &me).is(201);
+    act(&other, format!("/2/users/{}/dm/unblock", me.id));
+    attempt(&me, &other).is(201);
+    message(&["close", &other.id]);
+    assert_eq!(takes(&other, &me), false);
+    closed(&me, &other);
+    other.follows(&[&me]);
+    assert_eq!(takes(&other, &me), true);
+    attempt(&me, &other).is(201);
+    message(&["open", &other.id]);
+    let block = |who: &Person<'_>, whom: &Person<'_>| {
+        let path = format!("/2/users/{}/blocking", who.id);
+        who.post(path, &json!({ "target_user_id": whom.id }))
+            .is(200);
+    };
+    block(&other, &me);
+    assert_eq!(takes(&other, &me), false);
+    closed(&me, &other);
+    closed(&other, &me);
+    assert_eq!(listed(&other, ALL).len(), 3, "what was sent stays");
+    let [third, fourth] = people(["third", "fourth"]);
+    // A group takes in nobody who takes no messages; in one, a block keeps a message from reaching.
+    let ids = [third.id.as_str(), other.id.as_str()];
+    me.post("/2/dm_conversations", &group_of(&ids, "Hi"))
+        .is_code(403, 349);
+    assert!(listed(&third, ALL).is_empty());
+    let (group, _) = begin(&me, &[&third, &fourth], "Hi");
+    block(&third, &me);
+    let (_, unheard) = write(&me, &in_(&group), "Are you there?");
+    assert_eq!(listed(&fourth, ALL)[0], unheard);
+    assert!(!listed(&third, ALL).contains(&unheard));
+    shared().cli(&["user", "suspend", &fourth.id]).well();
+    attempt(&me, &fourth).is_code(403, 63);
+    me.post(
+        "/2/dm_conversations/with/1/messages",
+        &json!({ "text": "x" }),
+    )
+    .is_problem(404, "resource-not-found");
+}
+
+#[test]
+fn what_one_removes_the_others_keep() {
+    let [ada, bob] = people(["ada", "bob"]);
+    let (_, first) = write(&ada, &to(&bob), "One");
+    let (_, second) = write(&ada, &to(&bob), "Two");
+    let target = format!("/2/dm_events/{first}");
+    assert_eq!(
+        ada.delete(&target).is(200),
+        json!({ "data": { "deleted": true } })
+    );
+    ada.delete(&target).is_problem(404, "resource-not-found");
+    assert!(ada.get(&target).is(200).get("data").is_none());
+    assert_eq!(listed(&ada, ALL), [second.clone()]);
+    assert_eq!(bob.get(&target).is(200)["data"]["text"], "One");
+    assert_eq!(listed(&bob, ALL), [second, first]);
+    bob.delete(&target).is(200);
+    bob.delete(&target).is_problem(404, "resource-not-found");
+}
+
+#[test]
+fn pages_go_both_ways_and_kinds_are_told_apart() {
+    let [ada, bob, cid] = people(["ada", "bob", "cid"]);
+    let (group, mut first) = begin(&ada, &[&bob, &cid], "0");
+    let mut wanted = vec![first];
+    for number in 1..7 {
+        let path = if number % 2 == 0 {
+            in_(&group)
+        } else {
+            to(&bob)
+        };
+        first = write(&ada, &path, &number.to_string()).1;
+        wanted.insert(0, first);
+    }
+    let kinds = "event_types=MessageCreate";
+    assert_eq!(listed(&bob, &format!("{ALL}?{kinds}")), wanted);
+    let page = |more: &str| {
+        bob.get(format!("{ALL}?{kinds}&max_results=3{more}"))
+            .is(200)
+    };
+    let ids = |body: &Value| -> Vec<String> {
+        let data = body["data"].as_array().unwrap().iter();
+        data.map(|one| one["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let token = |body: &Value, name: &str| body["meta"][name].as_str().map(str::to_owned);
+    let mut body = page("");
+    assert!(token(&body, "previous_token").is_none());
+    let mut walked = ids(&body);
+    let mut pages = vec![walked.clone()];
+    while let Some(next) = token(&body, "next_token") {
+        body = page(&format!("&pagination_token={next}"));
+        walked.extend(ids(&body));
+        pages.push(ids(&body));
+    }
+    assert_eq!(walked, wanted);
+    for earlier in pages.iter().rev().skip(1) {
+        let back = token(&body, "previous_token").unwrap();
+        body = page(&format!("&pagination_token={back}"));
+        assert_eq!(&ids(&body), earlier);
+    }
+    assert!(token(&body, "previous_token").is_none());
+    // A token goes with its caller, its list and its filter.
+    let next = token(&page(""), "next_token").unwrap();
+    let foreign = format!("?{kinds}&max_results=3&pagination_token={next}");
+    ada.get(format!("{ALL}{foreign}"))
+        .is_problem(400, "invalid-request");
+    bob.get(format!("/2/dm_conversations/{group}/dm_events{foreign}"))
+        .is_problem(400, "invalid-request");
+    bob.get(format!("{ALL}?pagination_token={next}"))
+        .is_problem(400, "invalid-request");
+}
+
+#[test]
+fn a_media_goes_to_the_readers_of_its_message_only() {
+    let [ada, bob, eve] = people(["ada", "bob", "eve"]);
+    let file = samples::png(40, 30);
+    let made = at_once(&ada, "dm_image", &file).is(200)["data"].clone();
+    let (id, key) = (
+        made["id"].as_str().unwrap(),
+        made["media_key"].as_str().unwrap(),
+    );
+    let attached = json!({ "attachments": [{ "media_id": id }] });
+    bob.post(to(&ada), &attached)
+        .says(400, "Your media IDs are invalid.");
+    let own = ada.get(format!("/2/media/{key}?media.fields=url")).is(200);
+    let public = path_of(&own["data"]["url"]);
+    let (_, event) = sent(&ada.post(to(&bob), &attached));
+    let shown = bob.get(format!(
+        "/2/dm_events/{event}?dm_event.fields=attachments&expansions=attachments.media_keys\
+         &media.fields=url,width"
+    ));
+    let shown = shown.is(200);
+    assert_eq!(shown["data"]["attachments"]["media_keys"], json!([key]));
+    assert_eq!(shown["data"]["text"], "");
+    let media = &shown["includes"]["media"][0];
+    assert_eq!(media["width"], 40);
+    let path = path_of(&media["url"]);
+    assert!(
+        path.starts_with(&format!("/2/dm_conversations/media/{event}/{id}/")),
+        "{path}"
+    );
+    for reader in [&ada, &bob] {
+        let answer = reader.get(&*path);
+        assert_eq!((answer.status, &answer.body), (200, &file));
+        assert_eq!(answer.header("cache-control"), "private, max-age=3600");
+    }
+    eve.get(&*path).is_problem(404, "resource-not-found");
+    shared().send(Ask::get(&*path)).is(401);
+    assert_eq!(shared().send(Ask::get(&*public)).status, 404);
+    let hidden = eve.get(format!("/2/media/{key}")).is(200);
+    assert!(hidden.get("data").is_none(), "{hidden}");
+    bob.get(format!("/2/dm_conversations/media/{event}/1/x.png"))
+        .is_problem(404, "resource-not-found");
+    ada.delete(format!("/2/dm_events/{event}")).is(200);
+    ada.get(&*path).is_problem(404, "resource-not-found");
+    assert_eq!(bob.get(&*path).status, 200, "the other keeps it");
+    // Once it is posted as well, it is everyone's.
+    let post = json!({ "text": "Now for all", "media": { "media_ids": [id] } });
+    ada.publish(&post).is(201);
+    assert_eq!(shared().send(Ask::get(&*public)).status, 200);
+}
+
+#[test]
+fn a_message_that_cannot_be_sent_leaves_nothing() {
+    let [ada, bob, cid] = people(["ada", "bob", "cid"]);
+    let long = "ä".repeat(10_000);
+    let (conversation, event) = write(&ada, &to(&bob), &long);
+    let kept = bob.get(format!("/2/dm_events/{event}")).is(200);
+    assert_eq!(kept["data"]["text"], long);
+    let over = ada.post(to(&bob), &json!({ "text": format!("{long}x") }));
+    over.says(
+        403,
+        "The text of your direct message is over the max character limit.",
+    );
+    over.is_code(403, 354);
+    let two_media = json!({ "attachments": [{ "media_id": "1" }, { "media_id": "2" }] });
+    for body in [
+        json!({}),
+        json!({ "text": "" }),
+        json!({ "text": " \n" }),
+        json!({ "text": 1 }),
+        json!({ "text": null }),
+        json!({ "text": "x", "media_id": "1" }),
+        json!({ "text": "x", "attachments": {} }),
+        json!({ "text": "x", "attachments": [] }),
+        json!({ "text": "x", "attachments": [{}] }),
+        json!({ "text": "x", "attachments": [{ "media_id": "x" }] }),
+        json!({ "text": "x", "attachments": [{ "media_id": "1" }] }),
+        two_media,
+        json!([]),
+        json!("x"),
+    ] {
+        for path in [to(&bob), in_(&conversation)] {
+            ada.post(path, &body).is_problem(400, "invalid-request");
+        }
+        let group = json!({ "conversation_type": "Group",
+                            "participant_ids": [bob.id, cid.id], "message": body });
+        ada.post("/2/dm_conversations", &group)
+            .is_problem(400, "invalid-request");
+    }
+    let many: Vec<String> = (1..=50).map(|id: i64| id.to_string()).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let (bob_id, cid_id) = (bob.id.as_str(), cid.id.as_str());
+    let group = |ids: &[&str]| ada.post("/2/dm_conversations", &group_of(ids, "Hi"));
+    for wrong in [&[][..], &[bob_id], &[bob_id, bob_id], &[bob_id, "x"], &many] {
+        group(wrong).is_problem(400, "invalid-request");
+    }
+    group(&[bob_id, "1"]).is_problem(404, "resource-not-found");
+    for kind in [json!("group"), json!("OneToOne"), json!(null)] {
+        let body = json!({ "conversation_type": kind, "participant_ids": [bob_id, cid_id],
+                           "message": { "text": "Hi" } });
+        ada.post("/2/dm_conversations", &body)
+            .is_problem(400, "invalid-request");
+    }
+    for path in [
+        "/2/dm_events/x".to_owned(),
+        "/2/dm_events/9223372036854775808".to_owned(),
+        format!("{ALL}?max_results=0"),
+        format!("{ALL}?max_results=101"),
+        format!("{ALL}?event_types=Message"),
+        format!("{ALL}?event_types="),
+        format!("{ALL}?dm_event.fields=x"),
+        format!("{ALL}?expansions=author_id"),
+        format!("{ALL}?pagination_token={}", encode("0123456789abcdef")),
+        format!("{ALL}?unknown=1"),
+        "/2/dm_conversations/12/dm_events".to_owned(),
+        "/2/dm_conversations/a-b/dm_events".to_owned(),
+        "/2/dm_conversations/with/x/dm_events".to_owned(),
+    ] {
+        ada.get(path).is_problem(400, "invalid-request");
+    }
+    assert_eq!(listed(&bob, ALL), [event]);
+    assert!(listed(&cid, ALL).is_empty());
+}
+
+#[test]
+fn a_group_is_full_with_fifty() {
+    let server = shared();
+    let ada = person("ada");
+    let lines: Vec<Value> = (0..50)
+        .map(|number| {
+            let name = format!("crowd{}x{number}", crate::harness::fresh());
+            json!({ "kind": "user", "username": name, "name": name,
+                    "id": (9_000_000 + number).to_string() })
+        })
+        .collect();
+    server.import(&lines).well();
+    let ids: Vec<String> = (0..50)
+        .map(|number| (9_000_000 + number).to_string())
+        .collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let made = ada.post("/2/dm_conversations", &group_of(&ids[..49], "All"));
+    let (group, _) = sent(&made);
+    refused(&["join", &group, ids[49], "--by", &ada.id], "at most 50");
+    message(&["leave", &group, ids[0]]);
+    assert_eq!(
+        message(&["join", &group, ids[49], "--by", &ada.id])["changed"],
+        true
+    );
+    server.cli(&["fsck"]).well();
+}
+
+#[test]
+fn reading_and_typing_are_noted() {
+    let [ada, bob, eve] = people(["ada", "bob", "eve"]);
+    let (conversation, first) = write(&ada, &to(&bob), "One");
+    let (_, second) = write(&ada, &to(&bob), "Two");
+    let read = |more: &[&str]| message(&[&["read", &conversation, bob.id.as_str()], more].concat());
+    let said = |id: &str, changed: bool| json!({ "last_read_event_id": id, "changed": changed });
+    assert_eq!(read(&["--event", &first]), said(&first, true));
+    assert_eq!(read(&[]), said(&second, true));
+    assert_eq!(read(&[]), said(&second, false));
+    assert_eq!(read(&["--event", &first]), said(&first, false));
+    let shown = message(&["show", &conversation]);
+    let of = |id: &str| {
+        let all = shown["participants"].as_array().unwrap();
+        all.iter().find(|one| one["user_id"] == id).unwrap()["last_read_event_id"].clone()
+    };
+    assert_eq!(of(&bob.id), second);
+    assert_eq!(of(&ada.id), Value::Null);
+    assert_eq!(message(&["typing", &conversation, &bob.id])["typing"], true);
+    refused(&["typing", &conversation, &eve.id], "Could not find");
+    refused(&["read", &conversation, &eve.id], "Could not find");
+    refused(
+        &["read", &conversation, &bob.id, "--event", "12"],
+        "Could not find",
+    );
+    refused(&["typing", "1-2", &bob.id], "no conversation is called");
+    message(&["close", &ada.id]);
+    refused(&["typing", &conversation, &bob.id], "cannot send messages");
+}
+
+#[test]
+fn what_is_older_than_thirty_days_is_not_in_the_list_of_all() {
+    let mut server = Server::start(&[]);
+    let (old, conversation, recent, token);
+    {
+        let (one, other) = (server.person("ada"), server.person("bob"));
+        old = write(&one, &to(&other), "Old canary").1;
+        recent = write(&one, &to(&other), "New").1;
+        conversation = pair(&one, &other);
+        token = one.token.clone();
+    }
+    assert!(!server.logged().contains("canary") && !server.said().contains("canary"));
+    server.stop();
+    let id: i64 = old.parse().unwrap();
+    let back = |days: i64| id - ((days * 24 * 3600 * 1000 + 5_000) << 22);
+    let earlier = back(30);
+    server.sql(&format!(
+        "UPDATE dm_event SET id = {earlier} WHERE id = {id}; \
+         UPDATE dm_inbox SET event_id = {earlier} WHERE event_id = {id};"
+    ));
+    server.start_again();
+    let get = |path: String| server.send(Ask::get(path).bearer(&token)).is(200);
+    let all = get(ALL.to_owned());
+    assert_eq!(all["meta"]["result_count"], 1);
+    assert_eq!(all["data"][0]["id"], recent);
+    let one = get(format!("/2/dm_conversations/{conversation}/dm_events"));
+    assert_eq!(one["meta"]["result_count"], 2);
+    assert_eq!(one["data"][1]["id"], earlier.to_string());
+    assert_eq!(
+        get(format!("/2/dm_events/{earlier}"))["data"]["text"],
+        "Old canary"
+    );
+    assert_eq!(server.cli(&["fsck"]).json()["sound"], true);
+}

@@ -1,0 +1,322 @@
+//! Direct messages (contract §7.11): who may write to whom, and who sees what was written.
+//!
+//! Only those who are in a conversation learn that it is there. Each has their own copy of what
+//! happened in it since they came: to remove one is nobody else's concern, and to leave a group is
+//! to lose all of them.
+
+mod group;
+mod signals;
+
+use base::id::kind;
+use base::refusal::Subject;
+use base::{AppId, Fault, Id, PostId, Refusal, Stop, UserId};
+use serde_json::json;
+use store::graph::{self, Tie};
+use store::messages::{self, Conversation, Event, Kind};
+use store::{Tx, log};
+
+pub use self::group::{MOST_PEOPLE, begin, join, leave};
+pub use self::signals::{mark_read, typing};
+use crate::compose::{self, Draft};
+use crate::visibility::{bar_of_post, may_message};
+use crate::{follows, media, users};
+
+/// Characters of a message.
+pub const TEXT_LENGTH: usize = 10_000;
+/// Posts that one text refers to; further links are links only.
+const MOST_POSTS: usize = 10;
+
+/// Who writes, and through what.
+#[derive(Clone, Copy, Debug)]
+pub struct Sender {
+    /// The user.
+    pub user_id: UserId,
+    /// The app.
+    pub app_id: Option<AppId>,
+}
+
+/// A new message.
+#[derive(Clone, Debug, Default)]
+pub struct NewMessage {
+    /// The text; may be empty where it carries a media.
+    pub text: String,
+    /// The media that it carries.
+    pub media: Option<Id<kind::Media>>,
+}
+
+/// A message, read and checked.
+struct Written {
+    text: String,
+    entities: String,
+    media: Option<store::media::Media>,
+    posts: Vec<PostId>,
+}
+
+/// Sends a message to a user. The conversation of the two begins with their first.
+pub fn send_to(
+    tx: &mut Tx<'_>,
+    sender: &Sender,
+    target: UserId,
+    new: &NewMessage,
+) -> Result<Event, Stop> {
+    users::active(tx, sender.user_id)?;
+    check_length(new)?;
+    if target == sender.user_id {
+        return Err(not_taken().into());
+    }
+    // A block that comes at the same time comes before or after.
+    follows::lock(tx, sender.user_id, target)?;
+    let other = users::named(tx, target, "participant_id")?;
+    may_message(tx, sender.user_id, &other)?;
+    let written = written(tx, sender.user_id, new)?;
+    let conversation = between(tx, sender.user_id, target)?;
+    post(tx, sender, conversation, written)
+}
+
+/// Sends a message to a conversation by its name: to a group that the sender is in, or to the
+/// other of two.
+pub fn send(tx: &mut Tx<'_>, sender: &Sender, name: &str, new: &NewMessage) -> Result<Event, Stop> {
+    users::active(tx, sender.user_id)?;
+    match named(tx, sender.user_id, name)? {
+        None => Err(unknown("dm_conversation_id", name)),
+        Some(Named::With(other, _)) => send_to(tx, sender, other, new),
+        Some(Named::Group(group)) => {
+            check_length(new)?;
+            // Whoever is in it stays until this transaction ends.
+            messages::lock(tx, group.id)?;
+            if !messages::is_in(tx, group.id, sender.user_id)? {
+                return Err(unknown("dm_conversation_id", name));
+            }
+            let written = written(tx, sender.user_id, new)?;
+            post(tx, sender, group, written)
+        }
+    }
+}
+
+/// A conversation that a user may look into.
+#[derive(Clone, Copy, Debug)]
+pub enum Named {
+    /// With this user; they may not have written to each other yet.
+    With(UserId, Option<Conversation>),
+    /// A group that they are in.
+    Group(Conversation),
+}
+
+/// The conversation that a name stands for, if the user is in it. One that is not theirs and one
+/// that is not there are the same.
+pub fn named(tx: &mut Tx<'_>, user: UserId, name: &str) -> Result<Option<Named>, Fault> {
+    let Some((lower, higher)) = name.split_once('-') else {
+        let number = Id::<()>::parse(name).map_or(0, Id::get);
+        let Some(group) = messages::group(tx, number)? else {
+            return Ok(None);
+        };
+        let inside = messages::is_in(tx, group.id, user)?;
+        return Ok(inside.then_some(Named::Group(group)));
+    };
+    let (Some(lower), Some(higher)) = (UserId::parse(lower), UserId::parse(higher)) else {
+        return Ok(None);
+    };
+    let other = match user {
+        _ if lower >= higher || format!("{lower}-{higher}") != name => return Ok(None),
+        user if user == lower => higher,
+        user if user == higher => lower,
+        _ => return Ok(None),
+    };
+    with(tx, user, other)
+}
+
+/// The conversation of a user with another who is known here, or was when they wrote.
+pub fn with(tx: &mut Tx<'_>, user: UserId, other: UserId) -> Result<Option<Named>, Fault> {
+    let conversation = messages::of_pair(tx, user, other)?;
+    if conversation.is_none() {
+        let known = store::users::by_id(tx, other)?;
+        let there = known.is_some_and(|other| {
+            crate::visibility::of_user(&other) != crate::visibility::Sight::Missing
+        });
+        if !there {
+            return Ok(None);
+        }
+    }
+    Ok(Some(Named::With(other, conversation)))
+}
+
+/// The event with an id, if the user has it.
+pub fn seen(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<Option<Event>, Fault> {
+    let Some(event) = messages::by_id(tx, id)? else {
+        return Ok(None);
+    };
+    Ok(messages::holds(tx, user, &event)?.then_some(event))
+}
+
+/// Removes an event for a user; the others keep theirs.
+pub fn remove(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<(), Stop> {
+    let missing = || Stop::from(Refusal::NotFound(Subject::new("dm_event", "event_id", id)));
+    let event = messages::by_id(tx, id)?.ok_or_else(missing)?;
+    messages::lock(tx, event.conversation.id)?;
+    if !messages::remove(tx, user, &event)? {
+        return Err(missing());
+    }
+    let body = json!({ "conversation_id": event.conversation.to_string() }).to_string();
+    Ok(log::append(tx, "dm.delete", user.get(), id, &body)?)
+}
+
+fn check_length(new: &NewMessage) -> Result<(), Refusal> {
+    if new.text.chars().count() > TEXT_LENGTH {
+        let detail = "The text of your direct message is over the max character limit.";
+        return Err(Refusal::forbidden_as(354, detail));
+    }
+    if new.text.trim().is_empty() && new.media.is_none() {
+        return Err(Refusal::missing("text"));
+    }
+    Ok(())
+}
+
+fn written(tx: &mut Tx<'_>, user: UserId, new: &NewMessage) -> Result<Written, Stop> {
+    let media = new.media.map(|id| media::sendable(tx, user, id));
+    let media = media.transpose()?;
+    let draft = Draft::of(&new.text);
+    let known = compose::known(tx, &draft)?;
+    let reading = draft.read(&known, false, "");
+    Ok(Written {
+        posts: linked(tx, user, &draft)?,
+        text: reading.text,
+        entities: reading.entities,
+        media,
+    })
+}
+
+/// The posts that a text links to, as far as its writer may see them.
+fn linked(tx: &mut Tx<'_>, user: UserId, draft: &Draft) -> Result<Vec<PostId>, Fault> {
+    let mut ids: Vec<PostId> = Vec::new();
+    for id in draft.links().filter_map(post_of).take(MOST_POSTS) {
+        if ids.contains(&id) {
+            continue;
+        }
+        if let Some(post) = store::posts::by_id(tx, id)?
+            && bar_of_post(tx, user, &post)?.is_none()
+        {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
+}
+
+/// The post whose address this is, on whatever host: `/<user>/status/<id>`.
+fn post_of(url: &str) -> Option<PostId> {
+    let plain = url.split(['?', '#']).next()?;
+    let (_, id) = plain.rsplit_once("/status/")?;
+    PostId::parse(id.split('/').next()?)
+}
+
+/// The conversation of two, begun if there is none.
+fn between(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<Conversation, Stop> {
+    if let Some(found) = messages::of_pair(tx, one, other)? {
+        return Ok(found);
+    }
+    let begun = Conversation {
+        id: tx.next_id::<()>().get(),
+        pair: Some((one.min(other), one.max(other))),
+    };
+    if messages::insert(tx, &begun)? {
+        messages::join(tx, begun.id, one)?;
+        messages::join(tx, begun.id, other)?;
+        return Ok(begun);
+    }
+    let found = messages::of_pair(tx, one, other)?;
+    found.ok_or_else(|| Fault::new("a conversation is there and is not").into())
+}
+
+/// Writes a message down for the sender and for those whom it reaches.
+fn post(
+    tx: &mut Tx<'_>,
+    sender: &Sender,
+    conversation: Conversation,
+    written: Written,
+) -> Result<Event, Stop> {
+    messages::lock(tx, conversation.id)?;
+    let others = others(tx, conversation.id, sender.user_id)?;
+    let mut readers = reached(tx, sender.user_id, &others)?;
+    let event = Event {
+        id: tx.next_id::<()>().get(),
+        conversation,
+        kind: Kind::Message,
+        sender_id: sender.user_id,
+        app_id: sender.app_id,
+        text: written.text,
+        entities: written.entities,
+        media_id: written.media.as_ref().map(|media| media.id),
+        media_key: written
+            .media
+            .map(|media| media.media_key)
+            .unwrap_or_default(),
+        post_ids: written.posts,
+        participant_ids: Vec::new(),
+    };
+    tell(tx, "dm.sent", &event, &others)?;
+    if !readers.is_empty() {
+        tell(tx, "dm.received", &event, &readers)?;
+    }
+    readers.push(sender.user_id);
+    messages::add(tx, &event, &readers)?;
+    if let Some(media) = event.media_id {
+        store::media::carry_in_message(tx, media)?;
+    }
+    Ok(event)
+}
+
+/// Everyone in a conversation but one.
+fn others(tx: &mut Tx<'_>, conversation: i64, but: UserId) -> Result<Vec<UserId>, Fault> {
+    let all = messages::participants(tx, conversation)?;
+    let all = all.into_iter().map(|(user, _)| user);
+    Ok(all.filter(|user| *user != but).collect())
+}
+
+/// Whom what a user does in a conversation reaches: in a group not those who block them, or take
+/// no messages of them.
+fn reached(tx: &mut Tx<'_>, user: UserId, others: &[UserId]) -> Result<Vec<UserId>, Fault> {
+    let mut deaf = graph::blockers(tx, others, user)?;
+    deaf.extend(graph::of_those(tx, Tie::DmBlock, others, user)?);
+    let others = others.iter().copied();
+    Ok(others.filter(|other| !deaf.contains(other)).collect())
+}
+
+/// An entry of the log about an event: who, which, where, and to whom. Never what it says.
+fn tell(tx: &mut Tx<'_>, kind: &str, event: &Event, to: &[UserId]) -> Result<(), Fault> {
+    let body = whereto(&event.conversation, to);
+    log::append(tx, kind, event.sender_id.get(), event.id, &body)
+}
+
+fn whereto(conversation: &Conversation, to: &[UserId]) -> String {
+    let to: Vec<String> = to.iter().map(UserId::to_string).collect();
+    json!({ "conversation_id": conversation.to_string(), "recipient_ids": to }).to_string()
+}
+
+fn unknown(parameter: &'static str, name: &str) -> Stop {
+    Refusal::NotFound(Subject::new("dm_conversation", parameter, name)).into()
+}
+
+fn not_taken() -> Refusal {
+    Refusal::forbidden_as(349, "You cannot send messages to this user.")
+}
+
+#[cfg(test)]
+mod tests {
+    use base::PostId;
+
+    use super::post_of;
+
+    #[test]
+    fn an_address_of_a_post_names_it() {
+        for (url, id) in [
+            ("https://social.example/ada/status/12", Some(12)),
+            ("social.example/i/web/status/12?s=20#top", Some(12)),
+            ("https://social.example/ada/status/12/photo/1", Some(12)),
+            ("https://social.example/ada/status/", None),
+            ("https://social.example/ada/status/x", None),
+            ("https://social.example/ada?next=/status/12", None),
+            ("https://social.example/ada", None),
+        ] {
+            assert_eq!(post_of(url), id.map(PostId::new), "{url}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Direct messages: conversations, who is in them, and what happened there.
+//!
+//! An event is stored once, and each participant has a copy of it in an inbox of their own: at most
+//! fifty rows a message. So all that a user was sent is one walk along an index, however many
+//! conversations there are, and what one participant removes or never got is no one else's
+//! concern. A walk takes each kind by itself and merges: a filter never looks at what it leaves out.
+
+mod inbox;
+
+use std::fmt;
+
+use base::id::kind;
+use base::{AppId, Fault, Id, PostId, UserId};
+
+use crate::Tx;
+use crate::db::Row;
+
+pub use self::inbox::{holds, leave, newest, page, remove};
+
+/// A conversation, of two or of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conversation {
+    /// Its number; the name of a group.
+    pub id: i64,
+    /// The two, the lower id first; none in a group.
+    pub pair: Option<(UserId, UserId)>,
+}
+
+impl Conversation {
+    fn of(id: i64, lower: UserId, higher: UserId) -> Self {
+        let pair = (lower.get() > 0).then_some((lower, higher));
+        Self { id, pair }
+    }
+}
+
+/// The name that the interface has for it: `<lower>-<higher>`, or the number of a group.
+impl fmt::Display for Conversation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.pair {
+            Some((lower, higher)) => write!(f, "{lower}-{higher}"),
+            None => write!(f, "{}", self.id),
+        }
+    }
+}
+
+/// What an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A message.
+    Message,
+    /// Participants join a group.
+    Join,
+    /// Participants leave a group.
+    Leave,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Message, Self::Join, Self::Leave];
+
+    /// What the interface calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Message => "MessageCreate",
+            Self::Join => "ParticipantsJoin",
+            Self::Leave => "ParticipantsLeave",
+        }
+    }
+
+    const fn number(self) -> i64 {
+        match self {
+            Self::Message => 0,
+            Self::Join => 1,
+            Self::Leave => 2,
+        }
+    }
+
+    fn read(number: i64) -> Result<Self, Fault> {
+        let known = Self::ALL.into_iter().find(|kind| kind.number() == number);
+        known.ok_or_else(|| Fault::new(format!("a message event of kind {number}")))
+    }
+}
+
+/// Something that happened in a conversation.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// Its id, a snowflake.
+    pub id: i64,
+    /// Where.
+    pub conversation: Conversation,
+    /// What.
+    pub kind: Kind,
+    /// Who sent it, let others in, or left.
+    pub sender_id: UserId,
+    /// Through which app, if through one.
+    pub app_id: Option<AppId>,
+    /// The text of a message; may be empty where it carries a media.
+    pub text: String,
+    /// Entities of the text as the interface shows them (JSON), or empty.
+    pub entities: String,
+    /// The media that a message carries.
+    pub media_id: Option<Id<kind::Media>>,
+    /// Its key, or empty.
+    pub media_key: String,
+    /// Posts that the text links to.
+    pub post_ids: Vec<PostId>,
+    /// Who joined or left.
+    pub participant_ids: Vec<UserId>,
+}
+
+macro_rules! event {
+    ($after:literal) => {
+        concat!(
+            "SELECT e.id, e.conversation_id, c.lower_id, c.higher_id, e.kind, e.sender_id, \
+             e.app_id, e.text, e.entities, e.media_id, e.media_key, e.post_ids, e.participant_ids \
+             FROM dm_event e JOIN dm_conversation c ON c.id = e.conversation_id ",
+            $after
+        )
+    };
+}
+
+fn read(row: &Row<'_, '_>) -> Result<Event, Fault> {
+    Ok(Event {
+        id: row.int(0)?,
+        conversation: Conversation::of(row.int(1)?, row.id(2)?, row.id(3)?),
+        kind: Kind::read(row.int(4)?)?,
+        sender_id: row.id(5)?,
+        app_id: row.opt_id(6)?,
+        text: row.text(7)?,
+        entities: row.text(8)?,
+        media_id: row.opt_id(9)?,
+        media_key: row.text(10)?,
+        post_ids: ids(&row.text(11)?),
+        participant_ids: ids(&row.text(12)?),
+    })
+}
+
+fn ids<K>(text: &str) -> Vec<Id<K>> {
+    text.split(',').filter_map(Id::parse).collect()
+}
+
+fn joined<K>(ids: &[Id<K>]) -> String {
+    let ids: Vec<String> = ids.iter().map(Id::to_string).collect();
+    ids.join(",")
+}
+
+/// The conversation of two users, if they have one.
+pub fn of_pair(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<Option<Conversation>, Fault> {
+    let sql = "SELECT id, lower_id, higher_id FROM dm_conversation \
+               WHERE lower_id = $1 AND higher_id = $2 AND lower_id > 0";
+    let args = [one.min(other).into(), one.max(other).into()];
+    tx.row(sql, &args, read_conversation)
+}
+
+/// The group with a number.
+pub fn group(tx: &mut Tx<'_>, id: i64) -> Result<Option<Conversation>, Fault> {
+    let sql = "SELECT id, lower_id, higher_id FROM dm_conversation WHERE id = $1 AND lower_id = 0";
+    tx.row(sql, &[id.into()], read_conversation)
+}
+
+fn read_conversation(row: &Row<'_, '_>) -> Result<Conversation, Fault> {
+    Ok(Conversation::of(row.int(0)?, row.id(1)?, row.id(2)?))
+}
+
+/// Makes other work that locks the same conversation wait for this transaction's end. A SQLite
+/// file has one writer, so there it waits already.
+pub fn lock(tx: &mut Tx<'_>, conversation: i64) -> Result<(), Fault> {
+    if tx.is_shared() {
+        let sql = "SELECT id FROM dm_conversation WHERE id = $1 FOR UPDATE";
+        tx.row(sql, &[conversation.into()], |_| Ok(()))?;
+    }
+    Ok(())
+}
+
+/// Begins a conversation that nobody is in yet; false when the two have one.
+pub fn insert(tx: &mut Tx<'_>, conversation: &Conversation) -> Result<bool, Fault> {
+    let sql = "INSERT INTO dm_conversation (id, lower_id, higher_id) VALUES ($1, $2, $3) \
+               ON CONFLICT DO NOTHING";
+    let nobody = (UserId::new(0), UserId::new(0));
+    let (lower, higher) = conversation.pair.unwrap_or(nobody);
+    let args = [conversation.id.into(), lower.into(), higher.into()];
+    Ok(tx.exec(sql, &args)? > 0)
+}
+
+/// Lets a user into a conversation; false when they are in it.
+pub fn join(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> Result<bool, Fault> {
+    let sql = "INSERT INTO dm_participant (conversation_id, user_id, id) VALUES ($1, $2, $3) \
+               ON CONFLICT DO NOTHING";
+    let id = tx.next_id::<()>();
+    Ok(tx.exec(sql, &[conversation.into(), user.into(), id.into()])? > 0)
+}
+
+/// Whether a user is in a conversation.
+pub fn is_in(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM dm_participant WHERE conversation_id = $1 AND user_id = $2";
+    let found = tx.row(sql, &[conversation.into(), user.into()], |_| Ok(()))?;
+    Ok(found.is_some())
+}
+
+/// Who is in a conversation and what they have read last, in the order in which they came. They
+/// are few.
+pub fn participants(tx: &mut Tx<'_>, conversation: i64) -> Result<Vec<(UserId, i64)>, Fault> {
+    let sql = "SELECT user_id, read_id, id FROM dm_participant WHERE conversation_id = $1";
+    let mut found = tx.rows(sql, &[conversation.into()], |row| {
+        Ok((row.int(2)?, (row.id(0)?, row.int(1)?)))
+    })?;
+    found.sort_unstable_by_key(|(id, _)| *id);
+    Ok(found
+        .into_iter()
+        .map(|(_, participant)| participant)
+        .collect())
+}
+
+/// Notes that a participant has read up to an event; false when they had before.
+pub fn set_read(
+    tx: &mut Tx<'_>,
+    conversation: i64,
+    user: UserId,
+    event: i64,
+) -> Result<bool, Fault> {
+    let sql = "UPDATE dm_participant SET read_id = $1 \
+               WHERE conversation_id = $2 AND user_id = $3 AND read_id < $1";
+    Ok(tx.exec(sql, &[event.into(), conversation.into(), user.into()])? > 0)
+}
+
+/// Adds an event, with a copy for each of some participants.
+pub fn add(tx: &mut Tx<'_>, event: &Event, readers: &[UserId]) -> Result<(), Fault> {
+    let sql = "INSERT INTO dm_event (id, conversation_id, kind, sender_id, app_id, text, entities, \
+               media_id, media_key, post_ids, participant_ids, copies) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+    let copies = i64::try_from(readers.len()).unwrap_or(i64::MAX);
+    let (posts, people) = (joined(&event.post_ids), joined(&event.participant_ids));
+    let args = [
+        event.id.into(),
+        event.conversation.id.into(),
+        event.kind.number().into(),
+        event.sender_id.into(),
+        event.app_id.into(),
+        (&event.text).into(),
+        (&event.entities).into(),
+        event.media_id.into(),
+        (&event.media_key).into(),
+        (&posts).into(),
+        (&people).into(),
+        copies.into(),
+    ];
+    tx.exec(sql, &args)?;
+    inbox::deliver(tx, event, readers)
+}
+
+/// The event with an id, whoever has it.
+pub fn by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Event>, Fault> {
+    tx.row(event!("WHERE e.id = $1"), &[id.into()], read)
+}
+
+/// The events with these ids, in no particular order; unknown ones are left out.
+pub fn by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Event>, Fault> {
+    tx.of_each(event!("WHERE e.id = $1"), ids, &[], read)
+}
