@@ -18,6 +18,8 @@ mod letters;
 #[cfg(test)]
 mod lists;
 #[cfg(test)]
+mod messages;
+#[cfg(test)]
 mod oauth1_flow;
 #[cfg(test)]
 mod oauth2_flow;

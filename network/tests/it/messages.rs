@@ -1,0 +1,94 @@
+//! Direct messages as the log tells of them.
+
+use base::UserId;
+use network::messages::{self, NewMessage, Sender, mark_read, typing};
+use serde_json::{Value, json};
+use store::Tx;
+
+use crate::world::{World, on_each_engine};
+
+async fn told(world: &World) -> Vec<(String, i64, i64, String)> {
+    let work = |tx: &mut Tx<'_>| Ok(store::log::after(tx, 0, 10_000)?);
+    let all = world.store.read(work).await.unwrap();
+    let about = all
+        .into_iter()
+        .filter(|event| event.kind.starts_with("dm."));
+    about
+        .map(|event| (event.kind, event.actor_id, event.subject_id, event.body))
+        .collect()
+}
+
+fn text(text: &str) -> NewMessage {
+    NewMessage {
+        text: text.to_owned(),
+        media: None,
+    }
+}
+
+fn by(user: UserId) -> Sender {
+    Sender {
+        user_id: user,
+        app_id: None,
+    }
+}
+
+#[test]
+fn what_happens_is_told_to_whom_it_reaches_and_never_what_was_said() {
+    on_each_engine(|world| async move {
+        let ada = world.user("ada").await;
+        let bob = world.user("bob").await;
+        let cid = world.user("cid").await;
+        let (two, group) = world
+            .write(move |tx| {
+                let two = messages::send_to(tx, &by(ada), bob, &text("canary"))?;
+                let group = messages::begin(tx, &by(ada), &[bob, cid], &text("canary"))?;
+                network::blocks::block_messages(tx, cid, ada)?;
+                messages::send(
+                    tx,
+                    &by(ada),
+                    &group.conversation.to_string(),
+                    &text("canary"),
+                )?;
+                mark_read(tx, &two.conversation, bob, None)?;
+                typing(tx, &two.conversation, bob)?;
+                messages::leave(tx, &group.conversation, bob)?;
+                messages::remove(tx, bob, two.id)?;
+                Ok((two, group))
+            })
+            .await;
+        let told = told(&world).await;
+        assert!(told.iter().all(|(_, _, _, body)| !body.contains("canary")));
+        let of = |kind: &str| -> Vec<(i64, i64, Value)> {
+            let those = told.iter().filter(|(known, ..)| known == kind);
+            those
+                .map(|(_, actor, subject, body)| {
+                    (
+                        *actor,
+                        *subject,
+                        serde_json::from_str(body).unwrap_or_default(),
+                    )
+                })
+                .collect()
+        };
+        let to = |name: &str, people: &[UserId]| {
+            let people: Vec<String> = people.iter().map(UserId::to_string).collect();
+            json!({ "conversation_id": name, "recipient_ids": people })
+        };
+        let (pair, many) = (two.conversation.to_string(), group.conversation.to_string());
+        let sent = of("dm.sent");
+        assert_eq!(sent.len(), 3);
+        assert_eq!(sent[0], (ada.get(), two.id, to(&pair, &[bob])));
+        assert_eq!(sent[1], (ada.get(), group.id, to(&many, &[bob, cid])));
+        let received = of("dm.received");
+        assert_eq!(received[0], (ada.get(), two.id, to(&pair, &[bob])));
+        assert_eq!(received[2].2, to(&many, &[bob]), "not to whom takes none");
+        assert_eq!(of("dm.read"), [(bob.get(), two.id, to(&pair, &[ada]))]);
+        let typed = of("dm.indicate_typing");
+        assert_eq!(typed, [(bob.get(), two.conversation.id, to(&pair, &[ada]))]);
+        assert_eq!(of("dm.join").len(), 3);
+        let left = &of("dm.leave")[0];
+        assert_eq!((left.0, &left.2), (bob.get(), &to(&many, &[ada, cid])));
+        assert_eq!(of("dm.delete")[0].1, two.id);
+        world.recount().await;
+    });
+}
