@@ -32,13 +32,13 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind that a category announces.
+    /// The kind that a category announces; clients write `tweet_image` and `TweetImage`.
     pub fn of_category(category: &str) -> Option<Self> {
-        Some(match category.to_ascii_lowercase().as_str() {
-            "tweet_image" | "dm_image" => Self::Photo,
-            "tweet_gif" | "dm_gif" => Self::AnimatedGif,
-            "tweet_video" | "dm_video" => Self::Video,
-            "amplify_video" => Self::AmplifyVideo,
+        Some(match category.replace('_', "").to_ascii_lowercase().as_str() {
+            "tweetimage" | "dmimage" => Self::Photo,
+            "tweetgif" | "dmgif" => Self::AnimatedGif,
+            "tweetvideo" | "dmvideo" => Self::Video,
+            "amplifyvideo" => Self::AmplifyVideo,
             "subtitles" => Self::Subtitles,
             _ => return None,
         })
@@ -294,4 +294,21 @@ pub fn publish(tx: &mut Tx<'_>, upload: &Upload, found: &Found) -> Result<Media,
         log::append(tx, "media.create", owner, upload.id.get(), "")?;
     }
     Ok(made)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Kind;
+
+    #[test]
+    fn a_category_is_known_however_clients_write_it() {
+        for written in ["tweet_image", "TweetImage", "TWEET_IMAGE", "DmImage"] {
+            assert_eq!(Kind::of_category(written), Some(Kind::Photo), "{written}");
+        }
+        assert_eq!(
+            Kind::of_category("AmplifyVideo"),
+            Some(Kind::AmplifyVideo)
+        );
+        assert_eq!(Kind::of_category("tweet"), None);
+    }
 }

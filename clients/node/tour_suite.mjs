@@ -1,0 +1,333 @@
+// A tour of all groups of operations with Node's libraries as they are, but for the address.
+
+import assert from "node:assert/strict";
+import http from "node:http";
+import https from "node:https";
+import { after, before, test } from "node:test";
+
+import { need } from "./packages.mjs";
+import { Server } from "./server.mjs";
+
+const { TwitterApi, EUploadMimeType } = need("twitter-api-v2");
+const { Client, OAuth1, UserPaginator, PostPaginator } = need("@xdevplatform/xdk");
+
+const PUBLIC = ["api.x.com", "upload.x.com", "api.twitter.com", "upload.twitter.com"];
+const POST_WORDS = {
+  expansions: ["attachments.media_keys", "attachments.poll_ids", "author_id", "edit_history_post_ids", "entities.mentions.username", "geo.place_id", "in_reply_to_user_id", "referenced_posts"],
+  postFields: ["attachments", "context_annotations", "conversation_id", "created_at", "edit_controls", "entities", "geo", "id", "lang", "media_metadata", "note_post", "possibly_sensitive", "public_metrics", "reply_settings", "source", "text", "withheld"],
+  userFields: ["created_at", "description", "public_metrics", "protected", "verified", "verified_type", "username"],
+  mediaFields: ["alt_text", "height", "media_key", "preview_image_url", "public_metrics", "type", "url", "variants", "width"],
+  pollFields: ["duration_minutes", "end_datetime", "id", "options", "voting_status"],
+  placeFields: ["country", "country_code", "full_name", "geo", "id", "name", "place_type"],
+};
+const PEOPLE_WORDS = { userFields: POST_WORDS.userFields, postFields: POST_WORDS.postFields, expansions: ["most_recent_post_id", "pinned_post_id"] };
+const TWEET_WORDS = {
+  expansions: ["attachments.media_keys", "attachments.poll_ids", "author_id", "edit_history_tweet_ids", "entities.mentions.username", "geo.place_id", "in_reply_to_user_id", "referenced_tweets.id", "referenced_tweets.id.author_id"],
+  "tweet.fields": ["attachments", "author_id", "context_annotations", "conversation_id", "created_at", "edit_controls", "entities", "geo", "id", "in_reply_to_user_id", "lang", "possibly_sensitive", "public_metrics", "referenced_tweets", "reply_settings", "source", "text", "withheld"],
+  "user.fields": ["created_at", "description", "entities", "pinned_tweet_id", "public_metrics", "protected", "username", "verified"],
+  "media.fields": ["alt_text", "height", "media_key", "preview_image_url", "public_metrics", "type", "url", "variants", "width"],
+  "poll.fields": ["duration_minutes", "end_datetime", "id", "options", "voting_status"],
+  "place.fields": ["country", "country_code", "full_name", "geo", "id", "name", "place_type"],
+};
+const PERSON_WORDS = { "user.fields": TWEET_WORDS["user.fields"], expansions: ["pinned_tweet_id"] };
+
+// One white pixel, and two frames of one.
+const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4//8/AAX+Av4N70a4AAAAAElFTkSuQmCC", "base64");
+const frame = (shade) => Buffer.from(`21f904000a0000002c000000000100010000020 2${shade}0100`.replaceAll(" ", ""), "hex");
+const GIF = Buffer.concat([Buffer.from("47494638396101000100800000000000ffffff", "hex"), frame("44"), frame("4c"), Buffer.from("3b", "hex")]);
+
+const LONGEST = 60_000;
+const here = {};
+
+/** What is meant for the public service goes to the server. */
+const { request } = https;
+https.request = (options, ...more) => {
+  assert.ok(PUBLIC.includes(options.host), options.host);
+  const { protocol, hostname: host, port } = new URL(here.server.url);
+  return http.request({ ...options, protocol, host, port, agent: undefined }, ...more);
+};
+
+function person(name) {
+  const { server } = here;
+  const { API_KEY: apiKey, API_SECRET: apiSecret } = server.env;
+  const { id } = server.cli("user", "create", name, "--password", "a long password");
+  const mint = ["token", "mint", "--app", apiKey, "--user", id];
+  const signed = server.cli(...mint, "--oauth1");
+  const { token } = server.cli(...mint);
+  const [accessToken, accessTokenSecret] = [signed.access_token, signed.access_token_secret];
+  const oauth1 = new OAuth1({ apiKey, apiSecret, callback: "oob", accessToken, accessTokenSecret });
+  return {
+    id,
+    name,
+    official: new Client({ accessToken: token, baseUrl: server.url }),
+    officialSigned: new Client({ oauth1, baseUrl: server.url }),
+    signed: new TwitterApi({ appKey: apiKey, appSecret: apiSecret, accessToken, accessSecret: accessTokenSecret }),
+    bearing: new TwitterApi(token),
+  };
+}
+
+before(async () => {
+  here.server = await Server.start();
+  const { BEARER_TOKEN: bearerToken } = here.server.env;
+  here.app = new Client({ bearerToken, baseUrl: here.server.url });
+  here.app2 = new TwitterApi(bearerToken).v2;
+  here.people = ["one", "two", "three", "four", "five"].map((name) => person(`tour_${name}`));
+}, { timeout: LONGEST });
+after(async () => {
+  await here.server?.close();
+  Object.assign(https, { request });
+  setTimeout(() => process.exit(), 2_000).unref();
+}, { timeout: LONGEST });
+
+const step = (name, act) => test(name, { timeout: LONGEST }, () => act(here));
+const ids = (answer) => (answer.data ?? []).map(({ id }) => id);
+const sorted = (list) => [...list].sort();
+
+/** All pages of the official library's paginator. */
+async function walk(kind, ask, size, least = 2) {
+  let pages = 0;
+  const all = new kind(async (paginationToken) => {
+    const { data, meta, includes, errors } = await ask({ maxResults: size, paginationToken });
+    pages += 1;
+    return { data: data ?? [], meta, includes, errors };
+  });
+  const found = [];
+  for await (const { id } of all) found.push(id);
+  assert.ok(pages >= least, `${pages} pages`);
+  assert.equal(new Set(found).size, found.length);
+  return found;
+}
+
+/** All pages of twitter-api-v2's paginator. */
+async function fetchAll(paginator) {
+  const found = [];
+  for await (const { id } of await paginator) found.push(id);
+  assert.equal(new Set(found).size, found.length);
+  return found;
+}
+
+const refused = (asked, status, text) => assert.rejects(asked, (error) => {
+  assert.equal(error.status ?? error.code, status, error);
+  assert.match((error.data ?? {}).detail ?? "", text);
+  return true;
+});
+
+step("the official library: posts with every expansion and field", async ({ app, people: [ada, bob], server }) => {
+  const say = (client, body) => client.posts.create(body).then(({ data }) => data.id);
+  const root = await say(ada.official, { text: `Hello @${bob.name} #tour https://example.com/a`, poll: { options: ["yes", "no"], durationMinutes: 60 } });
+  const reply = await say(bob.official, { text: "A reply", reply: { inReplyToTweetId: root } });
+  const quote = await say(bob.officialSigned, { text: "A quote", quoteTweetId: root });
+  server.cli("poll", "vote", root, "2", "--as", bob.name);
+  for (const client of [app, ada.official, ada.officialSigned]) {
+    const read = await client.posts.getByIds([root, reply, quote, "1"], POST_WORDS);
+    assert.deepEqual(ids(read), [root, reply, quote]);
+    assert.equal(read.errors[0].title, "Not Found Error");
+    const [first, second, third] = read.data;
+    assert.equal(first.publicMetrics.replyCount, 1);
+    assert.equal(first.publicMetrics.repostCount, 0);
+    assert.deepEqual(first.editHistoryPostIds, [root]);
+    assert.equal(first.entities.mentions[0].id, bob.id);
+    assert.deepEqual(second.referencedPosts, [{ type: "replied_to", id: root }]);
+    assert.deepEqual(third.referencedPosts, [{ type: "quoted", id: root }]);
+    assert.deepEqual(read.includes.polls[0].options.map(({ votes }) => votes), [0, 1]);
+    assert.deepEqual(sorted(read.includes.users.map(({ id }) => id)), sorted([ada.id, bob.id]));
+  }
+  assert.deepEqual(ids(await app.posts.getQuoted(root, POST_WORDS)), [quote]);
+  assert.equal((await ada.official.posts.hideReply(reply, { hidden: true })).data.hidden, true);
+  await refused(bob.official.posts.delete(root), 403, /./);
+  await refused(ada.official.posts.create({ text: "Hello twice" }).then(() => ada.official.posts.create({ text: "Hello twice" })), 403, /duplicate content/);
+  assert.equal((await bob.officialSigned.posts.delete(quote)).data.deleted, true);
+  assert.equal((await app.posts.getById(quote)).errors[0].title, "Not Found Error");
+});
+
+step("the official library: media", async ({ app, people: [ada] }) => {
+  const { data: made } = await ada.official.media.upload({ media: PNG.toString("base64"), mediaCategory: "tweet_image" });
+  await ada.official.media.createMetadata({ id: made.id, metadata: { altText: { text: "White" } } });
+  const begin = { mediaType: "image/gif", mediaCategory: "tweet_gif", totalBytes: GIF.length };
+  const { data: begun } = await ada.official.media.initializeUpload(begin);
+  for (const [segmentIndex, part] of [GIF.subarray(0, 20), GIF.subarray(20)].entries()) {
+    await ada.official.media.appendUpload(begun.id, { media: part.toString("base64"), segmentIndex });
+  }
+  let { data: ended } = await ada.official.media.finalizeUpload(begun.id);
+  while (["pending", "in_progress"].includes(ended.processingInfo?.state)) ({ data: ended } = await ada.official.media.getUploadStatus(begun.id));
+  for (const [id, type, altText] of [[made.id, "photo", "White"], [begun.id, "animated_gif", undefined]]) {
+    const { data: post } = await ada.official.posts.create({ text: `With ${type}`, media: { mediaIds: [id] } });
+    const read = await app.posts.getById(post.id, POST_WORDS);
+    const [shown] = read.includes.media;
+    assert.deepEqual([shown.type, shown.width, shown.altText], [type, 1, altText]);
+    assert.deepEqual(read.data.attachments.mediaKeys, [shown.mediaKey]);
+  }
+  await refused(ada.official.media.upload({ media: "bm90aGluZw==", mediaCategory: "tweet_image" }), 400, /./);
+});
+
+step("the official library: timelines, likes, reposts and bookmarks", async ({ app, people }) => {
+  const [, , ada, bob] = people;
+  await ada.official.users.followUser(ada.id, { targetUserId: bob.id });
+  const wanted = [];
+  for (let number = 0; number < 12; number += 1) {
+    const { data } = await bob.official.posts.create({ text: `@${ada.name} ${number}` });
+    wanted.unshift(data.id);
+  }
+  const posts = (ask) => walk(PostPaginator, (page) => ask({ ...POST_WORDS, ...page }), 5, 3);
+  assert.deepEqual(await posts((page) => app.users.getPosts(bob.id, page)), wanted);
+  assert.deepEqual(await posts((page) => ada.officialSigned.users.getMentions(ada.id, page)), wanted);
+  assert.deepEqual(await posts((page) => ada.official.users.getTimeline(ada.id, page)), wanted);
+  const [post] = wanted;
+  for (const { id, official } of people) {
+    assert.equal((await official.users.likePost(id, { tweetId: post })).data.liked, true);
+    if (id !== bob.id) assert.ok((await official.users.repostPost(id, { tweetId: post })).data.restId ?? true);
+  }
+  const everybody = people.map(({ id }) => id);
+  const persons = (ask) => walk(UserPaginator, (page) => ask({ ...PEOPLE_WORDS, ...page }), 2).then(sorted);
+  assert.deepEqual(await persons((page) => bob.official.posts.getLikingUsers(post, page)), sorted(everybody));
+  assert.deepEqual(await persons((page) => app.posts.getRepostedBy(post, page)), sorted(everybody.filter((id) => id !== bob.id)));
+  assert.deepEqual(ids(await ada.official.users.getLikedPosts(ada.id, POST_WORDS)), [post]);
+  assert.equal((await ada.official.users.unlikePost(ada.id, post)).data.liked, false);
+  await ada.official.users.unrepostPost(ada.id, post);
+  const { data: { publicMetrics } } = await app.posts.getById(post, { postFields: ["public_metrics"] });
+  assert.deepEqual([publicMetrics.likeCount, publicMetrics.repostCount], [4, 3]);
+  const { data: folder } = await ada.official.users.createBookmarkFolder(ada.id, { name: "Later" });
+  for (const tweetId of wanted.slice(0, 6).reverse()) await ada.official.users.createBookmark(ada.id, { tweetId });
+  await ada.official.users.createBookmark(ada.id, { tweetId: post, folderId: folder.id });
+  assert.deepEqual(ids(await ada.official.users.getBookmarkFolders(ada.id)), [folder.id]);
+  assert.deepEqual(ids(await ada.official.users.getBookmarksByFolderId(ada.id, folder.id)), [post]);
+  const kept = await walk(PostPaginator, (page) => ada.official.users.getBookmarks(ada.id, { ...POST_WORDS, ...page }), 4);
+  assert.deepEqual(sorted(kept), sorted(wanted.slice(0, 6)));
+  assert.equal((await ada.official.users.deleteBookmark(ada.id, post)).data.bookmarked, false);
+  assert.ok(!ids(await ada.official.users.getBookmarks(ada.id, POST_WORDS)).includes(post));
+});
+
+step("the official library: people", async ({ app, people }) => {
+  const [ada, bob] = people;
+  const target = people[4];
+  const read = await app.users.getByIds([ada.id, bob.id, "1"], PEOPLE_WORDS);
+  assert.deepEqual(ids(read), [ada.id, bob.id]);
+  assert.equal(read.errors[0].detail, "Could not find user with ids: [1].");
+  assert.equal(typeof read.data[0].publicMetrics.postCount, "number");
+  assert.deepEqual(ids(await app.users.getByUsernames([bob.name], PEOPLE_WORDS)), [bob.id]);
+  assert.equal((await ada.officialSigned.users.getMe(PEOPLE_WORDS)).data.id, ada.id);
+  const others = people.slice(0, 4);
+  for (const { id, official } of others) {
+    const { data } = await official.users.followUser(id, { targetUserId: target.id });
+    assert.deepEqual([data.following, data.pendingFollow], [true, false]);
+  }
+  const found = await walk(UserPaginator, (page) => app.users.getFollowers(target.id, { ...PEOPLE_WORDS, ...page }), 2);
+  assert.deepEqual(found, others.map(({ id }) => id).reverse());
+  assert.equal((await ada.official.users.unfollowUser(ada.id, target.id)).data.following, false);
+  assert.deepEqual(ids(await app.users.getFollowing(ada.id, PEOPLE_WORDS)), []);
+  assert.equal((await ada.official.users.muteUser(ada.id, { targetUserId: bob.id })).data.muting, true);
+  assert.deepEqual(ids(await ada.officialSigned.users.getMuting(ada.id, PEOPLE_WORDS)), [bob.id]);
+  assert.equal((await ada.official.users.unmuteUser(ada.id, bob.id)).data.muting, false);
+  assert.deepEqual(ids(await ada.official.users.getMuting(ada.id)), []);
+  await refused(ada.official.users.followUser(ada.id, { targetUserId: ada.id }), 403, /cannot follow yourself/);
+});
+
+step("the official library: lists, spaces and communities", async ({ app, people, server }) => {
+  const [ada, bob] = people;
+  const { data: { id } } = await ada.official.lists.create({ name: "Gardeners" });
+  assert.equal((await ada.officialSigned.lists.update(id, { name: "Diggers" })).data.updated, true);
+  const others = people.slice(1);
+  for (const other of others) {
+    assert.equal((await ada.official.lists.addMember(id, { userId: other.id })).data.isMember, true);
+    assert.equal((await other.official.users.followList(other.id, { listId: id })).data.following, true);
+  }
+  const persons = (ask) => walk(UserPaginator, (page) => ask({ ...PEOPLE_WORDS, ...page }), 2).then(sorted);
+  assert.deepEqual(await persons((page) => app.lists.getMembers(id, page)), sorted(others.map((one) => one.id)));
+  assert.deepEqual(await persons((page) => app.lists.getFollowers(id, page)), sorted(others.map((one) => one.id)));
+  assert.equal((await ada.official.lists.removeMemberByUserId(id, bob.id)).data.isMember, false);
+  const { data: list } = await app.lists.getById(id, { listFields: ["name", "member_count", "follower_count", "owner_id"], expansions: ["owner_id"] });
+  assert.deepEqual([list.name, list.memberCount, list.followerCount, list.ownerId], ["Diggers", 3, 4, ada.id]);
+  await ada.official.users.pinList(ada.id, { listId: id });
+  assert.deepEqual(ids(await ada.official.users.getPinnedLists(ada.id)), [id]);
+  assert.equal((await ada.official.users.unpinList(ada.id, id)).data.pinned, false);
+  assert.equal((await ada.official.lists.delete(id)).data.deleted, true);
+  assert.equal((await app.lists.getById(id)).errors[0].title, "Not Found Error");
+
+  const space = server.cli("space", "create", ada.name, "--title", "About tours", "--invite", bob.name, "--topic", "Travel");
+  const words = { spaceFields: ["state", "title", "creator_id", "invited_user_ids"], expansions: ["creator_id", "invited_user_ids", "topic_ids"], topicFields: ["name"] };
+  const read = await app.spaces.getById(space.id, words);
+  assert.deepEqual([read.data.state, read.data.title, read.data.creatorId], ["live", "About tours", ada.id]);
+  assert.equal(read.includes.topics[0].name, "Travel");
+  assert.deepEqual(ids(await app.spaces.getByCreatorIds([ada.id], words)), [space.id]);
+  assert.deepEqual(ids(await app.spaces.search("tours", { state: "live" })), [space.id]);
+
+  const community = server.cli("community", "create", "Tourists", "--owner", ada.id);
+  assert.equal((await app.communities.getById(community.id, { communityFields: ["name", "member_count"] })).data.memberCount, 1);
+  assert.deepEqual(ids(await ada.official.communities.search("Tourists")), [community.id]);
+  await refused(bob.official.posts.create({ text: "From outside", communityId: community.id }), 403, /not allowed/);
+});
+
+step("twitter-api-v2: posts, polls and media", async ({ app2, people: [ada, bob], server }) => {
+  const media = [
+    await ada.signed.v1.uploadMedia(PNG, { mimeType: EUploadMimeType.Png }),
+    await ada.bearing.v2.uploadMedia(PNG, { media_type: EUploadMimeType.Png, media_category: "tweet_image" }),
+  ];
+  await ada.signed.v1.createMediaMetadata(media[0], { alt_text: { text: "White" } });
+  await ada.bearing.v2.createMediaMetadata(media[1], { alt_text: { text: "White as well" } });
+  const { data: pictures } = await ada.signed.v2.tweet("Two pictures", { media: { media_ids: media } });
+  const shown = await app2.singleTweet(pictures.id, TWEET_WORDS);
+  assert.deepEqual(shown.includes.media.map(({ alt_text }) => alt_text), ["White", "White as well"]);
+  const { data: root } = await ada.signed.v2.tweet(`Choose, @${bob.name}`, { poll: { options: ["a", "b"], duration_minutes: 30 } });
+  server.cli("poll", "vote", root.id, "1", "--as", bob.name);
+  const { data: reply } = await bob.bearing.v2.reply("A reply", root.id);
+  const { data: quote } = await bob.signed.v2.quote("A quote of it", root.id);
+  for (const client of [app2, ada.signed.v2, ada.bearing.v2]) {
+    const read = await client.tweets([root.id, reply.id, quote.id], TWEET_WORDS);
+    assert.deepEqual(ids(read), [root.id, reply.id, quote.id]);
+    assert.deepEqual(read.data[1].referenced_tweets, [{ type: "replied_to", id: root.id }]);
+    assert.equal(read.data[0].public_metrics.quote_count, 1);
+    assert.equal(read.includes.polls[0].options[0].votes, 1);
+    assert.ok(read.includes.tweets.some(({ id }) => id === root.id));
+  }
+  assert.equal((await ada.signed.v2.hideReply(reply.id, true)).data.hidden, true);
+  const thread = await ada.signed.v2.tweetThread(["First of a thread", "Second", "Third"]);
+  const { data: last } = await app2.singleTweet(thread[2].data.id, TWEET_WORDS);
+  assert.equal(last.conversation_id, thread[0].data.id);
+  await refused(ada.signed.v2.tweet("First of a thread"), 403, /duplicate content/);
+  await refused(app2.tweet("Nobody"), 403, /Application-Only/);
+  assert.equal((await ada.signed.v2.deleteTweet(root.id)).data.deleted, true);
+});
+
+step("twitter-api-v2: people, timelines, likes, lists", async ({ app2, people }) => {
+  const [ada, bob] = [person("tour_ada"), person("tour_bob")];
+  const signed = ada.signed.v2;
+  assert.equal((await signed.me(PERSON_WORDS)).data.id, ada.id);
+  assert.deepEqual((await signed.follow(ada.id, bob.id)).data, { following: true, pending_follow: false });
+  const wanted = [];
+  for (let number = 0; number < 12; number += 1) wanted.unshift((await bob.signed.v2.tweet(`@${ada.name} ${number}`)).data.id);
+  const page = { ...TWEET_WORDS, max_results: 5 };
+  assert.deepEqual(await fetchAll(app2.userTimeline(bob.id, page)), wanted);
+  assert.deepEqual(await fetchAll(signed.userMentionTimeline(ada.id, page)), wanted);
+  assert.deepEqual(await fetchAll(signed.homeTimeline(page)), wanted);
+  for (const one of people) {
+    assert.equal((await one.signed.v2.like(one.id, wanted[0])).data.liked, true);
+    assert.equal((await one.bearing.v2.retweet(one.id, wanted[0])).data.retweeted, true);
+    await one.signed.v2.follow(one.id, bob.id);
+  }
+  const everybody = sorted(people.map(({ id }) => id));
+  const two = { ...PERSON_WORDS, max_results: 2, asPaginator: true };
+  assert.deepEqual(sorted(await fetchAll(bob.signed.v2.tweetLikedBy(wanted[0], two))), everybody);
+  assert.deepEqual(sorted(await fetchAll(app2.tweetRetweetedBy(wanted[0], two))), everybody);
+  assert.deepEqual(sorted(await fetchAll(app2.followers(bob.id, two))), sorted([...everybody, ada.id]));
+  for (const id of wanted.slice(0, 6).reverse()) await ada.bearing.v2.bookmark(id);
+  assert.deepEqual(await fetchAll(ada.bearing.v2.bookmarks(page)), wanted.slice(0, 6));
+  assert.equal((await signed.block(ada.id, people[0].id)).data.blocking, true);
+  assert.deepEqual(await fetchAll(signed.userBlockingUsers(ada.id, PERSON_WORDS)), [people[0].id]);
+  assert.equal((await signed.unblock(ada.id, people[0].id)).data.blocking, false);
+  assert.equal((await signed.mute(ada.id, bob.id)).data.muting, true);
+  assert.deepEqual(await fetchAll(signed.userMutingUsers(ada.id, PERSON_WORDS)), [bob.id]);
+  assert.equal((await signed.unmute(ada.id, bob.id)).data.muting, false);
+
+  const { data: list } = await signed.createList({ name: "A tour", private: false });
+  for (const one of people) {
+    await signed.addListMember(list.id, one.id);
+    await one.signed.v2.subscribeToList(one.id, list.id);
+  }
+  assert.deepEqual(sorted(await fetchAll(app2.listMembers(list.id, { max_results: 2 }))), everybody);
+  assert.deepEqual(sorted(await fetchAll(app2.listFollowers(list.id, { max_results: 2 }))), everybody);
+  await signed.pinList(ada.id, list.id);
+  await signed.unpinList(ada.id, list.id);
+  assert.equal((await app2.list(list.id, { "list.fields": ["member_count"] })).data.member_count, people.length);
+  assert.equal((await signed.removeList(list.id)).data.deleted, true);
+  await refused(signed.follow(ada.id, ada.id), 403, /cannot follow yourself/);
+});
