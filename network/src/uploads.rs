@@ -34,14 +34,16 @@ pub enum Kind {
 impl Kind {
     /// The kind that a category announces; clients write `tweet_image` and `TweetImage`.
     pub fn of_category(category: &str) -> Option<Self> {
-        Some(match category.replace('_', "").to_ascii_lowercase().as_str() {
-            "tweetimage" | "dmimage" => Self::Photo,
-            "tweetgif" | "dmgif" => Self::AnimatedGif,
-            "tweetvideo" | "dmvideo" => Self::Video,
-            "amplifyvideo" => Self::AmplifyVideo,
-            "subtitles" => Self::Subtitles,
-            _ => return None,
-        })
+        Some(
+            match category.replace('_', "").to_ascii_lowercase().as_str() {
+                "tweetimage" | "dmimage" => Self::Photo,
+                "tweetgif" | "dmgif" => Self::AnimatedGif,
+                "tweetvideo" | "dmvideo" => Self::Video,
+                "amplifyvideo" => Self::AmplifyVideo,
+                "subtitles" => Self::Subtitles,
+                _ => return None,
+            },
+        )
     }
 
     /// What it is stored as.
@@ -305,10 +307,7 @@ mod tests {
         for written in ["tweet_image", "TweetImage", "TWEET_IMAGE", "DmImage"] {
             assert_eq!(Kind::of_category(written), Some(Kind::Photo), "{written}");
         }
-        assert_eq!(
-            Kind::of_category("AmplifyVideo"),
-            Some(Kind::AmplifyVideo)
-        );
+        assert_eq!(Kind::of_category("AmplifyVideo"), Some(Kind::AmplifyVideo));
         assert_eq!(Kind::of_category("tweet"), None);
     }
 }

@@ -46,10 +46,8 @@ pub(crate) static KEYS: &[Key] = &[
         "core.public_origins",
         Kind::Origins,
         // What unchanged clients sign for, wherever their requests are led.
-        Is(
-            "https://api.x.com,https://api.twitter.com,\
-             https://upload.x.com,https://upload.twitter.com",
-        ),
+        Is("https://api.x.com,https://api.twitter.com,\
+             https://upload.x.com,https://upload.twitter.com"),
         Unset,
         "Further addresses that clients may have signed their requests for.",
     ),
