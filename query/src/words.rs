@@ -31,7 +31,7 @@ const PRIME: u64 = 0x0000_0100_0000_01b3;
 const START: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// Words that say nothing by themselves.
-const STOP: [&str; 42] = [
+pub(crate) const STOP: [&str; 42] = [
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
     "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these",
     "they", "this", "to", "was", "will", "with", "i", "you", "rt", "http", "https", "www", "com",

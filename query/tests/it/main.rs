@@ -1,5 +1,6 @@
 //! The query language from outside.
 
+mod index;
 mod language;
 mod meaning;
 mod random;

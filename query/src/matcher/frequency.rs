@@ -1,0 +1,66 @@
+//! How often features are seen, in little memory: never too low, seldom too high.
+
+use crate::facts::Reading;
+use crate::words::{Field, STOP, hash, word_in};
+
+const BITS: u32 = 17;
+/// When so many posts are counted, all counts are halved.
+const FULL: u32 = 1 << 20;
+
+/// Two tables of counts; a feature has a place in each.
+pub(super) struct Frequencies {
+    first: Vec<u32>,
+    second: Vec<u32>,
+    posts: u32,
+}
+
+impl Frequencies {
+    /// Nothing seen yet but that common words are common.
+    pub(super) fn new() -> Self {
+        let mut frequencies = Self {
+            first: vec![0; 1 << BITS],
+            second: vec![0; 1 << BITS],
+            posts: 0,
+        };
+        let common: Vec<u64> = STOP
+            .iter()
+            .map(|word| word_in(Field::Text, hash(word, Reading::Stream)))
+            .collect();
+        for _ in 0..5 {
+            frequencies.learn(&common);
+        }
+        frequencies.posts = 100;
+        frequencies
+    }
+
+    pub(super) fn learn(&mut self, features: &[u64]) {
+        for feature in features {
+            let (first, second) = places(*feature);
+            for (table, place) in [(&mut self.first, first), (&mut self.second, second)] {
+                if let Some(count) = table.get_mut(place) {
+                    *count = count.saturating_add(1);
+                }
+            }
+        }
+        self.posts += 1;
+        if self.posts >= FULL {
+            self.posts /= 2;
+            for count in self.first.iter_mut().chain(&mut self.second) {
+                *count /= 2;
+            }
+        }
+    }
+
+    /// The share of posts with a feature; `guess` is believed as much as a hundred posts.
+    pub(super) fn share(&self, feature: u64, guess: f64) -> f64 {
+        let (first, second) = places(feature);
+        let first = self.first.get(first).copied().unwrap_or(0);
+        let second = self.second.get(second).copied().unwrap_or(0);
+        guess.mul_add(100.0, f64::from(first.min(second))) / (f64::from(self.posts) + 100.0)
+    }
+}
+
+fn places(feature: u64) -> (usize, usize) {
+    let cut = |bits: u64| usize::try_from(bits & ((1 << BITS) - 1)).unwrap_or(0);
+    (cut(feature >> 47), cut(feature >> 3))
+}
