@@ -5,53 +5,81 @@ use crate::{Format, Unfit};
 const START: u8 = 0xd8;
 const END: u8 = 0xd9;
 const SCAN: u8 = 0xda;
+/// The segments that programs put in, sixteen of them.
+const FIRST_OWN: u8 = 0xe0;
+const LAST_OWN: u8 = 0xef;
+const COMMENT: u8 = 0xfe;
 
-/// Walks to the end of the picture. Cameras put further pictures behind the first (a preview, a
-/// depth map); nothing else may come there but zeros.
+/// Walks to the end of the picture. What comes behind it (cameras put previews, depth maps and
+/// films there) is not looked at: it is cut off.
 pub(crate) fn check(bytes: &[u8]) -> Result<(), Unfit> {
-    let mut rest = picture(bytes)?;
-    while rest.starts_with(&[0xff, START, 0xff]) {
-        rest = picture(rest)?;
-    }
-    if rest.iter().all(|byte| *byte == 0) {
-        Ok(())
-    } else {
-        Err(Unfit::Trailing(Format::Jpeg))
+    kept(bytes).map(|_| ())
+}
+
+/// The parts of a picture without what else its file tells, and where among them may be said
+/// which side is up.
+pub(crate) fn kept(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Unfit> {
+    let cut = || Unfit::Truncated(Format::Jpeg);
+    let (start, mut rest) = bytes.split_at_checked(2).ok_or_else(cut)?;
+    let (mut parts, mut place) = (vec![start], 1);
+    let mut scanned = false;
+    loop {
+        let (marker, inside, behind) = segment(rest)?;
+        match marker {
+            END if scanned => {}
+            END | START | 0 => return Err(Unfit::Damaged(Format::Jpeg)),
+            _ => scanned |= marker == SCAN,
+        }
+        let length = rest.len().saturating_sub(behind.len());
+        let part = rest.get(..length).ok_or_else(cut)?;
+        if shows(marker, inside) {
+            parts.push(part);
+            if marker == FIRST_OWN && parts.len() == 2 {
+                place = 2;
+            }
+        }
+        if marker == END {
+            return Ok((parts, place));
+        }
+        rest = behind;
     }
 }
 
-/// What comes behind a picture.
-fn picture(bytes: &[u8]) -> Result<&[u8], Unfit> {
-    let cut = || Unfit::Truncated(Format::Jpeg);
-    let mut rest = bytes.get(2..).ok_or_else(cut)?;
-    let mut scanned = false;
-    loop {
-        let (sign, tail) = rest.split_first().ok_or_else(cut)?;
-        if *sign != 0xff {
-            return Err(Unfit::Damaged(Format::Jpeg));
-        }
-        let fill = tail.iter().take_while(|byte| **byte == 0xff).count();
-        let (marker, tail) = tail
-            .get(fill..)
-            .and_then(<[u8]>::split_first)
-            .ok_or_else(cut)?;
-        rest = match *marker {
-            END if scanned => return Ok(tail),
-            END | START | 0 => return Err(Unfit::Damaged(Format::Jpeg)),
-            1 | 0xd0..=0xd7 => tail,
-            kind => {
-                let (length, _) = tail.split_first_chunk::<2>().ok_or_else(cut)?;
-                let length = usize::from(u16::from_be_bytes(*length));
-                let behind = tail.get(length.max(2)..).ok_or_else(cut)?;
-                if kind == SCAN {
-                    scanned = true;
-                    scan(behind).ok_or_else(cut)?
-                } else {
-                    behind
-                }
-            }
-        };
+/// Whether a segment changes how the picture looks.
+fn shows(marker: u8, inside: &[u8]) -> bool {
+    match marker {
+        FIRST_OWN => inside.starts_with(b"JFIF\0"),
+        0xe2 => inside.starts_with(b"ICC_PROFILE\0"),
+        0xee => inside.starts_with(b"Adobe"),
+        FIRST_OWN..=LAST_OWN | COMMENT => false,
+        _ => true,
     }
+}
+
+/// The marker of the segment that comes first, what is in it and what comes behind it; behind the
+/// head of a scan its coded data belong to it.
+fn segment(bytes: &[u8]) -> Result<(u8, &[u8], &[u8]), Unfit> {
+    let cut = || Unfit::Truncated(Format::Jpeg);
+    let (sign, tail) = bytes.split_first().ok_or_else(cut)?;
+    if *sign != 0xff {
+        return Err(Unfit::Damaged(Format::Jpeg));
+    }
+    let fill = tail.iter().take_while(|byte| **byte == 0xff).count();
+    let tail = tail.get(fill..).and_then(<[u8]>::split_first);
+    let (marker, tail) = tail.ok_or_else(cut)?;
+    if matches!(*marker, 0 | 1 | 0xd0..=END) {
+        return Ok((*marker, &[], tail));
+    }
+    let (length, _) = tail.split_first_chunk::<2>().ok_or_else(cut)?;
+    let length = usize::from(u16::from_be_bytes(*length)).max(2);
+    let inside = tail.get(2..length).ok_or_else(cut)?;
+    let behind = tail.get(length..).ok_or_else(cut)?;
+    let behind = if *marker == SCAN {
+        scan(behind).ok_or_else(cut)?
+    } else {
+        behind
+    };
+    Ok((*marker, inside, behind))
 }
 
 /// What comes behind coded data: the next marker that is no part of it.
@@ -60,4 +88,11 @@ fn scan(bytes: &[u8]) -> Option<&[u8]> {
     let place = pairs
         .position(|pair| matches!(pair, [0xff, next] if !matches!(next, 0 | 0xd0..=0xd7 | 0xff)))?;
     bytes.get(place..)
+}
+
+/// A segment that holds a directory.
+pub(crate) fn directory(exif: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(exif.len() + 8).unwrap_or(u16::MAX);
+    let length = length.to_be_bytes();
+    [&[0xff, 0xe1][..], &length, b"Exif\0\0", exif].concat()
 }

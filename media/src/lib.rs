@@ -2,6 +2,7 @@
 //!
 //! What a file is called or said to be counts for nothing here: its bytes decide.
 
+mod bare;
 mod files;
 mod format;
 mod gif;

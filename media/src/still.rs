@@ -8,7 +8,7 @@ use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 
 use crate::sizes::{SIZES, SMALL, Size};
-use crate::{Format, GIF_BYTES, IMAGE_BYTES, Unfit, gif, jpeg, png, webp};
+use crate::{Format, GIF_BYTES, IMAGE_BYTES, Unfit, bare, gif, jpeg, png, webp};
 
 /// Pixels of a side.
 const SIDE: u32 = 8192;
@@ -34,6 +34,8 @@ pub struct Still {
     pub duration_ms: u64,
     /// The same picture, smaller.
     pub sizes: Vec<Smaller>,
+    /// The file without what else it told; none where it told nothing.
+    pub bare: Option<Vec<u8>>,
 }
 
 /// A picture made smaller.
@@ -66,7 +68,7 @@ pub fn measure_still(bytes: &[u8]) -> Result<Still, Unfit> {
         _ => Some(gif::check(bytes)?),
     };
     let moves = moves.filter(|gif| gif.frames > 1);
-    let picture = decode(bytes, format)?;
+    let (picture, orientation) = decode(bytes, format)?;
     let sizes = if moves.is_some() {
         // The first of its pictures stands for it where it does not move.
         vec![sized(&picture, SMALL, format)?]
@@ -80,10 +82,12 @@ pub fn measure_still(bytes: &[u8]) -> Result<Still, Unfit> {
         animated: moves.is_some(),
         duration_ms: moves.map_or(0, |gif| gif.duration_ms),
         sizes,
+        bare: bare::bare(bytes, format, orientation)?,
     })
 }
 
-fn decode(bytes: &[u8], format: Format) -> Result<DynamicImage, Unfit> {
+/// The picture as it is to be seen, and how it was turned for that.
+fn decode(bytes: &[u8], format: Format) -> Result<(DynamicImage, Orientation), Unfit> {
     let damaged = |_| Unfit::Damaged(format);
     let kind = match format {
         Format::Jpeg => ImageFormat::Jpeg,
@@ -110,7 +114,7 @@ fn decode(bytes: &[u8], format: Format) -> Result<DynamicImage, Unfit> {
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let mut picture = DynamicImage::from_decoder(decoder).map_err(damaged)?;
     picture.apply_orientation(orientation);
-    Ok(picture)
+    Ok((picture, orientation))
 }
 
 fn smaller(picture: &DynamicImage, format: Format) -> Result<Vec<Smaller>, Unfit> {

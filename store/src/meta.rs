@@ -1,6 +1,7 @@
 //! Facts about the database itself.
 
 use base::Fault;
+use base::id::first_at;
 
 use crate::{Tx, hex};
 
@@ -22,25 +23,37 @@ pub fn set(tx: &mut Tx<'_>, key: &str, value: &str) -> Result<(), Fault> {
     tx.exec(sql, &[key.into(), value.into()]).map(|_| ())
 }
 
-/// The highest id that anything has: new ones must be above it.
+macro_rules! highest_of {
+    ($($table:literal)*) => {
+        [$(($table, concat!("SELECT MAX(id) FROM ", $table))),*]
+    };
+}
+
+/// Tables whose key is an id that was issued here, and how its highest is found.
+const NOUNS: [(&str, &str); 13] = highest_of!(
+    "users" "app" "post" "media" "list"
+    "poll" "community" "space" "space_topic" "bookmark_folder"
+    "upload" "note" "story"
+);
+/// When the log and the record were last added to.
+const LAST: [&str; 2] = [
+    "SELECT at FROM event ORDER BY seq DESC LIMIT 1",
+    "SELECT at FROM audit ORDER BY seq DESC LIMIT 1",
+];
+
+/// New ids must be above this one: the highest that anything is found by, and those of the moment
+/// of the last entry of the log and the record. With that moment the ids count that put edges into
+/// an order and that no index finds the highest of.
 pub(crate) fn highest_id(tx: &mut Tx<'_>) -> Result<i64, Fault> {
-    const TABLES: [&str; 8] = [
-        "SELECT MAX(id) FROM users",
-        "SELECT MAX(id) FROM app",
-        "SELECT MAX(id) FROM post",
-        "SELECT MAX(id) FROM poll",
-        "SELECT MAX(id) FROM community",
-        "SELECT MAX(id) FROM media",
-        "SELECT MAX(id) FROM upload",
-        "SELECT MAX(id) FROM list",
-    ];
     let mut highest = 0;
-    for sql in TABLES {
-        let id = tx
-            .row(sql, &[], |row| row.opt_int(0))?
-            .flatten()
-            .unwrap_or(0);
-        highest = highest.max(id);
+    for (_, sql) in NOUNS {
+        let id = tx.row(sql, &[], |row| row.opt_int(0))?;
+        highest = highest.max(id.flatten().unwrap_or(0));
+    }
+    for sql in LAST {
+        if let Some(at) = tx.row(sql, &[], |row| row.time(0))? {
+            highest = highest.max(first_at(at.plus_ms(1)));
+        }
     }
     Ok(highest)
 }
@@ -67,4 +80,75 @@ pub(crate) fn check_key(tx: &mut Tx<'_>) -> Result<(), Fault> {
     }
     let sealed = tx.seal(KEY_CHECK, "locum")?;
     set(tx, KEY_CHECK, &hex::encode(&sealed))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::NOUNS;
+
+    /// Rows that are found by something else; their ids say in which order they came.
+    const DATED: [&str; 19] = [
+        "affiliate",
+        "block",
+        "bookmark",
+        "bookmark_filing",
+        "community_member",
+        "dm_block",
+        "follow",
+        "follow_request",
+        "list_follow",
+        "list_member",
+        "list_pin",
+        "mute",
+        "oauth1_request",
+        "oauth1_token",
+        "oauth2_token",
+        "post_like",
+        "space_part",
+        "space_post",
+        "subscription",
+    ];
+    /// Ids that come from elsewhere.
+    const FOREIGN: [&str; 2] = ["import_alias", "place"];
+
+    /// The tables of the migrations that have a column `id` with a number of ours.
+    fn tables() -> BTreeSet<String> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
+        let mut found = BTreeSet::new();
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+            let mut table = "";
+            for line in text.lines() {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                match words.as_slice() {
+                    ["CREATE", "TABLE", name, ..] | ["CREATE", "VOLATILE", "TABLE", name, ..] => {
+                        table = *name;
+                    }
+                    ["ALTER", "TABLE", name, "ADD", "COLUMN", "id", "BIGINT", ..] => {
+                        found.insert((*name).to_owned());
+                    }
+                    ["id", "BIGINT", ..] => {
+                        found.insert(table.to_owned());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn no_table_with_ids_is_left_out() {
+        let known = NOUNS
+            .iter()
+            .map(|(name, _)| name)
+            .chain(&DATED)
+            .chain(&FOREIGN);
+        let known: BTreeSet<String> = known.map(|name| (*name).to_owned()).collect();
+        assert_eq!(known.len(), NOUNS.len() + DATED.len() + FOREIGN.len());
+        assert_eq!(tables(), known);
+    }
 }

@@ -48,10 +48,21 @@ pub struct Limits {
     pub app: &'static [Window],
     /// Windows counted per app and user.
     pub user: &'static [Window],
+    /// A window per app and user that other operations draw from too.
+    pub shared: Option<&'static Shared>,
+}
+
+/// A window that several operations draw from together.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Shared {
+    /// What is counted in it, for people.
+    pub name: &'static str,
+    /// How much of it.
+    pub window: Window,
 }
 
 /// So many calls in so many seconds; a fixed window that starts with its first call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Window {
     /// Calls.
     pub calls: u32,
@@ -219,6 +230,7 @@ impl Endpoint {
         limits: Limits {
             app: &[quarter(300)],
             user: &[quarter(75)],
+            shared: None,
         },
         params: &[],
         body: Body::None,
@@ -258,10 +270,22 @@ impl Endpoint {
     /// Counts calls per app and per user in these windows.
     #[must_use]
     pub const fn limits(self, app: &'static [Window], user: &'static [Window]) -> Self {
-        Self {
-            limits: Limits { app, user },
-            ..self
-        }
+        let limits = Limits {
+            app,
+            user,
+            shared: self.limits.shared,
+        };
+        Self { limits, ..self }
+    }
+
+    /// Counts the calls of users in this window as well, together with other operations.
+    #[must_use]
+    pub const fn shares(self, shared: &'static Shared) -> Self {
+        let limits = Limits {
+            shared: Some(shared),
+            ..self.limits
+        };
+        Self { limits, ..self }
     }
 
     /// Takes these parameters.

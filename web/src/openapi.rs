@@ -70,7 +70,13 @@ fn operation(endpoint: &Endpoint) -> Value {
     }
     let windows = |windows: &[Window]| windows.iter().copied().map(window).collect::<Vec<_>>();
     let (app, user) = (windows(endpoint.limits.app), windows(endpoint.limits.user));
-    facts.insert("x-rate-limits".into(), json!({ "app": app, "user": user }));
+    let mut limits = json!({ "app": app, "user": user });
+    if let Some(shared) = endpoint.limits.shared {
+        let Window { calls, seconds } = shared.window;
+        let shared = json!({ "name": shared.name, "calls": calls, "seconds": seconds });
+        limits = json!({ "app": app, "user": user, "shared": shared });
+    }
+    facts.insert("x-rate-limits".into(), limits);
     let aliases = aliases(endpoint);
     if !aliases.is_empty() {
         facts.insert("x-alias".into(), aliases.into());

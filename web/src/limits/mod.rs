@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use base::Time;
 use parking_lot::Mutex;
 
-use crate::endpoint::Window;
+use crate::endpoint::{Shared, Window};
 
 const SHARDS: usize = 64;
 /// An operation has at most so many windows per pool.
@@ -82,13 +82,46 @@ pub struct Figures {
     pub reset: i64,
 }
 
+/// What a call is held against.
+#[derive(Clone, Copy, Debug)]
+pub struct Quota<'a> {
+    /// The operation's own windows.
+    pub windows: &'a [Window],
+    /// The window that other operations draw from too.
+    pub shared: Option<&'static Shared>,
+}
+
+impl<'a> From<&'a [Window]> for Quota<'a> {
+    fn from(windows: &'a [Window]) -> Self {
+        Self {
+            windows,
+            shared: None,
+        }
+    }
+}
+
+impl<'a, const N: usize> From<&'a [Window; N]> for Quota<'a> {
+    fn from(windows: &'a [Window; N]) -> Self {
+        Self::from(windows.as_slice())
+    }
+}
+
+/// What a window counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Counter {
+    /// The calls of the operation of this number.
+    Operation(usize),
+    /// The calls of all that draw from it.
+    Shared(&'static Shared),
+}
+
 /// What was counted of one pool in one window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
     /// Whose calls.
     pub pool: Pool,
-    /// The operation's number.
-    pub operation: usize,
+    /// Calls of what.
+    pub counter: Counter,
     /// The window's length.
     pub seconds: u32,
     /// Calls allowed.
@@ -102,7 +135,7 @@ pub struct Counted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
     pool: Pool,
-    operation: usize,
+    counter: Counter,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -116,6 +149,22 @@ struct Slot {
     counts: [Count; MOST_WINDOWS],
     /// When the last of its windows is over.
     end_ms: i64,
+}
+
+/// What one call is counted in.
+#[derive(Clone, Copy, Debug)]
+struct Slots {
+    own: Slot,
+    common: Slot,
+}
+
+impl Slots {
+    fn with<'a>(&mut self, quota: Quota<'a>) -> impl Iterator<Item = (&'a [Window], &mut Slot)> {
+        let shared = quota
+            .shared
+            .map_or(&[][..], |shared| std::slice::from_ref(&shared.window));
+        [(quota.windows, &mut self.own), (shared, &mut self.common)].into_iter()
+    }
 }
 
 /// The counts of every pool.
@@ -140,40 +189,64 @@ impl Limiter {
     }
 
     /// Counts one call at `now`: against every window, or, where one is used up, against none.
-    pub fn count(&self, pool: Pool, operation: usize, windows: &[Window], now: Time) -> Standing {
-        let key = Key { pool, operation };
+    pub fn count<'a>(
+        &self,
+        pool: Pool,
+        operation: usize,
+        quota: impl Into<Quota<'a>>,
+        now: Time,
+    ) -> Standing {
+        let quota = quota.into();
         let of_user = matches!(pool, Pool::User(..));
-        if self.mode == Mode::Off || windows.is_empty() {
+        // All that one pool counts is in one place, so that it is looked at as a whole.
+        let place = usize::try_from(self.hasher.hash_one(pool) >> 32).unwrap_or(0) % SHARDS;
+        let Some(shard) = self.shards.get(place).filter(|_| {
+            self.mode != Mode::Off && !(quota.windows.is_empty() && quota.shared.is_none())
+        }) else {
             return Standing {
                 of_user,
-                ..self.quote(windows, now)
-            };
-        }
-        let place = usize::try_from(self.hasher.hash_one(key) >> 32).unwrap_or(0) % SHARDS;
-        let Some(shard) = self.shards.get(place) else {
-            return Standing {
-                of_user,
-                ..self.quote(windows, now)
+                ..self.quote(quota, now)
             };
         };
+        let of = |counter| Key { pool, counter };
+        let own = of(Counter::Operation(operation));
+        let common = quota.shared.map(|shared| of(Counter::Shared(shared)));
         let mut shard = shard.lock();
-        if shard.len() >= self.most && !shard.contains_key(&key) {
-            make_room(&mut shard, self.most, now.ms());
+        let held = |key: &Key| shard.get(key).copied();
+        let mut slots = Slots {
+            own: held(&own).unwrap_or_default(),
+            common: common.as_ref().and_then(held).unwrap_or_default(),
+        };
+        let allowed = self.charge(&mut slots, quota, now.ms());
+        let all = [
+            Some((own, slots.own)),
+            common.map(|key| (key, slots.common)),
+        ];
+        for (key, slot) in all.into_iter().flatten() {
+            if shard.len() >= self.most && !shard.contains_key(&key) {
+                make_room(&mut shard, self.most, now.ms());
+            }
+            shard.insert(key, slot);
         }
-        let slot = shard.entry(key).or_default();
-        let allowed = self.charge(slot, windows, now.ms());
-        let counts = slot.counts;
         drop(shard);
-        self.standing(windows, &counts, allowed, of_user)
+        self.standing(quota, &slots, allowed, of_user)
     }
 
     /// The figures of a caller who was not counted.
-    pub fn quote(&self, windows: &[Window], now: Time) -> Standing {
-        let fresh = [Count {
+    pub fn quote<'a>(&self, quota: impl Into<Quota<'a>>, now: Time) -> Standing {
+        let fresh = Count {
             start_ms: now.ms(),
             used: 0,
-        }; MOST_WINDOWS];
-        self.standing(windows, &fresh, true, false)
+        };
+        let slot = Slot {
+            counts: [fresh; MOST_WINDOWS],
+            end_ms: 0,
+        };
+        let slots = Slots {
+            own: slot,
+            common: slot,
+        };
+        self.standing(quota.into(), &slots, true, false)
     }
 
     /// Whether nobody is refused.
@@ -193,7 +266,11 @@ impl Limiter {
         for shard in &self.shards {
             let shard = shard.lock();
             for (key, slot) in shard.iter().filter(|(key, _)| key.pool.is_of(app)) {
-                let counts = windows(key.pool, key.operation).iter().zip(&slot.counts);
+                let windows = match key.counter {
+                    Counter::Operation(number) => windows(key.pool, number),
+                    Counter::Shared(shared) => std::slice::from_ref(&shared.window),
+                };
+                let counts = windows.iter().zip(&slot.counts);
                 let counted = counts.map(|(window, count)| self.counted(*key, *window, *count));
                 all.extend(counted.filter(|one| one.used > 0 && one.resets > now));
             }
@@ -204,7 +281,7 @@ impl Limiter {
     fn counted(&self, key: Key, window: Window, count: Count) -> Counted {
         Counted {
             pool: key.pool,
-            operation: key.operation,
+            counter: key.counter,
             seconds: window.seconds,
             limit: self.calls(window),
             used: count.used,
@@ -217,8 +294,24 @@ impl Limiter {
         self.shards.iter().map(|shard| shard.lock().len()).sum()
     }
 
-    fn charge(&self, slot: &mut Slot, windows: &[Window], now: i64) -> bool {
+    fn charge(&self, slots: &mut Slots, quota: Quota<'_>, now: i64) -> bool {
         let mut allowed = true;
+        for (windows, slot) in slots.with(quota) {
+            allowed &= self.has_room(slot, windows, now);
+        }
+        if allowed {
+            for (windows, slot) in slots.with(quota) {
+                for (_, count) in windows.iter().zip(&mut slot.counts) {
+                    count.used = count.used.saturating_add(1);
+                }
+            }
+        }
+        allowed
+    }
+
+    /// Begins the windows of a slot anew that are over; whether none of them is used up.
+    fn has_room(&self, slot: &mut Slot, windows: &[Window], now: i64) -> bool {
+        let mut room = true;
         for (window, count) in windows.iter().zip(&mut slot.counts) {
             let length = i64::from(window.seconds) * 1000;
             let into = now - count.start_ms;
@@ -229,26 +322,15 @@ impl Limiter {
                     used: 0,
                 };
             }
-            allowed &= count.used < self.calls(*window);
-        }
-        if allowed {
-            for (_, count) in windows.iter().zip(&mut slot.counts) {
-                count.used = count.used.saturating_add(1);
-            }
+            room &= count.used < self.calls(*window);
         }
         let ends = windows.iter().zip(&slot.counts);
         let ends = ends.map(|(window, count)| count.start_ms + i64::from(window.seconds) * 1000);
         slot.end_ms = ends.max().unwrap_or(now);
-        allowed
+        room
     }
 
-    fn standing(
-        &self,
-        windows: &[Window],
-        counts: &[Count; MOST_WINDOWS],
-        allowed: bool,
-        of_user: bool,
-    ) -> Standing {
+    fn standing(&self, quota: Quota<'_>, slots: &Slots, allowed: bool, of_user: bool) -> Standing {
         let figures = |(window, count): (&Window, &Count)| {
             let limit = self.calls(*window);
             let end = count.start_ms + i64::from(window.seconds) * 1000;
@@ -263,7 +345,11 @@ impl Limiter {
                 },
             )
         };
-        let all = windows.iter().zip(counts).map(figures);
+        let own = quota.windows.iter().zip(&slots.own.counts);
+        let shared = quota.shared.map(|shared| &shared.window);
+        let all = own
+            .chain(shared.into_iter().zip(&slots.common.counts))
+            .map(figures);
         let pick = |seconds: u32| {
             all.clone()
                 .find(|(length, _)| *length == seconds)

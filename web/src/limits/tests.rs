@@ -2,8 +2,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::Time;
 
-use super::{DAY, Limiter, Mode, Pool, SHARDS};
-use crate::endpoint::{Window, day, quarter};
+use super::{Counter, DAY, Limiter, Mode, Pool, Quota, SHARDS};
+use crate::endpoint::{Shared, Window, day, quarter};
 
 const ME: Pool = Pool::User(1, 2);
 
@@ -124,4 +124,37 @@ fn a_clock_set_back_does_not_freeze_a_window() {
     let limiter = Limiter::new(Mode::Table, 1024);
     assert!(limiter.count(ME, 0, &[quarter(1)], at(100_000)).allowed);
     assert!(limiter.count(ME, 0, &[quarter(1)], at(50_000)).allowed);
+}
+
+#[test]
+fn operations_draw_from_one_window() {
+    static THREE: Shared = Shared {
+        name: "three",
+        window: Window {
+            calls: 3,
+            seconds: 10_800,
+        },
+    };
+    let limiter = Limiter::new(Mode::Table, 1024);
+    let call = |pool, operation, seconds| {
+        let windows = &[quarter(2)][..];
+        let shared = Some(&THREE);
+        limiter.count(pool, operation, Quota { windows, shared }, at(seconds))
+    };
+    assert!(call(ME, 0, 1).allowed && call(ME, 0, 2).allowed);
+    // What the operation's own window refuses is not taken from the other.
+    assert_eq!(call(ME, 0, 3).shown.unwrap().limit, 2);
+    assert_eq!(call(ME, 1, 4).shown.unwrap().remaining, 1);
+    let refused = call(ME, 1, 5);
+    assert!(!refused.allowed);
+    let shown = refused.shown.unwrap();
+    assert_eq!((shown.limit, shown.remaining, shown.reset), (3, 0, 10_802));
+    assert!(!call(ME, 2, 2_000).allowed);
+    assert!(call(Pool::User(1, 3), 1, 6).allowed);
+    let counted = limiter.of_app(1, |_, _| &[], at(7));
+    let mut shared: Vec<_> = counted.iter().map(|one| (one.counter, one.used)).collect();
+    shared.sort_by_key(|(_, used)| *used);
+    let three = Counter::Shared(&THREE);
+    assert_eq!(shared, [(three, 1), (three, 3)]);
+    assert!(call(ME, 2, 10_802).allowed);
 }

@@ -24,6 +24,7 @@ pub static FOLLOWS: &[Endpoint] = &[
     .act(v2::follows::unfollow)
     .about("Ends a follow of the authenticated user.")
     .permit("12", READ.with(Scope::FollowsWrite))
+    .needs(Entitlement::FollowsAndLikes)
     .limits(&[], &[quarter(50)])
     .params(&[EDGE]),
     Endpoint::new("getUsersFollowing", "GET", "/2/users/{id}/following")

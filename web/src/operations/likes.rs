@@ -20,6 +20,7 @@ pub static LIKES: &[Endpoint] = &[
         .act(v2::likes::unlike)
         .about("Takes a like of the authenticated user back.")
         .permit("12", READ.with(Scope::LikeWrite))
+        .needs(Entitlement::FollowsAndLikes)
         .limits(&[], &[quarter(50), day(1_000)])
         .params(&[OWN, POST_OF_USER]),
     Endpoint::new("getPostsLikingUsers", "GET", "/2/<posts>/{id}/liking_users")

@@ -3,8 +3,8 @@
 use base::{Scope, Word};
 
 use super::shared::{
-    ANY_LENGTH, END_TIME, EXCLUDE, POST, POST_FIELDS, READ, START_TIME, page, plain_fields,
-    three_hours,
+    ANY_LENGTH, END_TIME, EXCLUDE, POST, POST_FIELDS, PUBLISHING, READ, START_TIME, page,
+    plain_fields,
 };
 use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, day, quarter};
 use crate::v2;
@@ -27,7 +27,8 @@ pub static POSTS: &[Endpoint] = &[
         .act(v2::posts::create)
         .about("Publishes a post, a reply, a quote or an edit as the authenticated user.")
         .permit("12", READ.with(Scope::TweetWrite))
-        .limits(&[day(10_000)], &[quarter(100), three_hours(300)])
+        .limits(&[day(10_000)], &[quarter(100)])
+        .shares(&PUBLISHING)
         .body(Body::Json(NEW_POST))
         .success(201),
     Endpoint::new("deletePosts", "DELETE", "/2/<posts>/{id}")

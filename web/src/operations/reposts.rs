@@ -2,7 +2,7 @@
 
 use base::{Scope, Scopes};
 
-use super::shared::{OWN, POST, POST_FIELDS, POST_ID, READ, USER_FIELDS, page, three_hours};
+use super::shared::{OWN, POST, POST_FIELDS, POST_ID, PUBLISHING, READ, USER_FIELDS, page};
 use crate::endpoint::{Body, Endpoint, Param, quarter};
 use crate::v2;
 
@@ -12,7 +12,8 @@ pub static REPOSTS: &[Endpoint] = &[
         .act(v2::reposts::create)
         .about("Reposts a post as the authenticated user.")
         .permit("12", READ.with(Scope::TweetWrite))
-        .limits(&[], &[quarter(50), three_hours(300)])
+        .limits(&[], &[quarter(50)])
+        .shares(&PUBLISHING)
         .params(&[OWN])
         .body(Body::Json(&[POST_ID])),
     Endpoint::new(

@@ -3,7 +3,7 @@
 use base::{Permit, Scope, Scopes, Word};
 use view::Object;
 
-use crate::endpoint::{Endpoint, Kind, Member, Param, Pattern, Place, Shape, Window};
+use crate::endpoint::{Endpoint, Kind, Member, Param, Pattern, Place, Shape, Shared, Window};
 
 /// The two scopes that nearly every operation asks for.
 pub(crate) const READ: Scopes = Scopes::of(&[Scope::TweetRead, Scope::UsersRead]);
@@ -21,13 +21,14 @@ pub(crate) const fn minute(calls: u32) -> Window {
     Window { calls, seconds: 60 }
 }
 
-/// `calls` in three hours.
-pub(crate) const fn three_hours(calls: u32) -> Window {
-    Window {
-        calls,
+/// What a user publishes, by posts and reposts together (contract §13, row 17).
+pub(crate) static PUBLISHING: Shared = Shared {
+    name: "posts and reposts",
+    window: Window {
+        calls: 300,
         seconds: 10_800,
-    }
-}
+    },
+};
 
 impl Endpoint {
     /// Answers anyone; a credential, if one is due, is read by the operation.

@@ -108,6 +108,18 @@ fn whoever_is_let_in_is_counted() {
 }
 
 #[test]
+fn posts_and_reposts_are_counted_together() {
+    let sharing = all().filter_map(|endpoint| Some((endpoint.id, endpoint.limits.shared?)));
+    let sharing: Vec<_> = sharing.collect();
+    let ids: Vec<_> = sharing.iter().map(|(id, _)| *id).collect();
+    assert_eq!(ids, ["createPosts", "repostPost"]);
+    for (_, shared) in sharing {
+        assert_eq!((shared.window.calls, shared.window.seconds), (300, 10_800));
+        assert_eq!(shared.name, "posts and reposts");
+    }
+}
+
+#[test]
 fn every_operation_says_what_it_is_and_whom_it_lets_in() {
     for endpoint in all() {
         let (id, permit) = (endpoint.id, endpoint.permit);

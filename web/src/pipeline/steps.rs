@@ -15,7 +15,7 @@ use crate::body::{self, ContentType};
 use crate::call::{Call, Head, wrong_credential};
 use crate::endpoint::{Accent, Body, Endpoint};
 use crate::health::Health;
-use crate::limits::{Pool, Standing};
+use crate::limits::{Pool, Quota, Standing};
 use crate::params::Params;
 use crate::reply::Reply;
 use crate::router::{Found, Lost};
@@ -177,15 +177,19 @@ impl Shared {
         head: &Head,
         trace: &mut Trace,
     ) -> Result<(), Refusal> {
+        let (limits, mut shared) = (endpoint.limits, None);
         let (pool, windows) = match caller {
             Some(Caller {
                 app_id,
                 user: Some(user),
                 ..
-            }) => (Pool::User(app_id.get(), user.get()), endpoint.limits.user),
-            Some(caller) => (Pool::App(caller.app_id.get()), endpoint.limits.app),
+            }) => {
+                shared = limits.shared;
+                (Pool::User(app_id.get(), user.get()), limits.user)
+            }
+            Some(caller) => (Pool::App(caller.app_id.get()), limits.app),
             None => match self.config.client(head) {
-                Some(address) => (Pool::of_address(address), endpoint.limits.app),
+                Some(address) => (Pool::of_address(address), limits.app),
                 None => return Ok(()),
             },
         };
@@ -193,7 +197,8 @@ impl Shared {
             let (app, used) = (caller.app_id, caller.credential);
             self.home.usage.note(app, used, caller.user, endpoint.id);
         }
-        let standing = self.limiter.count(pool, operation, windows, wall());
+        let quota = Quota { windows, shared };
+        let standing = self.limiter.count(pool, operation, quota, wall());
         trace.standing = Some(standing);
         if standing.allowed {
             return Ok(());

@@ -17,8 +17,8 @@ use tempfile::TempDir;
 use super::{Config, Server};
 use crate::call::Call;
 use crate::endpoint::{
-    Accent, Body as Shape, Endpoint, Kind, Member, Param, Pending, Place, Shape as Held, Window,
-    quarter,
+    Accent, Body as Shape, Endpoint, Kind, Member, Param, Pending, Place, Shape as Held, Shared,
+    Window, quarter,
 };
 use crate::limits::Mode;
 use crate::metrics::Metrics;
@@ -38,6 +38,13 @@ const fn param(name: &'static str, place: Place, kind: Kind) -> Param {
 }
 
 const ID: Param = param("id", Place::Path, Kind::Id);
+static TWO: Shared = Shared {
+    name: "what is published",
+    window: Window {
+        calls: 2,
+        seconds: 10_800,
+    },
+};
 static TABLE: &[&[Endpoint]] = &[&[
     Endpoint::new("findPost", "GET", "/2/<posts>/{id}")
         .permit("1A2", READ)
@@ -72,6 +79,16 @@ static TABLE: &[&[Endpoint]] = &[&[
     Endpoint::new("panics", "GET", "/2/panics")
         .permit("A", Scopes::NONE)
         .act(panics),
+    Endpoint::new("publish", "POST", "/2/publish")
+        .permit("12", READ)
+        .limits(&[], &[quarter(50)])
+        .shares(&TWO)
+        .act(echo),
+    Endpoint::new("pass_on", "POST", "/2/pass_on")
+        .permit("12", READ)
+        .limits(&[], &[quarter(50)])
+        .shares(&TWO)
+        .act(echo),
     Endpoint::new("unbuilt", "GET", "/2/unbuilt").permit("A", Scopes::NONE),
     Endpoint {
         permit: base::Permit::OPEN,
@@ -361,6 +378,30 @@ fn a_call_goes_through_its_checks_in_order() {
         assert_eq!(got.header("x-user-limit-24hour-remaining"), "997");
         let got = world.post(&path, &full, r#"{"tweet_id":"7"}"#).await;
         assert_eq!(got.json()["data"]["speech"], "Tweet");
+    });
+}
+
+#[test]
+fn operations_that_share_a_window_are_counted_together() {
+    runs(async {
+        let world = World::open(|_| {}).await;
+        let token = world.token(READ).await;
+        let call = async |path| world.send("POST", path, token.reveal(), &[], "").await;
+        for (path, left) in [("/2/publish", "49"), ("/2/pass_on", "49")] {
+            let got = call(path).await;
+            assert_eq!(got.status, 200);
+            assert_eq!(got.header("x-rate-limit-limit"), "50");
+            assert_eq!(got.header("x-rate-limit-remaining"), left);
+        }
+        let later = base::clock::wall().ms() / 1000 + 10_000;
+        for path in ["/2/publish", "/2/pass_on"] {
+            let got = call(path).await;
+            assert_eq!(got.status, 429);
+            assert_eq!(got.header("x-rate-limit-limit"), "2");
+            assert_eq!(got.header("x-rate-limit-remaining"), "0");
+            let reset: i64 = got.header("x-rate-limit-reset").parse().unwrap();
+            assert!(reset > later, "{reset}");
+        }
     });
 }
 

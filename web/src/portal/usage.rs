@@ -11,7 +11,7 @@ use pages::{Notice, Pager, Usage, Window};
 use super::{Own, heard};
 use crate::call::Call;
 use crate::endpoint::{Endpoint, Pending};
-use crate::limits::{Counted, Pool};
+use crate::limits::{Counted, Counter, Pool};
 use crate::operations::ENDPOINTS;
 use crate::pages::{Turn, run};
 use crate::router::spell;
@@ -70,7 +70,10 @@ async fn counted(call: &Call, own: &Own) -> Result<Vec<Window>, Turn> {
             _ => "the app".to_owned(),
         };
         Some(Window {
-            operation: spelled(all.get(one.operation)?),
+            operation: match one.counter {
+                Counter::Operation(number) => spelled(all.get(number)?),
+                Counter::Shared(shared) => shared.name.to_owned(),
+            },
             counts,
             seconds: i64::from(one.seconds),
             used: u64::from(one.used),

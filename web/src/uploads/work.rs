@@ -1,7 +1,7 @@
 //! From the segments of an upload to media, or to the reason why nothing comes of it.
 
 use base::{Fault, Stop};
-use media::{Format, SUBTITLE_BYTES, Smaller, Unfit, measure_still, measure_video};
+use media::{Format, SUBTITLE_BYTES, Smaller, Still, Unfit, measure_still, measure_video};
 use network::uploads::{self as rules, Found, Kind, LEASE_MS};
 use store::media::Media;
 use store::uploads::{self as stored, State, Upload};
@@ -79,7 +79,9 @@ impl Uploads {
         };
         Ok(measured.and_then(|(mut found, sizes)| {
             found.kind = settle(upload, found.kind, format)?;
-            found.size = length;
+            if found.size == 0 {
+                found.size = length;
+            }
             Ok((found, sizes))
         }))
     }
@@ -93,6 +95,15 @@ impl Uploads {
         let looked = tokio::task::spawn_blocking(move || measure_still(&bytes));
         // A decoder that fell over its input has not understood it.
         let still = looked.await.unwrap_or(Err(Unfit::Unknown));
+        let mut kept = 0;
+        if let Ok(Still {
+            bare: Some(bare), ..
+        }) = &still
+        {
+            kept = i64::try_from(bare.len()).unwrap_or(i64::MAX);
+            let put = self.files.put(whole, bare.clone()).await;
+            put.map_err(broken)?;
+        }
         Ok(still.map(|still| {
             let endings = still.sizes.iter();
             let endings = endings.map(|one| format!("{}.{}", one.size.name, one.format.ending()));
@@ -104,7 +115,7 @@ impl Uploads {
                 },
                 content_type: still.format.content_type(),
                 ending: still.format.ending(),
-                size: 0,
+                size: kept,
                 width: still.width.into(),
                 height: still.height.into(),
                 duration_ms: i64::try_from(still.duration_ms).unwrap_or(0),
