@@ -240,7 +240,8 @@ fn tell(tx: &mut Tx<'_>, story: &Story) -> Result<Option<Told>, Fault> {
         return Ok(None);
     }
     let finance = story.topic.starts_with('$');
-    told.category = if finance { "Finance" } else { "News" }.to_owned();
+    let category = if finance { "Finance" } else { "News" };
+    category.clone_into(&mut told.category);
     DISCLAIMER.clone_into(&mut told.disclaimer);
     compose(&mut told, &posts, &story.topic);
     Ok(Some(told))

@@ -131,7 +131,7 @@ fn model(out: &mut Out, note: &Note) {
 fn counts(out: &mut Out, note: &Note) {
     out.member(Word::same("helpful_count"), |out| out.int(note.helpful));
     out.member(Word::same("not_helpful_count"), |out| {
-        out.int(note.not_helpful)
+        out.int(note.not_helpful);
     });
 }
 
