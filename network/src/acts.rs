@@ -44,7 +44,9 @@ fn author(tx: &mut Tx<'_>, post: Option<&Post>) -> Result<Option<User>, Fault> {
 }
 
 fn sight(tx: &mut Tx<'_>, viewer: Viewer, author: &User, post: &Post) -> Result<Sight, Fault> {
-    Ok(Sights::of_authors(tx, viewer, Some(author))?.of_post(post))
+    let mut sights = Sights::of_authors(tx, viewer, Some(author))?;
+    sights.admit(tx, [post])?;
+    Ok(sights.of_post(post))
 }
 
 fn unseen(sight: Sight, id: PostId) -> Refusal {

@@ -199,6 +199,9 @@ fn what_is_said_in_a_closed_community_stays_there() {
         .publish(&json!({ "text": "Quoted", "quote_tweet_id": said }))
         .is(201);
     let quote = quote["data"]["id"].as_str().unwrap();
+    let quotes = format!("/2/posts/{said}/quote_posts");
+    assert_eq!(texts(&member.get(&quotes).is(200)), ["Quoted"]);
+    assert!(stranger.get(&quotes).is(200).get("data").is_none());
     let read = stranger
         .get(format!("/2/posts/{quote}?expansions=referenced_posts"))
         .is(200);

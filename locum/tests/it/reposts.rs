@@ -286,3 +286,29 @@ fn quotes_are_listed_counted_and_left_out_by_kind() {
     assert_eq!(left["data"]["id"], reply);
     assert_eq!(left["errors"][0]["value"], id, "{left}");
 }
+
+#[test]
+fn nobody_replies_to_or_quotes_a_repost_that_they_may_not_see() {
+    let [author, fan, stranger] = ["author", "fan", "stranger"].map(person);
+    let post = author.says("Open to all");
+    let path = format!("/2/users/{}/retweets", fan.id);
+    let repost = fan.post(path, &json!({ "tweet_id": post })).is(200)["data"]["id"].clone();
+    let acts = |text: &str| {
+        [
+            json!({ "text": text, "reply": { "in_reply_to_tweet_id": repost } }),
+            json!({ "text": text, "quote_tweet_id": repost }),
+        ]
+    };
+    for body in acts("Seen") {
+        stranger.publish(&body).is(201);
+    }
+    shared().cli(&["user", "protect", &fan.id]).well();
+    for body in acts("Not seen") {
+        stranger.publish(&body).is_code(403, 385);
+        fan.publish(&body).is(201);
+    }
+    undoes(&fan, repost.as_str().unwrap());
+    for body in acts("Gone") {
+        stranger.publish(&body).is_code(403, 385);
+    }
+}

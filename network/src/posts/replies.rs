@@ -17,11 +17,10 @@ pub(super) fn replied_to(
     user: &User,
     id: PostId,
 ) -> Result<Post, Stop> {
-    let Some(post) = acts::original(tx, id)? else {
+    let Some(post) = spoken_to(tx, user, id)? else {
         let message = "Your reply tweet ID is invalid.";
         return Err(Refusal::invalid("reply.in_reply_to_tweet_id", id, message).into());
     };
-    check_visible(tx, user, &post)?;
     let root = root(tx, &post)?;
     if let Some(root) = &root
         && is_blocked(tx, user.id, root.author_id)?
@@ -43,6 +42,23 @@ pub(super) fn replied_to(
         return Err(Refusal::forbidden(detail).into());
     }
     Ok(post)
+}
+
+/// The post that is replied to or quoted by naming one, or what that one reposts, if this user
+/// may act on both; nothing where the id is unknown.
+fn spoken_to(tx: &mut Tx<'_>, user: &User, id: PostId) -> Result<Option<Post>, Stop> {
+    let Some(post) = posts::by_id(tx, id)? else {
+        return Ok(None);
+    };
+    check_visible(tx, user, &post)?;
+    let Some(original) = post.repost_of_id else {
+        return Ok(Some(post));
+    };
+    let original = posts::by_id(tx, original)?;
+    if let Some(original) = &original {
+        check_visible(tx, user, original)?;
+    }
+    Ok(original)
 }
 
 /// The post that a conversation began with, as it stands now.
@@ -102,11 +118,10 @@ fn is_summoned(tx: &mut Tx<'_>, user: UserId, post: &Post) -> Result<bool, Fault
 
 /// The post to be quoted, if this user may see it.
 pub(super) fn quotable(tx: &mut Tx<'_>, user: &User, id: PostId) -> Result<Post, Stop> {
-    let Some(post) = acts::original(tx, id)? else {
+    let Some(post) = spoken_to(tx, user, id)? else {
         let message = "Your quote tweet ID is invalid.";
         return Err(Refusal::invalid("quote_tweet_id", id, message).into());
     };
-    check_visible(tx, user, &post)?;
     Ok(post)
 }
 
