@@ -71,6 +71,23 @@ impl<'s> Person<'s> {
         person
     }
 
+    /// A person who is there, with a token that is there.
+    pub(crate) fn known(
+        server: &'s Server,
+        app: &App,
+        names: (String, String),
+        token: &str,
+    ) -> Self {
+        Self {
+            server,
+            app: app.clone(),
+            id: names.0,
+            username: names.1,
+            token: token.to_owned(),
+            oauth1: OnceLock::new(),
+        }
+    }
+
     /// The owner of an app.
     pub(crate) fn owner(server: &'s Server, app: &App) -> Self {
         let user = server.cli(&["user", "show", &app.owner]).json();

@@ -188,6 +188,17 @@ impl Server {
         ask.send(&self.agent, &self.control())
     }
 
+    /// Has the running server carry out a command; its answer, or why it was refused.
+    pub(crate) fn order(&self, command: &serde_json::Value) -> Result<serde_json::Value, String> {
+        let token = std::fs::read_to_string(self.data().join("control.token")).unwrap();
+        let ask = Ask::post("/_control/command").json(command);
+        let mut answer = self.administer(ask.bearer(token.trim())).is(200);
+        match answer["refused"].as_str() {
+            Some(why) => Err(why.to_owned()),
+            None => Ok(answer["done"].take()),
+        }
+    }
+
     fn read_env(&self) -> BTreeMap<String, String> {
         let text = std::fs::read_to_string(self.data().join("dev.env"));
         let text = text.unwrap_or_default();

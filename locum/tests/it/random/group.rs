@@ -1,0 +1,304 @@
+//! A group of people on a server, and what the model says of them. Groups know one celebrity in
+//! common, the first of the people, whose posts all of them act on at once.
+
+use serde_json::{Value, json};
+
+use super::model::{Model, See, State, Viewer};
+use crate::harness::{Answer, Ask, Dice, Person, Server};
+
+/// What a group has of the celebrity's.
+#[derive(Clone)]
+pub(super) struct Star<'s> {
+    pub(super) person: Person<'s>,
+    pub(super) posts: Vec<String>,
+}
+
+pub(super) struct Group<'s> {
+    pub(super) server: &'s Server,
+    pub(super) number: usize,
+    pub(super) people: Vec<Person<'s>>,
+    pub(super) model: Model,
+    pub(super) dice: Dice,
+    /// Ids of posts, lists, communities and spaces, as the model numbers them.
+    pub(super) notes: Vec<String>,
+    pub(super) lists: Vec<String>,
+    pub(super) clubs: Vec<String>,
+    pub(super) rooms: Vec<String>,
+    /// So many of the posts are the celebrity's.
+    pub(super) shared: usize,
+    /// What was asked last, and what was answered, with numbers for ids.
+    pub(super) told: Vec<String>,
+}
+
+impl<'s> Group<'s> {
+    /// A group of so many people with the celebrity among them.
+    pub(super) fn gather(
+        server: &'s Server,
+        number: usize,
+        seed: u64,
+        star: &Star<'s>,
+        size: usize,
+    ) -> Self {
+        let mut group = Self {
+            server,
+            number,
+            people: vec![star.person.clone()],
+            model: Model::default(),
+            dice: Dice(seed ^ (number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)),
+            notes: Vec::new(),
+            lists: Vec::new(),
+            clubs: Vec::new(),
+            rooms: Vec::new(),
+            shared: star.posts.len(),
+            told: Vec::new(),
+        };
+        group.model.add_person(false);
+        for id in &star.posts {
+            let note = group.model.blank(0);
+            group.model.notes.push(note);
+            group.notes.push(id.clone());
+        }
+        let began = base::clock::wall().ms() - 60_000;
+        // No two groups begin with the same id, whenever they come together.
+        let low = i64::try_from(number).unwrap();
+        let ids: Vec<i64> = (1..i64::try_from(size).unwrap())
+            .map(|place| ((began + place - 1_288_834_974_657) << 22) + low)
+            .collect();
+        let name = |place: usize| format!("g{number}p{place}");
+        let line = |(id, place): (&i64, usize)| json!({ "kind": "user", "id": id.to_string(), "handle": name(place), "name": "A person", "created_at_ms": began });
+        let lines: Vec<Value> = ids.iter().zip(1..).map(line).collect();
+        server.import(&lines).well();
+        for (id, place) in ids.iter().zip(1..) {
+            let premium = place % 2 == 0;
+            group.model.add_person(premium);
+            if premium {
+                group.order(&json!({ "user": { "premium": { "user": id.to_string(), "kind": "Premium" } } }))
+                    .unwrap();
+            }
+            let names = (id.to_string(), name(place));
+            let person = Person::known(server, &star.person.app, names, "");
+            group.people.push(person);
+            group.renew(place);
+        }
+        group
+    }
+
+    /// Gives somebody a new token.
+    pub(super) fn renew(&mut self, user: usize) {
+        let (app, id) = (&self.people[user].app.id, &self.people[user].id);
+        let made = self.order(&json!({ "token": { "mint": { "app": app, "user": id } } }));
+        self.people[user].token = made.unwrap()["token"].as_str().unwrap().to_owned();
+    }
+
+    pub(super) fn order(&self, command: &Value) -> Result<Value, String> {
+        self.server.order(command)
+    }
+
+    /// An operator's command, which is carried out if the model says so.
+    #[track_caller]
+    pub(super) fn command(&mut self, command: &Value, allowed: bool) -> Value {
+        let answer = self.order(command);
+        let told = format!("{command} {:?}", answer.is_ok());
+        self.tell(&told);
+        assert_eq!(answer.is_ok(), allowed, "{}: {answer:?}", self.context());
+        answer.unwrap_or_default()
+    }
+
+    /// Sends a request of somebody and expects a status.
+    #[track_caller]
+    pub(super) fn send(&mut self, viewer: Viewer, ask: Ask, status: u16) -> Answer {
+        let shown = format!("{} {}", ask.method, ask.target);
+        let body = String::from_utf8_lossy(&ask.body).into_owned();
+        let answer = match viewer {
+            Some(user) => self.people[user].send(ask),
+            None => self.server.send(ask.bearer(&self.people[0].app.bearer)),
+        };
+        let told = format!(
+            "{viewer:?} {shown} {body} -> {} {}",
+            answer.status,
+            common(&answer)
+        );
+        self.tell(&told);
+        assert_eq!(answer.status, status, "{}", self.context());
+        self.check_leaks(viewer, &answer);
+        answer
+    }
+
+    #[track_caller]
+    pub(super) fn get(&mut self, viewer: Viewer, path: &str) -> Value {
+        self.send(viewer, Ask::get(path), 200).json()
+    }
+
+    pub(super) fn post(&mut self, actor: usize, path: &str, body: &Value, status: u16) -> Value {
+        self.send(Some(actor), Ask::post(path).json(body), status)
+            .json()
+    }
+
+    pub(super) fn delete(&mut self, actor: usize, path: &str, status: u16) -> Value {
+        self.send(Some(actor), Ask::delete(path), status).json()
+    }
+
+    /// Notes a line with numbers for ids.
+    fn tell(&mut self, line: &str) {
+        let mut text = String::new();
+        let mut digits = String::new();
+        for letter in line.chars().chain([' ']) {
+            if letter.is_ascii_alphanumeric() {
+                digits.push(letter);
+                continue;
+            }
+            text.push_str(&self.label(&digits));
+            digits.clear();
+            text.push(letter);
+        }
+        self.told.push(text);
+    }
+
+    fn label(&self, word: &str) -> String {
+        if word == self.people[0].username {
+            return "<star>".to_owned();
+        }
+        if word.len() < 9 {
+            return word.to_owned();
+        }
+        let kinds = [
+            ("post", &self.notes),
+            ("list", &self.lists),
+            ("club", &self.clubs),
+        ];
+        for (kind, ids) in kinds.into_iter().chain([("room", &self.rooms)]) {
+            if let Some(place) = ids.iter().rposition(|id| id == word) {
+                return format!("<{kind} {place}>");
+            }
+        }
+        match self.people.iter().position(|person| person.id == word) {
+            Some(place) => format!("<user {place}>"),
+            None if word.bytes().all(|byte| byte.is_ascii_digit()) => "<id>".to_owned(),
+            None => word.to_owned(),
+        }
+    }
+
+    /// What has gone on lately, for whoever looks for a fault.
+    pub(super) fn context(&self) -> String {
+        let last = self.told.len().saturating_sub(4);
+        let cut = |line: &String| line.chars().take(500).collect::<String>();
+        let lines: Vec<String> = self.told[last..].iter().map(cut).collect();
+        let posts = self.told.last().map_or("", String::as_str).split("<post ");
+        let named = posts
+            .skip(1)
+            .filter_map(|rest| rest.split('>').next()?.parse().ok());
+        let notes: Vec<String> = named
+            .take(4)
+            .map(|note: usize| format!("{note}: {:?}", self.model.notes[note]))
+            .collect();
+        format!(
+            "group {}:\n{}\n{}\n",
+            self.number,
+            lines.join("\n"),
+            notes.join("\n")
+        )
+    }
+
+    pub(super) fn user_path(&self, user: usize, rest: &str) -> String {
+        format!("/2/users/{}{rest}", self.people[user].id)
+    }
+
+    /// What stands in a post and in no other.
+    pub(super) fn mark(&self, note: usize) -> String {
+        format!("g{}n{note}z", self.number)
+    }
+
+    /// No text of a post is in an answer to somebody who may not see it.
+    #[track_caller]
+    fn check_leaks(&self, viewer: Viewer, answer: &Answer) {
+        let text = answer.text();
+        let begin = format!("g{}n", self.number);
+        for (at, _) in text.match_indices(&begin) {
+            let rest = &text[at + begin.len()..];
+            let Some((number, _)) = rest.split_once('z') else {
+                continue;
+            };
+            let Ok(note) = number.parse::<usize>() else {
+                continue;
+            };
+            if note < self.model.notes.len() {
+                let sight = self.model.sees(viewer, note);
+                assert_eq!(
+                    sight,
+                    See::Yes,
+                    "{viewer:?} sees post {note}, {:?}: {}",
+                    self.model.notes[note],
+                    self.context()
+                );
+            }
+        }
+    }
+
+    /// Somebody other than the celebrity.
+    pub(super) fn somebody(&mut self) -> usize {
+        1 + self.dice.roll(self.people.len() - 1)
+    }
+
+    pub(super) fn anybody(&mut self) -> usize {
+        self.dice.roll(self.people.len())
+    }
+
+    /// A post: one of the latest, or the celebrity's, or any.
+    pub(super) fn some_note(&mut self) -> usize {
+        let all = self.model.notes.len();
+        match self.dice.roll(8) {
+            0 => self.dice.roll(self.shared),
+            1 => self.dice.roll(all),
+            _ => all - 1 - self.dice.roll(all.min(40)),
+        }
+    }
+
+    pub(super) fn one_of(&mut self, count: usize) -> Option<usize> {
+        (count > 0).then(|| self.dice.roll(count))
+    }
+
+    /// An account is taken away or brought back.
+    pub(super) fn move_to(&mut self, user: usize, state: State) {
+        let was = self.model.people[user].state;
+        let act = match state {
+            State::Active => "restore",
+            State::Suspended => "suspend",
+            State::Deleted => "delete",
+        };
+        let allowed = state == State::Active || was != State::Deleted;
+        let id = self.people[user].id.clone();
+        self.command(&json!({ "user": { act: { "user": id } } }), allowed);
+        if allowed {
+            self.model.people[user].state = state;
+        }
+        if was == State::Deleted && state == State::Active {
+            self.renew(user);
+        }
+    }
+}
+
+/// An answer without what is another's at another time or place.
+fn common(answer: &Answer) -> String {
+    let Ok(mut value) = serde_json::from_slice(&answer.body) else {
+        return answer.text();
+    };
+    forget(&mut value);
+    value.to_string()
+}
+
+fn forget(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(forget),
+        Value::Object(members) => {
+            let given = [
+                "next_token",
+                "previous_token",
+                "created_at",
+                "editable_until",
+            ];
+            members.retain(|name, _| !given.contains(&name.as_str()));
+            members.values_mut().for_each(forget);
+        }
+        _ => {}
+    }
+}

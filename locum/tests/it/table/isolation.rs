@@ -1,0 +1,220 @@
+//! Nobody reads or changes what is another's: every built operation that names a thing, under every
+//! kind of stranger.
+
+use serde_json::json;
+
+use super::{Deed, Owner, Thing, Things, deeds, differences};
+use crate::harness::{Answer, Person, fresh, shared};
+
+/// Whom the owner keeps out, and how.
+struct Stranger<'s> {
+    kind: &'static str,
+    /// Nobody where an app calls for itself.
+    person: Option<Person<'s>>,
+}
+
+impl Stranger<'_> {
+    /// Calls an operation with somebody's things; none where it takes no such credential.
+    fn call(
+        &self,
+        deed: &Deed,
+        things: &Things,
+        body: Option<&serde_json::Value>,
+    ) -> Option<Answer> {
+        let ask = deed.ask(&deed.filled(things), &deed.query(things), body);
+        match &self.person {
+            Some(person) => deed.for_users.then(|| person.send(ask)),
+            None => Some(shared().send(ask.bearer(&shared().app().bearer))),
+        }
+    }
+}
+
+/// What went wrong in one case.
+fn judge(
+    deed: &Deed,
+    stranger: &Stranger<'_>,
+    answer: &Answer,
+    secret: &str,
+    theirs: bool,
+) -> Option<String> {
+    let text = answer.text();
+    let own = "must be the same as the authenticating user";
+    let why = match () {
+        () if text.contains(secret) && answer.status < 400 => "shows what is another's",
+        () if answer.status >= 500 => "breaks",
+        () if stranger.person.is_none() && !deed.for_apps && answer.status != 403 => {
+            "lets an app in"
+        }
+        () if stranger.person.is_some() && theirs && deed.is_ones_own() && !text.contains(own) => {
+            "acts for another"
+        }
+        () => return None,
+    };
+    let said: String = text.chars().take(300).collect();
+    Some(format!(
+        "{} [{}] {why}: {} {said}",
+        deed.id, stranger.kind, answer.status
+    ))
+}
+
+/// Every operation of a stranger on what is an owner's; what went wrong.
+fn try_all(
+    deeds: &[Deed],
+    owner: &Owner<'_>,
+    secret: &str,
+    strangers: &[Stranger<'_>],
+) -> Vec<String> {
+    let (mut wrong, mut tried) = (Vec::new(), 0);
+    let mut before = owner.state(deeds);
+    for deed in deeds {
+        for stranger in strangers {
+            let mut mine = owner.things.clone();
+            if let Some(person) = &stranger.person {
+                mine.insert(Thing::Own, person.id.clone());
+            }
+            for (things, theirs) in [(&owner.things, true), (&mine, false)] {
+                for body in deed.bodies(things) {
+                    let answer = stranger.call(deed, things, body.as_ref());
+                    let Some(answer) = answer else { continue };
+                    tried += 1;
+                    wrong.extend(judge(deed, stranger, &answer, secret, theirs));
+                }
+            }
+        }
+        if deed.writes() {
+            let after = owner.state(deeds);
+            let changed = differences(&before, &after);
+            let changed = changed.iter();
+            wrong.extend(
+                changed.map(|what| format!("{} changes what is another's: {what}", deed.id)),
+            );
+            before = after;
+        }
+    }
+    assert!(tried > 90 * strangers.len(), "{tried}");
+    wrong
+}
+
+/// The owner's own requests of the same kinds do something, or the others prove nothing.
+fn control(deeds: &[Deed], owner: &Owner<'_>, secret: &str, friend: &Person<'_>) {
+    let mut things = owner.things.clone();
+    let (mut shown, mut done, mut refused) = (0, 0, Vec::new());
+    for deed in deeds.iter().filter(|deed| !deed.writes() && deed.for_users) {
+        let ask = deed.ask(&deed.filled(&things), &deed.query(&things), None);
+        let answer = owner.person.send(ask);
+        shown += usize::from(answer.text().contains(secret));
+        if answer.status != 200 {
+            refused.push(format!("{} {} {}", deed.id, answer.status, answer.text()));
+        }
+    }
+    things.insert(Thing::User, friend.id.clone());
+    // What takes things away comes last.
+    let mut writes: Vec<&Deed> = deeds
+        .iter()
+        .filter(|deed| deed.writes() && deed.for_users)
+        .collect();
+    writes.sort_by_key(|deed| {
+        (
+            deed.method == "DELETE",
+            !deed.is_ones_own(),
+            deed.id.clone(),
+        )
+    });
+    for deed in &writes {
+        let path = deed.filled(&things);
+        let body = deed.bodies(&things).swap_remove(0);
+        let body = body.map(|mut body| {
+            if body.get("text").is_some() {
+                body["text"] = json!(format!("once more {}", fresh()));
+            }
+            body
+        });
+        let answer = owner
+            .person
+            .send(deed.ask(&path, &deed.query(&things), body.as_ref()));
+        match answer.status {
+            200 | 201 => done += 1,
+            _ => refused.push(format!("{} {} {}", deed.id, answer.status, answer.text())),
+        }
+    }
+    let refused_all = refused.join("\n");
+    assert!(
+        shown >= 15,
+        "only {shown} show what is one's own:\n{refused_all}"
+    );
+    assert!(
+        done * 10 >= writes.len() * 7,
+        "{done} of {}:\n{refused_all}",
+        writes.len()
+    );
+}
+
+#[test]
+fn nobody_reads_or_changes_what_is_anothers() {
+    let server = shared();
+    let deeds = deeds();
+    let stranger = |kind, name| Stranger {
+        kind,
+        person: Some(server.person(name)),
+    };
+    let friend = server.person("friend");
+    let mut wrong = Vec::new();
+    for protected in [true, false] {
+        let secret = format!("secret{}", fresh());
+        let owner = Owner::settle(server, "owner", &secret, &friend);
+        let blocked = stranger("blocked", "blocked");
+        let path = format!("/2/users/{}/blocking", owner.person.id);
+        let target = &blocked.person.as_ref().unwrap().id;
+        owner
+            .person
+            .post(path, &json!({ "target_user_id": target }))
+            .is(200);
+        let mut strangers = vec![blocked];
+        if protected {
+            server.cli(&["user", "protect", &owner.person.id]).well();
+            strangers.push(stranger("not a follower", "stranger"));
+            strangers.push(Stranger {
+                kind: "app",
+                person: None,
+            });
+        }
+        wrong.extend(try_all(&deeds, &owner, &secret, &strangers));
+        control(&deeds, &owner, &secret, &friend);
+    }
+    let some = wrong
+        .iter()
+        .take(30)
+        .map(String::as_str)
+        .collect::<Vec<_>>();
+    assert!(
+        wrong.is_empty(),
+        "{} cases:\n{}",
+        wrong.len(),
+        some.join("\n")
+    );
+}
+
+#[test]
+fn an_account_that_is_not_ones_own_is_refused_by_name_in_every_operation_that_wants_it() {
+    let server = shared();
+    let (person, other) = (server.person("own"), server.person("other"));
+    let things = Owner::settle(server, "owner", "nothing secret", &other).things;
+    let own: Vec<Deed> = deeds().into_iter().filter(Deed::is_ones_own).collect();
+    assert!(own.len() > 20, "{}", own.len());
+    for deed in own {
+        let name = deed
+            .params
+            .iter()
+            .find(|param| param.thing() == Thing::Own)
+            .unwrap();
+        let body = deed.bodies(&things).swap_remove(0);
+        let ask = deed.ask(&deed.filled(&things), &deed.query(&things), body.as_ref());
+        let sentence = format!(
+            "The `{}` query parameter value [{}] must be the same as the authenticating user [{}]",
+            name.name,
+            things[&Thing::Own],
+            person.id
+        );
+        person.send(ask).says(400, &sentence);
+    }
+}

@@ -1,0 +1,327 @@
+//! Every parameter and every member of a body of every built operation, as it must not be.
+
+use serde_json::{Value, json};
+
+use super::{Deed, Owner, Param, Things, deeds, differences, is_id};
+use crate::harness::{Answer, Ask, encode, shared};
+
+/// Texts that break programs which take them for something else.
+const HOSTILE: &[&str] = &[
+    "%00",
+    "%ff",
+    "%zz",
+    "%ED%A0%80",
+    "%0d%0aX-Evil:%201",
+    "%22%3E%3Cscript%3E",
+    "'%20OR%201=1--",
+    "%25_%5C",
+];
+
+/// Values that a parameter of this schema may not have, as they stand in an address.
+fn bad_values(schema: &Value) -> Vec<String> {
+    let mut bad: Vec<String> = vec![String::new(), "%00".into(), "%ff".into()];
+    let one = &schema["items"];
+    let is_list = schema["type"] == "array";
+    let item = if is_list { one } else { schema };
+    if is_id(item) {
+        let ids = [
+            "x",
+            "-1",
+            "1.5",
+            "9223372036854775808",
+            "12345678901234567890",
+            "%201",
+            "0x10",
+            "١٢",
+        ];
+        bad.extend(ids.map(encode_unless_encoded));
+    }
+    if schema["type"] == "integer" {
+        let bound = |name: &str| schema[name].as_i64().unwrap();
+        bad.extend(["x", "1.5", "1e1", "99999999999999999999"].map(str::to_owned));
+        bad.extend([bound("minimum") - 1, bound("maximum") + 1].map(|number| number.to_string()));
+    }
+    if schema["type"] == "boolean" {
+        bad.extend(["1", "yes", "TRUE", "null"].map(str::to_owned));
+    }
+    if item["enum"].is_array() {
+        bad.extend(["nonsense", "%27"].map(str::to_owned));
+    }
+    if schema["format"] == "date-time" {
+        let times = [
+            "x",
+            "2026-02-30T00:00:00Z",
+            "2026-01-01T25:00:00Z",
+            "2026-01-01",
+            "0000-01-01T00:00:00Z",
+        ];
+        bad.extend(times.map(encode));
+    }
+    if item["pattern"].is_string() {
+        bad.push(encode("no such thing!"));
+    }
+    if let Some(most) = schema["maxLength"].as_u64() {
+        bad.push("x".repeat(usize::try_from(most).unwrap() + 1));
+    }
+    if let Some(most) = schema["maxItems"].as_u64() {
+        bad.push(vec!["1"; usize::try_from(most).unwrap() + 1].join(","));
+        bad.extend([",".to_owned(), "1,,2".to_owned()]);
+    }
+    bad
+}
+
+fn encode_unless_encoded(text: &str) -> String {
+    if text.contains('%') {
+        text.to_owned()
+    } else {
+        encode(text)
+    }
+}
+
+/// Values that a member of this schema may not have.
+fn bad_members(schema: &Value) -> Vec<Value> {
+    let any_other = [
+        json!(null),
+        json!("x"),
+        json!(1),
+        json!(1.5),
+        json!(true),
+        json!([]),
+        json!({ "no such": 1 }),
+    ];
+    let kind = schema["type"].as_str();
+    let fits = |value: &Value| match kind {
+        Some("string") => value.is_string(),
+        Some("integer") => value.is_i64(),
+        Some("boolean") => value.is_boolean(),
+        Some("array") => value.is_array(),
+        _ => false,
+    };
+    if kind.is_none() {
+        return Vec::new();
+    }
+    let mut bad: Vec<Value> = any_other.into_iter().filter(|value| !fits(value)).collect();
+    if is_id(schema) {
+        bad.extend(["", "x", "-1", "9223372036854775808", " 1"].map(|text| json!(text)));
+    }
+    if schema["enum"].is_array() {
+        bad.extend([json!("nonsense"), json!("")]);
+    }
+    if let Some(most) = schema["maxLength"].as_u64() {
+        bad.push(json!("x".repeat(usize::try_from(most).unwrap() + 1)));
+    }
+    if schema["minLength"].as_u64().is_some_and(|least| least > 0) {
+        bad.push(json!(""));
+    }
+    for (name, by) in [("minimum", -1), ("maximum", 1)] {
+        bad.extend(schema[name].as_i64().map(|bound| json!(bound + by)));
+    }
+    if let Some(most) = schema["maxItems"].as_u64() {
+        bad.push(json!(vec!["1"; usize::try_from(most).unwrap() + 1]));
+    }
+    bad
+}
+
+/// Collects what is not refused as it should be.
+struct Sweep<'s> {
+    owner: &'s Owner<'s>,
+    wrong: Vec<String>,
+    tried: usize,
+}
+
+impl Sweep<'_> {
+    /// The request is refused as a bad one that names this.
+    fn refused(&mut self, deed: &Deed, ask: Ask, name: &str) {
+        let shown = format!(
+            "{} {} {}",
+            ask.method,
+            ask.target,
+            String::from_utf8_lossy(&ask.body)
+        );
+        let answer = self.sent(deed, ask);
+        let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+        let kind = body["type"].as_str().unwrap_or_default();
+        let named = answer.text().contains(name);
+        // An upload speaks of itself in other words.
+        let own_words = deed.path.contains("/media");
+        if answer.status != 400 || !(own_words || named && kind.ends_with("/invalid-request")) {
+            self.note(&shown, &answer);
+        }
+    }
+
+    /// The request is answered, whatever is said.
+    fn survives(&mut self, deed: &Deed, ask: Ask) {
+        let shown = format!("{} {}", ask.method, ask.target);
+        let answer = self.sent(deed, ask);
+        if ![200, 400, 403, 404].contains(&answer.status) || answer.headers.contains_key("x-evil") {
+            self.note(&shown, &answer);
+        }
+        if serde_json::from_slice::<Value>(&answer.body).is_err() {
+            self.note(&shown, &answer);
+        }
+    }
+
+    fn sent(&mut self, deed: &Deed, ask: Ask) -> Answer {
+        self.tried += 1;
+        let token = match deed.for_users {
+            true => &self.owner.person.token,
+            false => &shared().app().bearer,
+        };
+        let ask = ask.bearer(token);
+        // A refusal that came before the body was read ends the connection after it.
+        let answer = shared().try_send(ask.clone());
+        answer.unwrap_or_else(|| shared().send(ask))
+    }
+
+    fn note(&mut self, shown: &str, answer: &Answer) {
+        let text: String = answer.text().chars().take(300).collect();
+        let shown: String = shown.chars().take(300).collect();
+        self.wrong
+            .push(format!("{shown}: {} {text}", answer.status));
+    }
+
+    /// The parameters of an operation, each for itself.
+    fn parameters(&mut self, deed: &Deed) {
+        let things = &self.owner.things;
+        let (path, query) = (deed.filled(things), deed.query(things));
+        let body = deed.bodies(things).swap_remove(0);
+        for param in &deed.params {
+            for value in bad_values(&param.schema) {
+                // An empty part of a path is another path.
+                if param.in_path && value.is_empty() {
+                    continue;
+                }
+                let ask = with(deed, param, &value, things, body.as_ref());
+                self.refused(
+                    deed,
+                    ask,
+                    if value.contains('%') { "" } else { &param.name },
+                );
+            }
+            for value in HOSTILE {
+                let ask = with(deed, param, value, things, body.as_ref());
+                self.survives(deed, ask);
+            }
+            if param.in_path {
+                continue;
+            }
+            let twice = query.iter().filter(|(name, _)| *name != param.name);
+            let mut twice: Vec<_> = twice.cloned().collect();
+            twice.extend(vec![(param.name.clone(), "20".to_owned()); 2]);
+            self.refused(
+                deed,
+                deed.ask(&path, &twice, body.as_ref()),
+                "Duplicate parameters",
+            );
+            if param.required {
+                let rest: Vec<_> = query
+                    .iter()
+                    .filter(|(name, _)| *name != param.name)
+                    .cloned()
+                    .collect();
+                self.refused(deed, deed.ask(&path, &rest, body.as_ref()), &param.name);
+            }
+        }
+        let unknown = [query, vec![("no_such_parameter".into(), "1".into())]].concat();
+        self.refused(
+            deed,
+            deed.ask(&path, &unknown, body.as_ref()),
+            "no_such_parameter",
+        );
+    }
+
+    /// The members of an operation's body, each for itself.
+    fn body(&mut self, deed: &Deed) {
+        let things = &self.owner.things;
+        let Some(schema) = &deed.body else { return };
+        let (path, query) = (deed.filled(things), deed.query(things));
+        let base = deed.bodies(things).swap_remove(0).unwrap();
+        let ask = |body: &Value| deed.ask(&path, &query, Some(body));
+        for (name, of) in schema["properties"].as_object().unwrap() {
+            for value in bad_members(of) {
+                let mut body = base.clone();
+                body[name] = value;
+                self.refused(deed, ask(&body), name);
+            }
+            let required = schema["required"].as_array();
+            if required.is_some_and(|all| all.contains(&json!(name))) {
+                let mut body = base.clone();
+                body.as_object_mut().unwrap().remove(name);
+                self.refused(deed, ask(&body), name);
+            }
+        }
+        let mut body = base.clone();
+        body["no_such_member"] = json!(1);
+        self.refused(deed, ask(&body), "no_such_member");
+        let raw = |text: String| deed.ask(&path, &query, None).body("application/json", text);
+        let whole = base.to_string();
+        let (name, value) = base.as_object().unwrap().iter().next().unwrap();
+        let twice = format!("{{\"{name}\":{value},{}", &whole[1..]);
+        let deep = format!("{{\"{name}\":{}{}}}", "[".repeat(70), "]".repeat(70));
+        let nul = format!("{{\"{name}\":\"1\\u0000\"}}");
+        for text in [
+            twice,
+            deep,
+            nul,
+            format!("{whole}x"),
+            "[]".into(),
+            "{".into(),
+            "\u{feff}{}".into(),
+        ] {
+            self.refused(deed, raw(text), "");
+        }
+    }
+}
+
+/// A request in which one parameter has this value.
+fn with(deed: &Deed, param: &Param, value: &str, things: &Things, body: Option<&Value>) -> Ask {
+    let mut query = deed.query(things);
+    if param.in_path {
+        return deed.ask(
+            &deed.filled_but(things, Some((&param.name, value))),
+            &query,
+            body,
+        );
+    }
+    query.retain(|(name, _)| *name != param.name);
+    query.push((param.name.clone(), value.to_owned()));
+    deed.ask(&deed.filled(things), &query, body)
+}
+
+#[test]
+fn no_built_operation_takes_what_its_declaration_forbids_and_nothing_is_stored() {
+    let server = shared();
+    let friend = server.person("friend");
+    let deeds = deeds();
+    let owner = Owner::settle(server, "clumsy", "nothing secret", &friend);
+    let before = owner.state(&deeds);
+    let mut sweep = Sweep {
+        owner: &owner,
+        wrong: Vec::new(),
+        tried: 0,
+    };
+    for deed in &deeds {
+        sweep.parameters(deed);
+        sweep.body(deed);
+    }
+    let Sweep { wrong, tried, .. } = sweep;
+    println!("{tried} bad requests to {} operations", deeds.len());
+    let some = wrong
+        .iter()
+        .take(60)
+        .map(String::as_str)
+        .collect::<Vec<_>>();
+    assert!(
+        wrong.is_empty(),
+        "{} of {tried}:\n{}",
+        wrong.len(),
+        some.join("\n")
+    );
+    let changed = differences(&before, &owner.state(&deeds));
+    assert!(
+        changed.is_empty(),
+        "stored by bad requests: {}",
+        changed.join("\n")
+    );
+    assert!(tried > 4_000, "{tried}");
+}
