@@ -124,7 +124,9 @@ pub fn message_events(
     let mut targets = Vec::new();
     for expansion in wants.expansions() {
         if let Reach::Message(reach) = expansion.reach {
-            page.iter().for_each(|event| reach(event, &mut targets));
+            for event in page {
+                reach(event, &mut targets);
+            }
         }
     }
     let mut world = World::of_targets(tx, viewer, Vec::new(), targets, wants)?;
@@ -135,7 +137,9 @@ pub fn message_events(
     let mut includes = Includes::new(&world, wants, spoken);
     includes.follow(|reach, to| {
         if let Reach::Message(reach) = reach {
-            page.iter().for_each(|event| reach(event, to));
+            for event in page {
+                reach(event, to);
+            }
         }
     });
     let mut out = Out::new(spoken, page.len() * 384);
