@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use crate::geo::Point;
+use crate::geo::{Point, cell};
 use crate::languages::{Language, language};
 use crate::operators::{Mark, flag};
 use crate::post::{Handle, Person, Post};
@@ -242,6 +242,12 @@ impl<'a> Facts<'a> {
         if self.post.point.is_some() || self.post.place.is_some() {
             self.flags |= flag::GEO;
             self.features.add(number(Mark::Geo, 0));
+        }
+        // All corners must lie inside what is asked for, so one cell tells enough.
+        let corner = self.post.place.and_then(|place| place.area);
+        let corner = corner.map(|area| (area.west, area.south));
+        if let Some(point) = self.post.point.or(corner) {
+            self.features.add(number(Mark::Geo, cell(point)));
         }
         if let Some(place) = self.post.place {
             self.run(Field::Place, place.full_name);

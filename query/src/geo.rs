@@ -45,6 +45,55 @@ impl Area {
     }
 }
 
+/// The cell of one degree that a point lies in; never 0.
+#[expect(
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "degrees are small, and saturate"
+)]
+pub(crate) fn cell((lon, lat): Point) -> u64 {
+    (lat + 90.0).floor() as u64 * 512 + (lon + 180.0).floor() as u64 + 1
+}
+
+/// The cells that a rectangle touches; none where they are many, or past the edge of the map.
+pub(crate) fn cells(area: Area) -> Option<Vec<u64>> {
+    if !on_globe((area.west, area.south)) || !on_globe((area.east, area.north)) {
+        return None;
+    }
+    let mut found = Vec::new();
+    let mut lat = area.south.floor();
+    while lat <= area.north {
+        let mut lon = area.west.floor();
+        while lon <= area.east {
+            if found.len() == 16 {
+                return None;
+            }
+            found.push(cell((lon, lat)));
+            lon += 1.0;
+        }
+        lat += 1.0;
+    }
+    Some(found)
+}
+
+/// A rectangle around a circle, a little wider; none near a pole.
+pub(crate) fn around((lon, lat): Point, metres: f64) -> Option<Area> {
+    const DEGREE: f64 = 111_000.0;
+    let high = metres / DEGREE * 1.02;
+    let narrow = (lat.abs() + high).to_radians().cos();
+    if lat.abs() + high > 89.0 {
+        return None;
+    }
+    let wide = high / narrow;
+    Some(Area {
+        west: lon - wide,
+        south: lat - high,
+        east: lon + wide,
+        north: lat + high,
+    })
+}
+
 /// Whether there is such a point.
 pub(crate) fn on_globe((lon, lat): Point) -> bool {
     (-180.0..=180.0).contains(&lon) && (-90.0..=90.0).contains(&lat)
@@ -61,7 +110,23 @@ pub(crate) fn distance(one: Point, other: Point) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Area, MILE, distance};
+    use super::{Area, MILE, around, cell, cells, distance};
+
+    #[test]
+    fn a_circle_touches_the_cells_of_its_points() {
+        for (lon, lat) in [(-105.01, 39.99), (0.0, 0.0), (12.5, -71.9), (-0.001, 60.0)] {
+            let touched = cells(around((lon, lat), 40_000.0).unwrap()).unwrap();
+            for (east, north) in [(0.3, 0.0), (-0.3, 0.0), (0.0, 0.3), (0.0, -0.3), (0.0, 0.0)] {
+                let point = (lon + east, lat + north);
+                if distance(point, (lon, lat)) <= 40_000.0 {
+                    assert!(touched.contains(&cell(point)), "{point:?}");
+                }
+            }
+        }
+        assert_eq!(around((0.0, 88.9), 40_000.0), None);
+        let edge = around((179.9, 0.0), 40_000.0).unwrap();
+        assert_eq!(cells(edge), None);
+    }
 
     #[test]
     fn a_degree_of_latitude_is_sixty_nine_miles() {

@@ -2,8 +2,9 @@
 
 use crate::ast::{Node, Term, Value};
 use crate::facts::filter_place;
+use crate::geo::{Area, around, cells};
 use crate::operators::{How, Mark};
-use crate::values::{grams, number};
+use crate::values::{grams, metres, number};
 use crate::words::word_in;
 
 use super::frequency::Frequencies;
@@ -179,13 +180,11 @@ fn of_term(term: &Term, seen: &Frequencies) -> Option<Cover> {
                 entries: vec![entry],
             })
         }
-        (Value::Circle(..) | Value::Within(_), _) => {
-            let feature = number(Mark::Geo, 0);
-            Some(Cover {
-                cost: seen.share(feature, guess(term)),
-                entries: vec![Entry::new(feature, false)],
-            })
+        (Value::Circle(lon, lat, radius, miles), _) => {
+            let area = around((*lon, *lat), metres(*radius, *miles));
+            Some(of_area(area, seen))
         }
+        (Value::Within(area), _) => Some(of_area(Some(*area), seen)),
         (Value::Part(part), How::Part(link)) => {
             let mark = if link { Mark::LinkGram } else { Mark::Gram };
             // Links begin alike, so the last four bytes tell more.
@@ -200,11 +199,26 @@ fn of_term(term: &Term, seen: &Frequencies) -> Option<Cover> {
     }
 }
 
+/// The cells of an area, or everything that was written somewhere.
+fn of_area(area: Option<Area>, seen: &Frequencies) -> Cover {
+    let cells = area.and_then(cells).unwrap_or_else(|| vec![0]);
+    let features = cells.into_iter().map(|cell| number(Mark::Geo, cell));
+    let mut cover = Cover {
+        cost: 0.0,
+        entries: Vec::new(),
+    };
+    for feature in features {
+        cover.cost += seen.share(feature, 1e-3);
+        cover.entries.push(Entry::new(feature, false));
+    }
+    cover
+}
+
 /// How often a term's features are, before any post was seen.
 const fn guess(term: &Term) -> f64 {
     match term.operator.how {
         How::Words(_) => 1e-3,
-        How::Circle | How::Rectangle | How::Context | How::Exact(Mark::Country) => 1e-2,
+        How::Context | How::Exact(Mark::Country) => 1e-2,
         How::Part(_) => 2e-2,
         _ => 1e-4,
     }

@@ -204,8 +204,9 @@ fn index_and_evaluator_agree(seed: u64, rules_count: usize, posts: usize) {
         let mut expected: Vec<u64> = rules
             .iter()
             .zip(0..)
-            .filter(|(rule, place)| slots[*place as usize].is_some() && matches(rule, &facts))
-            .map(|(_, place)| place)
+            .zip(&slots)
+            .filter(|((rule, _), slot)| slot.is_some() && matches(rule, &facts))
+            .map(|((_, place), _)| place)
             .collect();
         let mut answer = matcher.matching(&facts);
         answer.sort_unstable();
