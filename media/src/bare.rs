@@ -61,7 +61,9 @@ mod tests {
     use image::metadata::Orientation;
 
     fn file(format: ImageFormat) -> Vec<u8> {
-        let picture = RgbImage::from_fn(32, 16, |x, y| Rgb([x as u8 * 8, y as u8 * 8, 90]));
+        let picture = RgbImage::from_fn(32, 16, |x, y| {
+            Rgb([x, y, 11].map(|side| u8::try_from(side * 8).unwrap()))
+        });
         let mut bytes = Cursor::new(Vec::new());
         let picture = DynamicImage::from(picture);
         picture.write_to(&mut bytes, format).unwrap();

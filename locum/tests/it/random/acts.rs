@@ -9,8 +9,10 @@ use super::group::Group;
 use super::model::{Life, See, State};
 use crate::harness::Ask;
 
-/// Kinds of acts, and how often they come.
-const ACTS: &[(usize, fn(&mut Group<'_>, usize))] = &[
+/// An act or a look of one of a group's people, and how often it comes.
+pub(super) type Kinds = &'static [(usize, fn(&mut Group<'_>, usize))];
+
+const ACTS: Kinds = &[
     (16, publish),
     (3, edit),
     (5, delete),
@@ -153,14 +155,13 @@ fn reply(group: &Group<'_>, actor: usize, parent: usize, note: &mut super::model
 }
 
 fn edit(group: &mut Group<'_>, actor: usize) {
-    let previous = match group.dice.roll(3) {
-        0 => group.some_note(),
-        _ => {
-            let own = group.model.live(|note| note.author == actor);
-            match group.one_of(own.len()) {
-                Some(place) => *own.iter().nth(place).unwrap(),
-                None => return,
-            }
+    let previous = if group.dice.roll(3) == 0 {
+        group.some_note()
+    } else {
+        let own = group.model.live(|note| note.author == actor);
+        match group.one_of(own.len()) {
+            Some(place) => *own.iter().nth(place).unwrap(),
+            None => return,
         }
     };
     let model = &group.model;
@@ -266,9 +267,10 @@ fn repost(group: &mut Group<'_>, actor: usize) {
     let note = group.some_note();
     let target = touched(group, actor, note).and_then(|of| {
         let author = group.model.notes[of].author;
-        match author != actor && group.model.people[author].protected {
-            true => Err(403),
-            false => Ok(of),
+        if author != actor && group.model.people[author].protected {
+            Err(403)
+        } else {
+            Ok(of)
         }
     });
     let path = group.user_path(actor, "/retweets");
@@ -277,14 +279,13 @@ fn repost(group: &mut Group<'_>, actor: usize) {
     let Ok(of) = target else { return };
     assert_eq!(made["data"]["rest_id"], group.notes[of]);
     let id = made["data"]["id"].as_str().unwrap().to_owned();
-    match group.model.repost_of(actor, of) {
-        Some(already) => assert_eq!(group.notes[already], id, "{}", group.context()),
-        None => {
-            let mut repost = group.model.blank(actor);
-            repost.repost_of = Some(of);
-            group.notes.push(id);
-            group.model.notes.push(repost);
-        }
+    if let Some(already) = group.model.repost_of(actor, of) {
+        assert_eq!(group.notes[already], id, "{}", group.context())
+    } else {
+        let mut repost = group.model.blank(actor);
+        repost.repost_of = Some(of);
+        group.notes.push(id);
+        group.model.notes.push(repost);
     }
 }
 

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::acts::pick;
+use super::acts::{Kinds, pick};
 use super::group::Group;
 use super::model::{Club, Listing, Room};
 use crate::harness::Ask;
 
-const ACTS: &[(usize, fn(&mut Group<'_>, usize))] = &[
+const ACTS: Kinds = &[
     (3, create),
     (3, update),
     (1, delete),

@@ -44,7 +44,11 @@ impl<'s> Group<'s> {
             number,
             people: vec![star.person.clone()],
             model: Model::default(),
-            dice: Dice(seed ^ (number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)),
+            dice: Dice(
+                seed ^ u64::try_from(number)
+                    .unwrap()
+                    .wrapping_mul(0x9E37_79B9_7F4A_7C15),
+            ),
             notes: Vec::new(),
             lists: Vec::new(),
             clubs: Vec::new(),

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::acts::{check_figures, check_post, is_shown, look_at_post, pick};
+use super::acts::{Kinds, check_figures, check_post, is_shown, look_at_post, pick};
 use super::group::Group;
 use super::model::{See, Viewer};
 
 /// Looks that do not go to the end.
-const LOOKS: &[(usize, fn(&mut Group<'_>, usize))] = &[
+const LOOKS: Kinds = &[
     (6, look_at_post),
     (3, look_at_user),
     (2, glance_at_timeline),

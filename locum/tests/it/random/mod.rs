@@ -111,7 +111,7 @@ fn after_a_random_program_every_counter_edge_and_sight_is_what_the_model_says() 
             });
             for index in 0..operations / GROUPS {
                 guarded(seed, number, &format!("operation {index}"), || {
-                    step(&mut group)
+                    step(&mut group);
                 });
             }
             group
@@ -119,7 +119,7 @@ fn after_a_random_program_every_counter_edge_and_sight_is_what_the_model_says() 
         let threads: Vec<_> = (1..=GROUPS)
             .map(|number| scope.spawn(move || run(number)))
             .collect();
-        let joined = threads.into_iter().map(|thread| thread.join());
+        let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
         let joined: Result<Vec<_>, _> = joined.collect();
         joined.unwrap_or_else(|panic| resume_unwind(panic))
     });
@@ -130,7 +130,7 @@ fn after_a_random_program_every_counter_edge_and_sight_is_what_the_model_says() 
     for mut group in groups {
         let number = group.number;
         guarded(seed, number, "what it sees at the end", || {
-            looks::audit(&mut group, pairs)
+            looks::audit(&mut group, pairs);
         });
     }
     println!(

@@ -163,9 +163,10 @@ impl Sweep<'_> {
 
     fn sent(&mut self, deed: &Deed, ask: Ask) -> Answer {
         self.tried += 1;
-        let token = match deed.for_users {
-            true => &self.owner.person.token,
-            false => &shared().app().bearer,
+        let token = if deed.for_users {
+            &self.owner.person.token
+        } else {
+            &shared().app().bearer
         };
         let ask = ask.bearer(token);
         // A refusal that came before the body was read ends the connection after it.
