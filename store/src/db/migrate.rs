@@ -42,15 +42,15 @@ const SCRIPTS: &[(&str, &str)] = &[
     ),
     (
         "entitlements",
-        include_str!("../../migrations/0011_entitlements.sql"),
+        include_str!("../../migrations/0010_entitlements.sql"),
     ),
     (
         "letters_end",
-        include_str!("../../migrations/0012_letters_end.sql"),
+        include_str!("../../migrations/0011_letters_end.sql"),
     ),
     (
         "news_notes",
-        include_str!("../../migrations/0010_news_notes.sql"),
+        include_str!("../../migrations/0012_news_notes.sql"),
     ),
 ];
 

@@ -280,7 +280,7 @@ fn repost(group: &mut Group<'_>, actor: usize) {
     assert_eq!(made["data"]["rest_id"], group.notes[of]);
     let id = made["data"]["id"].as_str().unwrap().to_owned();
     if let Some(already) = group.model.repost_of(actor, of) {
-        assert_eq!(group.notes[already], id, "{}", group.context())
+        assert_eq!(group.notes[already], id, "{}", group.context());
     } else {
         let mut repost = group.model.blank(actor);
         repost.repost_of = Some(of);

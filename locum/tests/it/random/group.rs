@@ -91,7 +91,9 @@ impl<'s> Group<'s> {
     pub(super) fn renew(&mut self, user: usize) {
         let (app, id) = (&self.people[user].app.id, &self.people[user].id);
         let made = self.order(&json!({ "token": { "mint": { "app": app, "user": id } } }));
-        self.people[user].token = made.unwrap()["token"].as_str().unwrap().to_owned();
+        let made = made.unwrap();
+        let token = made["token"].as_str().unwrap();
+        token.clone_into(&mut self.people[user].token);
     }
 
     pub(super) fn order(&self, command: &Value) -> Result<Value, String> {

@@ -73,9 +73,11 @@ fn try_all(
                 mine.insert(Thing::Own, person.id.clone());
             }
             for (things, theirs) in [(&owner.things, true), (&mine, false)] {
-                for body in deed.bodies(things) {
-                    let answer = stranger.call(deed, things, body.as_ref());
-                    let Some(answer) = answer else { continue };
+                let bodies = deed.bodies(things);
+                let answers = bodies
+                    .iter()
+                    .filter_map(|body| stranger.call(deed, things, body.as_ref()));
+                for answer in answers {
                     tried += 1;
                     wrong.extend(judge(deed, stranger, &answer, secret, theirs));
                 }
