@@ -11,7 +11,7 @@
 //!
 //! [`parse`] reads a query for a [`Dialect`] (which product, which level) and refuses it with
 //! [`Problems`], whose texts the interface shows. [`Facts`] are what a post says, read once;
-//! [`matches`] is the one meaning of a query, and [`Matcher`] finds, among many rules, those that
+//! [`matches()`] is the one meaning of a query, and [`Matcher`] finds, among many rules, those that
 //! match. No storage, no time, no chance.
 
 mod ast;
