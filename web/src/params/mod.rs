@@ -264,9 +264,10 @@ fn read(param: &Param, name: &'static str, raw: &str) -> Result<Value, Vec<Wrong
             time.ok_or_else(|| vec![invalid(name, raw)])
         }
         Kind::PageToken | Kind::Fields(_) | Kind::Expansions(_) => Ok(Value::Text(raw.to_owned())),
+        // Python's clients write their own words for these into addresses.
         Kind::Bool => match raw {
-            "true" => Ok(Value::Flag(true)),
-            "false" => Ok(Value::Flag(false)),
+            "true" | "True" => Ok(Value::Flag(true)),
+            "false" | "False" => Ok(Value::Flag(false)),
             _ => Err(vec![not_one_of(name, raw, &["true", "false"])]),
         },
         Kind::Text(least, most) => text(name, raw, least, most),

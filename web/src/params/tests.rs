@@ -79,6 +79,10 @@ fn what_is_declared_is_read() {
         "next_token"
     );
     assert_eq!(value("sort_order"), None);
+    for (word, flag) in [("True", true), ("false", false), ("False", false)] {
+        let params = read(&format!("query=a&backfill={word}")).unwrap();
+        assert_eq!(params.get("backfill").unwrap().value, Value::Flag(flag));
+    }
 }
 
 #[test]
