@@ -58,6 +58,16 @@ LISTS = {
     "list_fields": ["created_at", "description", "follower_count", "id", "member_count", "name", "owner_id", "private"],
     "user_fields": EVERYTHING["user_fields"],
 }
+MESSAGES = {
+    "expansions": ["attachments.media_keys", "participant_ids", "referenced_tweets.id", "sender_id"],
+    "dm_event_fields": [
+        "attachments", "created_at", "dm_conversation_id", "event_type", "id", "participant_ids",
+        "referenced_tweets", "sender_id", "text",
+    ],
+    "media_fields": EVERYTHING["media_fields"],
+    "tweet_fields": EVERYTHING["tweet_fields"],
+    "user_fields": EVERYTHING["user_fields"],
+}
 as_is = requests.Session.request
 
 
@@ -103,6 +113,19 @@ class Suite(unittest.TestCase):
             consumer_key=env["API_KEY"], consumer_secret=env["API_SECRET"],
             access_token=person.access_token, access_token_secret=person.access_token_secret,
         )
+
+    def api(self, person=None):
+        """What uploads media, which the newer client does not."""
+        env = self.server.env
+        person = person or self.who
+        auth = tweepy.OAuth1UserHandler(
+            env["API_KEY"], env["API_SECRET"], person.access_token, person.access_token_secret
+        )
+        return tweepy.API(auth)
+
+    def ask(self, client, method, route, params=None, json=None, user_auth=True):
+        """What the client has no method for, signed by it all the same."""
+        return client.request(method, route, params=params, json=json, user_auth=user_auth).json()
 
     def says(self, client, text, **more):
         return client.create_tweet(text=text, **more).data["id"]
@@ -214,14 +237,6 @@ class Posts(Suite):
 
 
 class Media(Suite):
-    def api(self):
-        env = self.server.env
-        person = self.who
-        auth = tweepy.OAuth1UserHandler(
-            env["API_KEY"], env["API_SECRET"], person.access_token, person.access_token_secret
-        )
-        return tweepy.API(auth)
-
     def shown(self, *media):
         made = self.says(self.ada, f"With {len(media)} at {time.monotonic()}", media_ids=[one.media_id for one in media])
         read = self.app.get_tweet(made, **EVERYTHING)
@@ -469,6 +484,179 @@ class Communities(Suite):
         self.refused(tweepy.Forbidden, "not allowed", self.says, self.bob, "From outside", community_id=made)
         found = self.ada.request("GET", "/2/communities/search", params={"query": "Tourists"}, user_auth=True).json()
         self.assertEqual([one["id"] for one in found["data"]], [made])
+
+
+class Messages(Suite):
+    def test_two_write_to_each_other(self):
+        said = []
+        for number in range(3):
+            made = self.ada.create_direct_message(participant_id=self.other.id, text=f"Ping {number}").data
+            name = made["dm_conversation_id"]
+            answer = self.bob.create_direct_message(dm_conversation_id=name, text=f"Pong {number}").data
+            self.assertEqual(answer["dm_conversation_id"], name)
+            said += [made["dm_event_id"], answer["dm_event_id"]]
+        self.assertEqual(name, "-".join(sorted((self.who.id, self.other.id), key=int)))
+        two = ((self.ada, self.other, {}), (self.bob, self.who, {}), (self.ada2, self.other, {"user_auth": False}))
+        for client, other, more in two:
+            for where in ({}, {"participant_id": other.id}, {"dm_conversation_id": name}):
+                found = self.walk(client.get_direct_message_events, size=2, **MESSAGES, **where, **more)
+                self.assertEqual(found, said[::-1])
+        read = self.bob.get_direct_message_events(**MESSAGES)
+        newest = read.data[0]
+        self.assertEqual((newest.event_type, newest.text), ("MessageCreate", "Pong 2"))
+        self.assertEqual((str(newest.sender_id), newest.dm_conversation_id), (self.other.id, name))
+        self.assertIsInstance(newest.created_at, datetime.datetime)
+        self.assertEqual({str(user.id) for user in read.includes["users"]}, {self.who.id, self.other.id})
+        # It does not know how to remove one.
+        gone = self.ask(self.ada, "DELETE", f"/2/dm_events/{said[0]}")
+        self.assertEqual(gone, {"data": {"deleted": True}})
+        self.assertEqual(ids(self.ada.get_direct_message_events()), said[:0:-1])
+        self.assertEqual(ids(self.bob.get_direct_message_events()), said[::-1])
+        stranger = self.signed(self.people[7])
+        self.refused(tweepy.NotFound, "", self.ask, stranger, "POST", f"/2/dm_conversations/{name}/messages",
+                     json={"text": "May I?"})
+        self.assertEqual(ids(stranger.get_direct_message_events()), [])
+
+    def test_a_group(self):
+        first, second, third = (self.signed(person) for person in self.people[2:5])
+        others = [person.id for person in self.people[3:5]]
+        made = first.create_direct_message_conversation(participant_ids=others, text="Hello all").data
+        where = {"dm_conversation_id": made["dm_conversation_id"]}
+        answer = second.create_direct_message(text="Hello", **where).data["dm_event_id"]
+        for client in (first, second, third):
+            read = client.get_direct_message_events(**where, **MESSAGES)
+            self.assertEqual(ids(read)[:2], [answer, made["dm_event_id"]])
+            joined = read.data[2]
+            self.assertEqual((joined.event_type, joined.text), ("ParticipantsJoin", None))
+            self.assertEqual({str(one) for one in joined.participant_ids}, {person.id for person in self.people[2:5]})
+            only = client.get_direct_message_events(event_types="ParticipantsJoin", **where)
+            self.assertEqual(ids(only), [str(joined.id)])
+
+    def test_a_media_is_for_its_readers(self):
+        writer, reader, stranger = self.people[5:8]
+        file = tour_world.png(40, 30)
+        media = self.api(writer).media_upload("a.png", file=io.BytesIO(file), media_category="dm_image")
+        sent = self.signed(writer).create_direct_message(participant_id=reader.id, media_id=media.media_id)
+        read = self.signed(reader).get_direct_message_events(participant_id=writer.id, **MESSAGES)
+        self.assertEqual(ids(read), [sent.data["dm_event_id"]])
+        shown = read.includes["media"][0]
+        self.assertEqual((shown.type, shown.width), ("photo", 40))
+        self.assertEqual(read.data[0].attachments["media_keys"], [shown.media_key])
+        route = shown.url.removeprefix(self.server.url)
+        self.assertEqual(tweepy.Client(bearer_token=reader.user_token).request("GET", route).content, file)
+        other = tweepy.Client(bearer_token=stranger.user_token)
+        self.refused(tweepy.NotFound, "", other.request, "GET", route)
+
+
+class Notes(Suite):
+    """It has no methods for them: its own signed requests."""
+
+    def draft(self, post):
+        info = {"text": "The photo was taken in 2019. https://example.com/archive", "trustworthy_sources": True,
+                "classification": "misinformed_or_potentially_misleading", "misleading_tags": ["outdated_information"]}
+        return {"post_id": post, "test_mode": True, "info": info}
+
+    def listed(self, route, **more):
+        params = {"test_mode": "true", "max_results": 100, **more}
+        return self.ask(self.ada, "GET", f"/2/notes/search/{route}", params)
+
+    def test_written_listed_and_deleted(self):
+        told = "The weather in the city was very warm and dry this whole summer"
+        posts = [self.says(self.bob, f"{told}, {number}") for number in range(3)]
+        self.refused(tweepy.Forbidden, "must be an API Note Writer", self.ask, self.ada, "POST", "/2/notes",
+                     json=self.draft(posts[0]))
+        self.server.cli("user", "note-writer", "on", self.who.username)
+        eligible = [one["id"] for one in self.listed("posts_eligible_for_notes")["data"]]
+        self.assertLessEqual(set(posts), set(eligible))
+        score = {"post_id": posts[0], "note_text": self.draft(posts[0])["info"]["text"]}
+        scored = self.ask(self.ada, "POST", "/2/notes/evaluate", json=score)["data"]["claim_opinion_score"]
+        self.assertGreater(scored, 0.7)
+        notes = [self.ask(self.ada, "POST", "/2/notes", json=self.draft(post))["data"]["id"] for post in posts]
+        left = self.listed("posts_eligible_for_notes").get("data", [])
+        self.assertTrue(set(posts).isdisjoint(one["id"] for one in left))
+        found, more = [], {}
+        for _ in notes:
+            page = self.listed("notes_written", max_results=1, **{"note.fields": "id,info,status", **more})
+            found += [(one["id"], one["info"]["post_id"], one["status"]) for one in page["data"]]
+            more = {"pagination_token": page["meta"].get("next_token")}
+        self.assertEqual(found, [(note, post, "needs_your_help") for note, post in zip(notes[::-1], posts[::-1])])
+        self.assertIsNone(more["pagination_token"])
+        self.assertEqual(self.ask(self.ada, "DELETE", f"/2/notes/{notes[0]}")["data"], {"deleted": True})
+        self.assertEqual([one["id"] for one in self.listed("notes_written")["data"]], notes[:0:-1])
+
+
+class Told(Suite):
+    """News, trends and figures: for these as well its own signed requests."""
+
+    def test_a_story(self):
+        post = self.says(self.bob, "The tour has begun")
+        story = self.server.cli("news", "create", "Tourists arrive", "--summary", "All of them", "--post", post, "--draft")
+        params = {"query": "tourists", "news.fields": "id,name,summary,category,cluster_posts_results,updated_at"}
+
+        def found():
+            return self.ask(self.app, "GET", "/2/news/search", params, user_auth=False).get("data", [])
+
+        self.assertEqual(found(), [])
+        self.server.cli("news", "publish", story["id"])
+        self.assertEqual([(one["id"], one["cluster_posts_results"]) for one in found()], [(story["id"], [{"post_id": post}])])
+        read = self.ask(self.ada, "GET", f"/2/news/{story['id']}", {"news.fields": "name,summary"})["data"]
+        self.assertEqual((read["name"], read["summary"]), ("Tourists arrive", "All of them"))
+        self.server.cli("news", "delete", story["id"])
+        self.assertEqual(found(), [])
+
+    def test_what_trends(self):
+        self.ada.follow_user(self.other.id)
+        for person in self.people[1:5]:
+            self.says(self.signed(person), "Everybody says so #TourTrend")
+        self.server.cli("news", "refresh")
+        world = self.ask(self.app, "GET", "/2/trends/by/woeid/1", {"max_trends": 50}, user_auth=False)["data"]
+        self.assertIn({"trend_name": "#TourTrend", "tweet_count": 4}, world)
+        own = self.ask(self.ada, "GET", "/2/users/personalized_trends")["data"]
+        self.assertIn(("#TourTrend", "4 posts"), [(one["trend_name"], one["post_count"]) for one in own])
+        self.refused(tweepy.NotFound, "Could not find trends for WOEID: 44418", self.ask, self.app, "GET",
+                     "/2/trends/by/woeid/44418", user_auth=False)
+
+    def test_usage(self):
+        def used():
+            told = self.ask(self.app, "GET", "/2/usage/tweets", {"days": 3}, user_auth=False)["data"]
+            self.assertEqual(len(told["daily_project_usage"]["usage"]), 3)
+            return int(told["project_usage"])
+
+        post = self.says(self.ada, "Read and counted")
+        before = used()
+        for client, more in ((self.app, {}), (self.app, {}), (self.ada, {"user_auth": True})):
+            self.assertEqual(str(client.get_tweet(post, **more).data.id), post)
+        self.assertEqual(used(), before + 1)
+        self.refused(tweepy.Forbidden, "", self.ask, self.ada, "GET", "/2/usage/tweets")
+
+    def test_affiliates(self):
+        wanted = [person.id for person in self.people[1:5]]
+        for one in wanted:
+            self.server.cli("user", "affiliate", one, self.who.username, "--description", "A tour")
+        route = f"/2/users/{self.who.id}/affiliates"
+        first = self.ask(self.app, "GET", route, {"max_results": 2}, user_auth=False)
+        next_token = first["meta"]["next_token"]
+        second = self.ask(self.app, "GET", route, {"max_results": 2, "pagination_token": next_token}, user_auth=False)
+        self.assertEqual([one["id"] for one in first["data"] + second["data"]], wanted[::-1])
+        shown = self.app.get_user(id=wanted[0], user_fields=["affiliation"]).data["affiliation"]
+        self.assertEqual((shown["user_id"], shown["description"]), ([self.who.id], "A tour"))
+        self.server.cli("user", "unaffiliate", wanted[0])
+        left = self.ask(self.app, "GET", route, user_auth=False)["data"]
+        self.assertEqual([one["id"] for one in left], wanted[:0:-1])
+
+    def test_analytics_of_own_posts(self):
+        post, foreign = self.says(self.ada, "Measured"), self.says(self.bob, "Not Ada's")
+        self.bob.like(post)
+        self.bob.retweet(post)
+        self.says(self.bob, "A reply", in_reply_to_tweet_id=post)
+        params = {"ids": f"{post},{foreign}", **tour_world.window(), "granularity": "daily"}
+        read = self.ask(self.ada, "GET", "/2/tweets/analytics", params)
+        figures = read["data"][0]
+        self.assertEqual([one["id"] for one in read["data"]], [post])
+        self.assertEqual([figures[name] for name in ("likes", "retweets", "replies", "quote_tweets")], [1, 1, 1, 0])
+        self.assertEqual(sum(one["metrics"]["likes"] for one in figures["timestamped_metrics"]), 1)
+        self.assertEqual([one["title"] for one in read["errors"]], ["Authorization Error"])
+        self.refused(tweepy.Forbidden, "", self.ask, self.app, "GET", "/2/tweets/analytics", params, user_auth=False)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""What the tours share: people of their own, and small real files."""
+"""What the tours share: people of their own, small real files, and a span of time."""
 
 import dataclasses
+import datetime
 import random
 import struct
 import zlib
@@ -40,3 +41,12 @@ def gif():
     head = b"GIF89a\1\0\1\0\x80\0\0" + b"\0\0\0" + b"\xff\xff\xff"
     frame = b"\x21\xf9\4\0\x0a\0\0\0" + b"\x2c\0\0\0\0\1\0\1\0\0\2\2%b\1\0"
     return head + frame % b"\x44" + frame % b"\x4c" + b"\x3b"
+
+
+def window():
+    """From yesterday until soon, as operations on figures ask for it."""
+    now, form = datetime.datetime.now(datetime.timezone.utc), "%Y-%m-%dT%H:%M:%SZ"
+    return {
+        "start_time": (now - datetime.timedelta(days=1)).strftime(form),
+        "end_time": (now + datetime.timedelta(hours=1)).strftime(form),
+    }

@@ -7,6 +7,8 @@ import unittest
 
 import requests
 from xdk import Client
+from xdk.community_notes import models as notes
+from xdk.direct_messages import models as messages
 from xdk.lists import models as lists
 from xdk.media import models as media
 from xdk.oauth1_auth import OAuth1
@@ -335,6 +337,168 @@ class Communities(Suite):
         post = self.says(self.ada, "To the community", community_id=made[0])
         self.assertEqual(self.app.posts.get_by_id(post, post_fields=["community_id"]).data.community_id, made[0])
         self.refused(403, "not allowed", self.says, self.bob, "From outside", community_id=made[0])
+
+
+class Messages(Suite):
+    def of_all(self, client, other, name):
+        """The events by each of the three lists, which say the same."""
+        of = client.direct_messages
+        found = self.walk(of.get_events, size=2)
+        self.assertEqual(self.walk(of.get_events_by_participant_id, other.id, size=2), found)
+        self.assertEqual(self.walk(of.get_events_by_conversation_id, name, size=2), found)
+        return found
+
+    def test_two_write_to_each_other(self):
+        said = []
+        for number in range(3):
+            request = messages.CreateByParticipantIdRequest(text=f"Ping {number}")
+            made = self.ada1.direct_messages.create_by_participant_id(self.other.id, request).data
+            name = made.dm_conversation_id
+            request = messages.CreateByConversationIdRequest(text=f"Pong {number}")
+            answer = self.bob.direct_messages.create_by_conversation_id(name, request).data
+            said += [made.dm_event_id, answer.dm_event_id]
+        for client, other in ((self.ada, self.other), (self.ada1, self.other), (self.bob, self.who)):
+            self.assertEqual(self.of_all(client, other, name), said[::-1])
+            of = client.direct_messages
+            read = of.get_events_by_id(said[0], **everything(of.get_events_by_id))
+            self.assertEqual((read.data.event_type, read.data.text), ("MessageCreate", "Ping 0"))
+            self.assertEqual((read.data.sender_id, read.data.dm_conversation_id), (self.who.id, name))
+            self.assertEqual([user.id for user in read.includes.users], [self.who.id])
+        self.assertTrue(self.ada.direct_messages.delete_events(said[0]).data.deleted)
+        self.assertEqual(self.of_all(self.ada1, self.other, name), said[:0:-1])
+        self.assertEqual(self.of_all(self.bob, self.who, name), said[::-1])
+        request = messages.CreateByConversationIdRequest(text="May I?")
+        self.refused(404, "", self.all[4].direct_messages.create_by_conversation_id, name, request)
+
+    def test_a_group(self):
+        others = [person.id for person in self.people[3:5]]
+        body = {"conversation_type": "Group", "participant_ids": others, "message": {"text": "Hello all"}}
+        request = messages.CreateConversationRequest.model_validate(body)
+        made = self.all[2].direct_messages.create_conversation(request).data
+        name = made.dm_conversation_id
+        request = messages.CreateByConversationIdRequest(text="Hello")
+        answer = self.all[3].direct_messages.create_by_conversation_id(name, request).data.dm_event_id
+        for client in self.all[2:5]:
+            method = client.direct_messages.get_events_by_conversation_id
+            events = next(method(name, **everything(method))).data
+            self.assertEqual([event.id for event in events[:2]], [answer, made.dm_event_id])
+            self.assertEqual(events[2].event_type, "ParticipantsJoin")
+            self.assertEqual(self.first(method, name, event_types=["MessageCreate"]), [answer, made.dm_event_id])
+            joined = self.first(client.direct_messages.get_events, event_types=["ParticipantsJoin"])
+            self.assertEqual(joined, [events[2].id])
+
+    def test_a_media_is_for_its_readers(self):
+        file = tour_world.png(40, 30)
+        upload = media.UploadRequest(media=base64.b64encode(file).decode(), media_category="dm_image")
+        made = self.all[2].media.upload(upload).data
+        request = messages.CreateByParticipantIdRequest.model_validate({"attachments": [{"media_id": made.id}]})
+        sent = self.all[2].direct_messages.create_by_participant_id(self.people[3].id, request).data.dm_event_id
+        of = self.all[3].direct_messages
+        read = of.get_events_by_id(sent, **everything(of.get_events_by_id))
+        shown = read.includes.media[0]
+        self.assertEqual((read.data.attachments.media_keys, shown.width), ([made.media_key], 40))
+        where = shown.url.split("/dm_conversations/media/")[1].split("/")
+        self.assertEqual(where[:2], [sent, made.id])
+        self.assertEqual(of.dm_conversations_media_download(*where), file)
+        self.refused(404, "", self.ada.direct_messages.dm_conversations_media_download, *where)
+
+
+class Notes(Suite):
+    TEXT = "The photo was taken in 2019. https://example.com/archive"
+
+    def draft(self, post):
+        info = {"text": self.TEXT, "trustworthy_sources": True, "misleading_tags": ["outdated_information"],
+                "classification": "misinformed_or_potentially_misleading"}
+        return notes.CreateRequest.model_validate({"post_id": post, "test_mode": True, "info": info})
+
+    def test_written_listed_and_deleted(self):
+        told = "The weather in the city was very warm and dry this whole summer"
+        about = [self.says(self.bob, f"{told}, {number}") for number in range(3)]
+        of = self.ada.community_notes
+        self.refused(403, "must be an API Note Writer", of.create, self.draft(about[0]))
+        self.server.cli("user", "note-writer", "on", self.who.username)
+        self.assertEqual(set(self.first(of.search_eligible_posts, True)), set(about))
+        scored = of.evaluate(notes.EvaluateRequest(post_id=about[0], note_text=self.TEXT)).data
+        self.assertGreater(scored.claim_opinion_score, 0.7)
+        made = [client.community_notes.create(self.draft(post)).data.id
+                for client, post in zip((self.ada, self.ada1, self.ada), about)]
+        self.assertEqual(self.first(of.search_eligible_posts, True), [])
+        self.assertEqual(self.walk(of.search_written, True, size=1, least=3), made[::-1])
+        written = next(of.search_written(True, **everything(of.search_written))).data[0]
+        self.assertEqual((written.info.post_id, written.info.text), (about[2], self.TEXT))
+        self.assertEqual((written.status, written.info.rating_status), ("needs_your_help", "needs_your_help"))
+        self.assertEqual(written.test_result.evaluation_outcome[0].evaluator_score_bucket, "High")
+        self.assertEqual(self.first(of.search_written, False), [])
+        self.refused(404, "", self.bob.community_notes.delete, made[0])
+        self.assertTrue(self.ada1.community_notes.delete(made[0]).data.deleted)
+        self.assertEqual(self.first(of.search_written, True), made[:0:-1])
+
+
+class Told(Suite):
+    """News, trends and figures."""
+
+    def test_a_story(self):
+        post = self.says(self.bob, "The tour has begun")
+        run, of = self.server.cli, self.app.news
+        story = run("news", "create", "Tourists arrive", "--summary", "All of them", "--post", post, "--draft")["id"]
+        self.assertEqual(ids(of.search("tourists")), [])
+        run("news", "publish", story)
+        for client in (self.app, self.ada, self.ada1):
+            # Its model takes keywords for an object, not for the list of words that they are.
+            fields = [field for field in everything(client.news.get)["news_fields"] if field != "keywords"]
+            found = client.news.search("tourists", news_fields=fields)
+            self.assertEqual(ids(found), [story])
+            read = client.news.get(story, news_fields=fields).data
+            self.assertEqual((read.name, read.summary), ("Tourists arrive", "All of them"))
+            self.assertEqual([one.post_id for one in read.cluster_posts_results], [post])
+        run("news", "delete", story)
+        self.assertEqual(ids(of.search("tourists")), [])
+
+    def test_what_trends(self):
+        self.ada.users.follow_user(self.who.id, users.FollowUserRequest(target_user_id=self.other.id))
+        for client in self.all[1:]:
+            self.says(client, "Everybody says so #TourTrend")
+        self.server.cli("news", "refresh")
+        method = self.app.trends.get_by_woeid
+        found = method(1, max_trends=50, **everything(method)).data
+        self.assertIn(("#TourTrend", 4), [(one.trend_name, one.tweet_count) for one in found])
+        for client in (self.ada, self.ada1):
+            method = client.trends.get_personalized
+            own = method(**everything(method)).data
+            self.assertIn(("#TourTrend", "4 posts"), [(one.trend_name, one.post_count) for one in own])
+        self.refused(404, "Could not find trends for WOEID: 44418", self.app.trends.get_by_woeid, 44418)
+
+    def test_usage(self):
+        post = self.says(self.ada, "Read and counted")
+        used = []
+        for _ in range(2):
+            told = self.app.usage.get(days=3, **everything(self.app.usage.get)).data
+            self.assertEqual(len(told.daily_project_usage.usage), 3)
+            used.append(int(told.project_usage))
+            for client in (self.app, self.ada, self.ada1):
+                self.assertEqual(client.posts.get_by_id(post).data.id, post)
+        self.assertEqual(used[1], used[0] + 1)
+
+    def test_affiliates(self):
+        wanted = [person.id for person in self.people[1:]]
+        for one in wanted:
+            self.server.cli("user", "affiliate", one, self.who.username, "--description", "A tour")
+        self.assertEqual(self.walk(self.app.users.get_affiliates, self.who.id, size=2), wanted[::-1])
+        self.server.cli("user", "unaffiliate", wanted[0])
+        self.assertEqual(self.first(self.ada.users.get_affiliates, self.who.id), wanted[:0:-1])
+
+    def test_analytics_of_own_posts(self):
+        post, foreign = self.says(self.ada, "Measured"), self.says(self.bob, "Not Ada's")
+        self.bob.users.like_post(self.other.id, users.LikePostRequest(tweet_id=post))
+        self.bob.users.repost_post(self.other.id, users.RepostPostRequest(tweet_id=post))
+        for client in (self.ada, self.ada1):
+            of = client.posts.get_analytics
+            read = of([post, foreign], **tour_world.window(), granularity="daily", **everything(of))
+            self.assertEqual(ids(read), [post])
+            figures = read.data[0]
+            self.assertEqual((figures.likes, figures.retweets, figures.replies), (1, 1, 0))
+            self.assertEqual(sum(one.metrics.likes for one in figures.timestamped_metrics), 1)
+            self.assertEqual([error.title for error in read.errors], ["Authorization Error"])
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import { need } from "./packages.mjs";
 import { Server } from "./server.mjs";
 
 const { TwitterApi, EUploadMimeType } = need("twitter-api-v2");
-const { Client, OAuth1, UserPaginator, PostPaginator } = need("@xdevplatform/xdk");
+const { Client, OAuth1, EventPaginator, UserPaginator, PostPaginator } = need("@xdevplatform/xdk");
 
 const PUBLIC = ["api.x.com", "upload.x.com", "api.twitter.com", "upload.twitter.com"];
 const POST_WORDS = {
@@ -330,4 +330,226 @@ step("twitter-api-v2: people, timelines, likes, lists", async ({ app2, people })
   assert.equal((await app2.list(list.id, { "list.fields": ["member_count"] })).data.member_count, people.length);
   assert.equal((await signed.removeList(list.id)).data.deleted, true);
   await refused(signed.follow(ada.id, ada.id), 403, /cannot follow yourself/);
+});
+
+const MESSAGE_WORDS = {
+  dmEventFields: ["attachments", "created_at", "dm_conversation_id", "entities", "event_type", "id", "text"],
+  expansions: ["attachments.media_keys", "participant_ids", "referenced_posts", "sender_id"],
+  userFields: POST_WORDS.userFields,
+  mediaFields: POST_WORDS.mediaFields,
+};
+const EVENT_WORDS = {
+  "dm_event.fields": ["attachments", "created_at", "dm_conversation_id", "event_type", "id", "participant_ids", "sender_id", "text"],
+  expansions: ["attachments.media_keys", "participant_ids", "referenced_tweets.id", "sender_id"],
+  "media.fields": TWEET_WORDS["media.fields"],
+};
+const CLAIM = "The photo was taken in 2019. https://example.com/archive";
+const WEATHER = "The weather in the city was very warm and dry this whole summer";
+
+/** From yesterday until soon, as operations on figures ask for it. */
+function span() {
+  const at = (hours) => new Date(Date.now() + hours * 3_600_000).toISOString().replace(/\.\d+/, "");
+  return [at(-24), at(1)];
+}
+
+/** Where the bytes of a message's media are: the parts of its address. */
+const placeOf = (url) => new URL(url).pathname.split("/dm_conversations/media/")[1].split("/");
+
+step("the official library: direct messages", async () => {
+  const [ada, bob, cid] = ["message_ada", "message_bob", "message_cid"].map(person);
+  const of = ({ official }) => official.directMessages;
+  const said = [];
+  let name;
+  for (let number = 0; number < 3; number += 1) {
+    const { data: ping } = await ada.officialSigned.directMessages.createByParticipantId(bob.id, { text: `Ping ${number}` });
+    name = ping.dmConversationId;
+    const { data: pong } = await of(bob).createByConversationId(name, { text: `Pong ${number}` });
+    said.unshift(pong.dmEventId, ping.dmEventId);
+  }
+  const lists = [[of(ada), bob], [ada.officialSigned.directMessages, bob], [of(bob), ada]];
+  const walked = (ask) => walk(EventPaginator, (page) => ask({ ...MESSAGE_WORDS, ...page }), 2, 3);
+  for (const [client, other] of lists) {
+    assert.deepEqual(await walked((page) => client.getEvents(page)), said);
+    assert.deepEqual(await walked((page) => client.getEventsByParticipantId(other.id, page)), said);
+    assert.deepEqual(await walked((page) => client.getEventsByConversationId(name, page)), said);
+  }
+  const { data: newest } = await of(ada).getEventsById(said[0], MESSAGE_WORDS);
+  assert.deepEqual([newest.eventType, newest.text, newest.senderId, newest.dmConversationId], ["MessageCreate", "Pong 2", bob.id, name]);
+  assert.equal((await of(ada).deleteEvents(said[0])).data.deleted, true);
+  assert.deepEqual(ids(await of(ada).getEvents(MESSAGE_WORDS)), said.slice(1));
+  assert.deepEqual(ids(await of(bob).getEvents(MESSAGE_WORDS)), said);
+  await refused(of(cid).createByConversationId(name, { text: "May I?" }), 404, /./);
+
+  const group = { conversationType: "Group", participantIds: [bob.id, cid.id], message: { text: "Hello all" } };
+  const { data: begun } = await of(ada).createConversation(group);
+  const { data: answer } = await of(cid).createByConversationId(begun.dmConversationId, { text: "Hello" });
+  for (const one of [ada, bob, cid]) {
+    const { data: events } = await of(one).getEventsByConversationId(begun.dmConversationId, MESSAGE_WORDS);
+    assert.deepEqual(events.slice(0, 2).map(({ id }) => id), [answer.dmEventId, begun.dmEventId]);
+    assert.equal(events[2].eventType, "ParticipantsJoin");
+    const joined = await of(one).getEvents({ eventTypes: ["ParticipantsJoin"] });
+    assert.deepEqual(ids(joined), [events[2].id]);
+  }
+
+  const { data: made } = await ada.official.media.upload({ media: PNG.toString("base64"), mediaCategory: "dm_image" });
+  const { data: sent } = await of(ada).createByParticipantId(cid.id, { attachments: [{ mediaId: made.id }] });
+  const read = await of(cid).getEventsById(sent.dmEventId, MESSAGE_WORDS);
+  assert.deepEqual(read.data.attachments.mediaKeys, [made.mediaKey]);
+  const where = placeOf(read.includes.media[0].url);
+  assert.deepEqual(Buffer.from(await of(cid).dmConversationsMediaDownload(...where)), PNG);
+  await assert.rejects(of(bob).dmConversationsMediaDownload(...where), ({ status }) => status === 404);
+});
+
+step("the official library: notes, news, trends and figures", async ({ app, server }) => {
+  const [ada, bob, cid] = ["told_ada", "told_bob", "told_cid"].map(person);
+  const say = (one, text) => one.official.posts.create({ text }).then(({ data }) => data.id);
+  const [first, second] = [await say(bob, `${WEATHER}, one`), await say(bob, `${WEATHER}, two`)];
+  const { communityNotes: notes } = ada.official;
+  const draft = (postId) => ({ postId, testMode: true, info: { text: CLAIM, classification: "misinformed_or_potentially_misleading", misleadingTags: ["outdated_information"], trustworthySources: true } });
+  await refused(notes.create(draft(first)), 403, /must be an API Note Writer/);
+  server.cli("user", "note-writer", "on", ada.name);
+  const eligible = async () => ids(await notes.searchEligiblePosts(true, { maxResults: 100, postFields: POST_WORDS.postFields })).filter((id) => id === first || id === second);
+  assert.deepEqual(sorted(await eligible()), sorted([first, second]));
+  assert.ok((await notes.evaluate({ postId: first, noteText: CLAIM })).data.claimOpinionScore > 0.7);
+  const { data: one } = await notes.create(draft(first));
+  const { data: two } = await ada.officialSigned.communityNotes.create(draft(second));
+  assert.deepEqual(await eligible(), []);
+  const fields = { noteFields: ["id", "info", "scoring_status", "status", "test_result"] };
+  assert.deepEqual(await walk(PostPaginator, (page) => notes.searchWritten(true, { ...fields, ...page }), 1), [two.id, one.id]);
+  const { data: [shown] } = await notes.searchWritten(true, fields);
+  assert.deepEqual([shown.info.postId, shown.info.text, shown.status], [second, CLAIM, "needs_your_help"]);
+  assert.deepEqual(ids(await notes.searchWritten(false)), []);
+  assert.equal((await notes.delete(one.id)).data.deleted, true);
+  assert.deepEqual(ids(await notes.searchWritten(true)), [two.id]);
+
+  const { id: story } = server.cli("news", "create", "Official tourists arrive", "--summary", "All of them", "--post", first, "--draft");
+  const newsFields = ["category", "cluster_posts_results", "contexts", "hook", "id", "keywords", "name", "summary", "updated_at"];
+  const found = async () => ids(await app.news.search("official", { newsFields }));
+  assert.deepEqual(await found(), []);
+  server.cli("news", "publish", story);
+  assert.deepEqual(await found(), [story]);
+  const { data: told } = await ada.officialSigned.news.get(story, { newsFields });
+  assert.deepEqual([told.name, told.summary, told.clusterPostsResults], ["Official tourists arrive", "All of them", [{ postId: first }]]);
+
+  await ada.official.users.followUser(ada.id, { targetUserId: bob.id });
+  for (const who of [ada, bob, cid]) await say(who, "Everybody says so #OfficialTrend");
+  server.cli("news", "refresh");
+  const { data: world } = await app.trends.getByWoeid(1, { maxTrends: 50, trendFields: ["trend_name", "tweet_count"] });
+  assert.equal(world.find(({ trendName }) => trendName === "#OfficialTrend").tweetCount, 3);
+  const { data: own } = await ada.official.trends.getPersonalized({ personalizedTrendFields: ["trend_name", "post_count"] });
+  assert.equal(own.find(({ trendName }) => trendName === "#OfficialTrend").postCount, "3 posts");
+
+  const used = async () => {
+    const { data } = await app.usage.get({ days: 3, usageFields: ["daily_project_usage", "daily_client_app_usage", "project_usage"] });
+    assert.equal(data.dailyProjectUsage.usage.length, 3);
+    return Number(data.projectUsage);
+  };
+  const unread = await say(cid, "Read and counted");
+  const before = await used();
+  for (const client of [app, app, ada.official]) assert.equal((await client.posts.getById(unread)).data.id, unread);
+  assert.equal(await used(), before + 1);
+
+  for (const { id } of [bob, cid]) server.cli("user", "affiliate", id, ada.name, "--description", "A tour");
+  const affiliates = await walk(UserPaginator, (page) => app.users.getAffiliates(ada.id, { userFields: ["affiliation", "username"], ...page }), 1);
+  assert.deepEqual(affiliates, [cid.id, bob.id]);
+  server.cli("user", "unaffiliate", bob.id);
+  assert.deepEqual(ids(await app.users.getAffiliates(ada.id)), [cid.id]);
+
+  await ada.official.users.likePost(ada.id, { tweetId: unread });
+  const asked = { granularity: "daily", analyticsFields: ["likes", "retweets", "timestamped_metrics"] };
+  const { data: [figures], errors } = await cid.official.posts.getAnalytics([unread, first], ...span(), asked);
+  assert.deepEqual([figures.id, figures.likes, figures.retweets], [unread, 1, 0]);
+  assert.equal(figures.timestampedMetrics.reduce((sum, { metrics }) => sum + metrics.likes, 0), 1);
+  assert.deepEqual(errors.map(({ title }) => title), ["Authorization Error"]);
+});
+
+step("twitter-api-v2: direct messages", async () => {
+  const [ada, bob, cid] = ["dm_ada", "dm_bob", "dm_cid"].map(person);
+  const said = [];
+  let name;
+  for (let number = 0; number < 3; number += 1) {
+    const { data: ping } = await ada.signed.v2.sendDmToParticipant(bob.id, { text: `Ping ${number}` });
+    name = ping.dm_conversation_id;
+    const { data: pong } = await bob.bearing.v2.sendDmInConversation(name, { text: `Pong ${number}` });
+    said.unshift(pong.dm_event_id, ping.dm_event_id);
+  }
+  const two = { ...EVENT_WORDS, max_results: 2 };
+  for (const [{ v2 }, other] of [[ada.signed, bob], [ada.bearing, bob], [bob.signed, ada]]) {
+    assert.deepEqual(await fetchAll(v2.listDmEvents(two)), said);
+    assert.deepEqual(await fetchAll(v2.listDmEventsWithParticipant(other.id, two)), said);
+    assert.deepEqual(await fetchAll(v2.listDmEventsOfConversation(name, two)), said);
+  }
+  // It has no method that removes one.
+  assert.deepEqual(await ada.signed.v2.delete(`dm_events/${said[0]}`), { data: { deleted: true } });
+  assert.deepEqual(await fetchAll(ada.signed.v2.listDmEvents(EVENT_WORDS)), said.slice(1));
+  assert.deepEqual(await fetchAll(bob.signed.v2.listDmEvents(EVENT_WORDS)), said);
+  await refused(cid.signed.v2.sendDmInConversation(name, { text: "May I?" }), 404, /./);
+
+  const group = { conversation_type: "Group", participant_ids: [bob.id, cid.id], message: { text: "Hello all" } };
+  const { data: begun } = await ada.signed.v2.createDmConversation(group);
+  const { dm_conversation_id: id, dm_event_id: hello } = begun;
+  for (const { signed } of [ada, bob, cid]) {
+    const { events } = await signed.v2.listDmEventsOfConversation(id, EVENT_WORDS);
+    assert.deepEqual(events.map(({ event_type }) => event_type), ["MessageCreate", "ParticipantsJoin"]);
+    assert.equal(events[0].id, hello);
+    assert.deepEqual(sorted(events[1].participant_ids), sorted([ada.id, bob.id, cid.id]));
+  }
+
+  const media = await ada.signed.v1.uploadMedia(PNG, { mimeType: EUploadMimeType.Png, target: "dm" });
+  await ada.signed.v2.sendDmToParticipant(cid.id, { attachments: [{ media_id: media }] });
+  const read = await cid.signed.v2.listDmEventsWithParticipant(ada.id, EVENT_WORDS);
+  const [shown] = read.includes.media;
+  assert.deepEqual(read.events[0].attachments.media_keys, [shown.media_key]);
+  const bytes = (one) => one.bearing.v2.get(`dm_conversations/media/${placeOf(shown.url).join("/")}`, {}, { forceParseMode: "buffer" });
+  assert.deepEqual(await bytes(cid), PNG);
+  await assert.rejects(bytes(bob), ({ code }) => code === 404);
+});
+
+step("twitter-api-v2: notes, news, trends and figures by its own signed requests", async ({ app2, server }) => {
+  const [ada, bob, cid] = ["asked_ada", "asked_bob", "asked_cid"].map(person);
+  const say = (one, text) => one.signed.v2.tweet(text).then(({ data }) => data.id);
+  const { v2: signed } = ada.signed;
+  const post = await say(bob, `${WEATHER}, three`);
+  const draft = { post_id: post, test_mode: true, info: { text: CLAIM, classification: "misinformed_or_potentially_misleading", misleading_tags: ["outdated_information"], trustworthy_sources: true } };
+  await refused(signed.post("notes", draft), 403, /must be an API Note Writer/);
+  server.cli("user", "note-writer", "on", ada.name);
+  const eligible = async () => ids(await signed.get("notes/search/posts_eligible_for_notes", { test_mode: true, max_results: 100 })).includes(post);
+  assert.equal(await eligible(), true);
+  assert.ok((await signed.post("notes/evaluate", { post_id: post, note_text: CLAIM })).data.claim_opinion_score > 0.7);
+  const { data: note } = await signed.post("notes", draft);
+  assert.equal(await eligible(), false);
+  const written = () => ada.bearing.v2.get("notes/search/notes_written", { test_mode: true, "note.fields": "info" });
+  assert.deepEqual((await written()).data.map(({ id, info }) => [id, info.post_id]), [[note.id, post]]);
+  assert.equal((await signed.delete(`notes/${note.id}`)).data.deleted, true);
+  assert.deepEqual(ids(await written()), []);
+
+  const { id: story } = server.cli("news", "create", "Asked tourists arrive", "--post", post);
+  assert.deepEqual(ids(await app2.get("news/search", { query: "asked" })), [story]);
+  assert.deepEqual((await signed.get(`news/${story}`, { "news.fields": "name,cluster_posts_results" })).data.cluster_posts_results, [{ post_id: post }]);
+
+  await signed.follow(ada.id, bob.id);
+  for (const one of [ada, bob, cid]) await say(one, "Everybody says so #AskedTrend");
+  server.cli("news", "refresh");
+  const { data: world } = await app2.get("trends/by/woeid/1", { max_trends: 50 });
+  assert.equal(world.find(({ trend_name }) => trend_name === "#AskedTrend").tweet_count, 3);
+  const { data: own } = await signed.get("users/personalized_trends");
+  assert.equal(own.find(({ trend_name }) => trend_name === "#AskedTrend").post_count, "3 posts");
+  await refused(app2.get("trends/by/woeid/44418"), 404, /Could not find trends for WOEID: 44418/);
+
+  const unread = await say(cid, "Read and counted, too");
+  const used = async () => Number((await app2.usage({ days: 3 })).data.project_usage);
+  const before = await used();
+  for (const client of [app2, app2, signed]) assert.equal((await client.singleTweet(unread)).data.id, unread);
+  assert.equal(await used(), before + 1);
+
+  for (const { id } of [bob, cid]) server.cli("user", "affiliate", id, ada.name);
+  const { data, meta } = await app2.get(`users/${ada.id}/affiliates`, { max_results: 1 });
+  const rest = await app2.get(`users/${ada.id}/affiliates`, { max_results: 1, pagination_token: meta.next_token });
+  assert.deepEqual(ids({ data: [...data, ...rest.data] }), [cid.id, bob.id]);
+
+  await signed.like(ada.id, unread);
+  const [start_time, end_time] = span();
+  const { data: [figures], errors } = await cid.signed.v2.get("tweets/analytics", { ids: [unread, post], start_time, end_time, granularity: "daily" });
+  assert.deepEqual([figures.id, figures.likes, figures.retweets], [unread, 1, 0]);
+  assert.deepEqual(errors.map(({ title }) => title), ["Authorization Error"]);
 });
