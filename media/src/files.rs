@@ -1,4 +1,4 @@
-//! Where files are kept: a folder, behind the one interface that other stores have too.
+//! Where files are kept: in a folder, or in a bucket with a folder beside it for what is not whole yet.
 
 use std::fmt;
 use std::fs::File;
@@ -15,10 +15,16 @@ use object_store::{
     Error, GetOptions, GetRange, GetResultPayload, MultipartUpload, ObjectStore, ObjectStoreExt,
 };
 
-use crate::Format;
+use crate::{Bucket, Format};
 
 /// Bytes that are gathered before they are written.
 const PART: usize = 1024 * 1024;
+/// The same for a bucket, where 5 MiB is the least and all but the last are of one size.
+const BUCKET_PART: usize = 8 * 1024 * 1024;
+/// Below this is what is on its way: it stays in the folder.
+const PASSING: &str = "uploads/";
+/// What is written to see whether a bucket takes it.
+const CHECK: &str = "locum-check";
 
 /// The store of files failed.
 #[derive(Debug, thiserror::Error)]
@@ -28,13 +34,17 @@ pub struct Broken(#[from] Error);
 /// Files by name. Copies share one store.
 #[derive(Clone)]
 pub struct Files {
-    store: Arc<dyn ObjectStore>,
+    local: Arc<dyn ObjectStore>,
+    bucket: Option<Arc<dyn ObjectStore>>,
     folder: PathBuf,
 }
 
 impl fmt::Debug for Files {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Files({})", self.store)
+        match &self.bucket {
+            Some(bucket) => write!(f, "Files({bucket}, {})", self.local),
+            None => write!(f, "Files({})", self.local),
+        }
     }
 }
 
@@ -64,21 +74,61 @@ impl Files {
         let store = LocalFileSystem::new_with_prefix(folder)?;
         let store = store.with_automatic_cleanup(true).with_fsync(true);
         Ok(Self {
-            store: Arc::new(store),
+            local: Arc::new(store),
+            bucket: None,
             folder: folder.to_owned(),
         })
     }
 
+    /// With a bucket for whatever is whole. What lies in the folder already is still found there.
+    pub fn with_bucket(self, bucket: &Bucket) -> Result<Self, Broken> {
+        Ok(Self {
+            bucket: Some(bucket.open()?),
+            ..self
+        })
+    }
+
+    /// Whether the bucket, if there is one, lets files be written and deleted.
+    pub async fn check(&self) -> Result<(), Broken> {
+        let Some(bucket) = &self.bucket else {
+            return Ok(());
+        };
+        let name = path(CHECK)?;
+        bucket
+            .put(&name, Bytes::from_static(b"locum").into())
+            .await?;
+        Ok(bucket.delete(&name).await?)
+    }
+
+    /// Where a file of this name is written.
+    fn target(&self, name: &str) -> &Arc<dyn ObjectStore> {
+        let bucket = self.bucket.as_ref();
+        bucket
+            .filter(|_| !name.starts_with(PASSING))
+            .unwrap_or(&self.local)
+    }
+
+    /// Where it may be found: the folder is looked at first, which costs next to nothing.
+    fn places(&self, name: &str) -> impl Iterator<Item = &Arc<dyn ObjectStore>> {
+        let bucket = self.bucket.as_ref();
+        let bucket = bucket.filter(|_| !name.starts_with(PASSING));
+        std::iter::once(&self.local).chain(bucket)
+    }
+
     /// Stores a small file whole, in the place of one of the same name.
     pub async fn put(&self, name: &str, bytes: impl Into<Bytes>) -> Result<(), Broken> {
-        self.store.put(&path(name)?, bytes.into().into()).await?;
+        let target = self.target(name);
+        target.put(&path(name)?, bytes.into().into()).await?;
         Ok(())
     }
 
     /// Begins a file that is there, whole, once it is finished.
     pub async fn write(&self, name: &str) -> Result<Writing, Broken> {
+        let target = self.target(name);
+        let local = Arc::ptr_eq(target, &self.local);
         Ok(Writing {
-            upload: self.store.put_multipart(&path(name)?).await?,
+            upload: target.put_multipart(&path(name)?).await?,
+            part: if local { PART } else { BUCKET_PART },
             held: BytesMut::new(),
             written: 0,
         })
@@ -86,24 +136,34 @@ impl Files {
 
     /// A part of a file, or all of it; none when there is no such file or no such part.
     pub async fn read(&self, name: &str, range: Option<GetRange>) -> Result<Option<Piece>, Broken> {
-        let options = GetOptions {
-            range,
-            ..GetOptions::default()
-        };
-        let Some(found) = there(self.store.get_opts(&path(name)?, options).await)? else {
-            return Ok(None);
-        };
-        Ok(Some(Piece {
-            size: found.meta.size,
-            range: found.range.clone(),
-            bytes: found.into_stream().map_err(Broken).boxed(),
-        }))
+        let (path, options) = (
+            path(name)?,
+            GetOptions {
+                range,
+                ..GetOptions::default()
+            },
+        );
+        for place in self.places(name) {
+            if let Some(found) = there(place.get_opts(&path, options.clone()).await)? {
+                return Ok(Some(Piece {
+                    size: found.meta.size,
+                    range: found.range.clone(),
+                    bytes: found.into_stream().map_err(Broken).boxed(),
+                }));
+            }
+        }
+        Ok(None)
     }
 
     /// Bytes of a file; none when it is not there.
     pub async fn size(&self, name: &str) -> Result<Option<u64>, Broken> {
-        let found = there(self.store.head(&path(name)?).await)?;
-        Ok(found.map(|meta| meta.size))
+        let path = path(name)?;
+        for place in self.places(name) {
+            if let Some(meta) = there(place.head(&path).await)? {
+                return Ok(Some(meta.size));
+            }
+        }
+        Ok(None)
     }
 
     /// The first bytes of a file, as many as tell its format.
@@ -124,16 +184,16 @@ impl Files {
         }
     }
 
-    /// A file to seek in; none when it is not there.
+    /// A file of the folder to seek in; none when it is not there.
     pub async fn open(&self, name: &str) -> Result<Option<File>, Broken> {
-        let Some(found) = there(self.store.get(&path(name)?).await)? else {
+        let Some(found) = there(self.local.get(&path(name)?).await)? else {
             return Ok(None);
         };
         match found.payload {
             GetResultPayload::File(file, _) => Ok(Some(file)),
             GetResultPayload::Stream(_) => Err(Broken(Error::NotImplemented {
                 operation: "seeking".to_owned(),
-                implementer: self.store.to_string(),
+                implementer: self.local.to_string(),
             })),
         }
     }
@@ -142,24 +202,36 @@ impl Files {
     pub async fn join(&self, names: &[String], to: &str) -> Result<u64, Broken> {
         let mut writing = self.write(to).await?;
         for name in names {
-            let Some(mut piece) = self.read(name, None).await? else {
+            if let Err(error) = self.append(name, &mut writing).await {
                 writing.abort().await;
-                let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
-                return Err(Broken(Error::NotFound {
-                    path: name.clone(),
-                    source: missing.into(),
-                }));
-            };
-            while let Some(bytes) = piece.bytes.next().await {
-                writing.push(&bytes?).await?;
+                return Err(error);
             }
         }
         writing.finish().await
     }
 
+    async fn append(&self, name: &str, writing: &mut Writing) -> Result<(), Broken> {
+        let Some(mut piece) = self.read(name, None).await? else {
+            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+            return Err(Broken(Error::NotFound {
+                path: name.to_owned(),
+                source: missing.into(),
+            }));
+        };
+        while let Some(bytes) = piece.bytes.next().await {
+            writing.push(&bytes?).await?;
+        }
+        Ok(())
+    }
+
     /// Gives a file another name, in the place of one that has it.
     pub async fn rename(&self, from: &str, to: &str) -> Result<(), Broken> {
-        Ok(self.store.rename(&path(from)?, &path(to)?).await?)
+        let target = self.target(to);
+        if Arc::ptr_eq(target, self.target(from)) {
+            return Ok(target.rename(&path(from)?, &path(to)?).await?);
+        }
+        self.join(&[from.to_owned()], to).await?;
+        self.delete(from).await
     }
 
     /// Removes all files below a name, what was begun and not ended among them.
@@ -179,13 +251,18 @@ impl Files {
 
     /// Removes a file, if it is there.
     pub async fn delete(&self, name: &str) -> Result<(), Broken> {
-        there(self.store.delete(&path(name)?).await).map(|_| ())
+        let path = path(name)?;
+        for place in self.places(name) {
+            there(place.delete(&path).await)?;
+        }
+        Ok(())
     }
 }
 
 /// A file while it is written. Dropped before it is finished, it never was.
 pub struct Writing {
     upload: Box<dyn MultipartUpload>,
+    part: usize,
     held: BytesMut,
     written: u64,
 }
@@ -201,7 +278,7 @@ impl Writing {
     pub async fn push(&mut self, bytes: &[u8]) -> Result<(), Broken> {
         self.written = self.written.saturating_add(length(bytes));
         self.held.extend_from_slice(bytes);
-        if self.held.len() >= PART {
+        while self.held.len() >= self.part {
             self.flush().await?;
         }
         Ok(())
@@ -213,17 +290,28 @@ impl Writing {
     }
 
     async fn flush(&mut self) -> Result<(), Broken> {
-        let part = self.held.split().freeze();
+        let length = self.held.len().min(self.part);
+        let part = self.held.split_to(length).freeze();
         Ok(self.upload.put_part(part.into()).await?)
     }
 
     /// Ends it; how many bytes it has.
     pub async fn finish(mut self) -> Result<u64, Broken> {
+        match self.complete().await {
+            Ok(()) => Ok(self.written),
+            Err(error) => {
+                self.abort().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn complete(&mut self) -> Result<(), Broken> {
         if !self.held.is_empty() {
             self.flush().await?;
         }
         self.upload.complete().await?;
-        Ok(self.written)
+        Ok(())
     }
 
     /// Leaves nothing of it.

@@ -3,6 +3,7 @@
 //! What a file is called or said to be counts for nothing here: its bytes decide.
 
 mod bare;
+mod bucket;
 mod files;
 mod format;
 mod gif;
@@ -14,6 +15,7 @@ mod still;
 mod unfit;
 mod webp;
 
+pub use bucket::Bucket;
 pub use files::{Broken, Files, Piece, Writing};
 pub use format::Format;
 pub use mp4::{Video, measure_video};

@@ -78,6 +78,8 @@ pub(crate) struct Settings {
     pub(crate) body_max: usize,
     /// Where media files are kept, when it is not in the data folder.
     pub(crate) media_folder: Option<PathBuf>,
+    /// The bucket that media files are kept in instead, if there is one.
+    pub(crate) media_bucket: Option<media::Bucket>,
     /// Whether the log is written as JSON.
     pub(crate) log_json: bool,
     /// What is logged.
@@ -159,6 +161,7 @@ impl Settings {
                 .and_then(parse::size)
                 .unwrap_or(1024 * 1024),
             media_folder: reader.text("media.dir").map(PathBuf::from),
+            media_bucket: reader.bucket()?,
             log_json: reader.text("observe.log_format") == Some("json"),
             log_level: reader
                 .text("observe.log_level")
@@ -184,6 +187,19 @@ impl Settings {
     pub(crate) fn media_dir(&self) -> PathBuf {
         let folder = self.media_folder.clone();
         folder.unwrap_or_else(|| self.data_dir.join("media"))
+    }
+
+    /// The media files.
+    pub(crate) fn files(&self) -> Result<media::Files, Exit> {
+        let folder = self.media_dir();
+        let files = media::Files::local(&folder)
+            .map_err(|error| Exit::Failed(format!("{}: {error}", folder.display())))?;
+        match &self.media_bucket {
+            None => Ok(files),
+            Some(bucket) => files
+                .with_bucket(bucket)
+                .map_err(|error| Exit::Failed(format!("{bucket}: {error}"))),
+        }
     }
 
     /// Takes the port that a flag names; with a free one, the control port is free as well.
@@ -230,6 +246,17 @@ impl Settings {
             return Err(Exit::Mode(
                 "core.base_url is plain http: a real network needs https, a trusted proxy \
                  (listen.trusted_proxies), or core.danger_plain_http"
+                    .to_owned(),
+            ));
+        }
+        let bare = self
+            .media_bucket
+            .as_ref()
+            .is_some_and(media::Bucket::is_plain);
+        if bare && !reader.switch("media.danger_plain_s3") {
+            return Err(Exit::Mode(
+                "media.s3_endpoint is plain http: a real network needs https, or \
+                 media.danger_plain_s3"
                     .to_owned(),
             ));
         }
@@ -329,6 +356,25 @@ impl<'a> Reader<'a> {
         Ok(Some(Mail { url, from }))
     }
 
+    /// The bucket of media files.
+    fn bucket(&self) -> Result<Option<media::Bucket>, Exit> {
+        let Some(url) = self.text("media.s3_url") else {
+            return Ok(None);
+        };
+        let mut bucket = media::Bucket::at(url).ok_or_else(|| {
+            Exit::Usage("media.s3_url is not `s3://bucket` or `s3://bucket/prefix`".to_owned())
+        })?;
+        let needed = |name: &str| {
+            let text = self.text(name).map(str::to_owned);
+            text.ok_or_else(|| Exit::Usage(format!("{name} is not set; media.s3_url needs it")))
+        };
+        bucket.endpoint = self.text("media.s3_endpoint").map(str::to_owned);
+        bucket.region = needed("media.s3_region")?;
+        bucket.access_key = needed("media.s3_access_key")?;
+        bucket.secret_key = needed("media.s3_secret_key")?;
+        Ok(Some(bucket))
+    }
+
     fn keys(&self) -> Keys {
         let held = self.0.get("secrets.master_key");
         let file = held.and_then(|value| match &value.origin {
@@ -421,6 +467,44 @@ mod tests {
             let told = settings(Mode::Dev, sets).unwrap_err();
             assert!(matches!(&told, Exit::Usage(text) if text.contains("mail.from")));
             assert!(!told.message().contains("hush"), "{told:?}");
+        }
+    }
+
+    #[test]
+    fn a_bucket_has_its_keys_and_tls_unless_that_is_waived() {
+        let whole = |endpoint| {
+            [
+                "media.s3_url=s3://media/here",
+                "media.s3_access_key=me",
+                "media.s3_secret_key=hush",
+                endpoint,
+                "core.base_url=https://s.example",
+            ]
+        };
+        let (plain, tls) = (
+            whole("media.s3_endpoint=http://s3.example:9000"),
+            whole("media.s3_endpoint=https://s3.example"),
+        );
+        let made = settings(Mode::Serve, &tls).unwrap();
+        assert!(!format!("{made:?}").contains("hush"));
+        assert!(settings(Mode::Dev, plain.get(..4).unwrap()).is_ok());
+        assert!(matches!(
+            settings(Mode::Serve, &plain),
+            Err(Exit::Mode(text)) if text.contains("media.s3_endpoint")
+        ));
+        let waived = [&plain[..], &["media.danger_plain_s3=true"]].concat();
+        let waived = settings(Mode::Serve, &waived).unwrap();
+        assert_eq!(waived.dangers, ["media.danger_plain_s3"]);
+        for (sets, name) in [
+            (&plain[..2], "media.s3_secret_key"),
+            (&plain[..1], "media.s3_access_key"),
+            (&["media.s3_url=https://media"][..], "media.s3_url"),
+        ] {
+            let told = settings(Mode::Dev, sets).unwrap_err();
+            assert!(
+                matches!(&told, Exit::Usage(text) if text.starts_with(name)),
+                "{told:?}"
+            );
         }
     }
 

@@ -275,7 +275,46 @@ pub(crate) static KEYS: &[Key] = &[
         "media.dir",
         Kind::Path,
         Unset,
-        "The folder that media files are kept in; `media` in the data folder by default.",
+        "The folder that media files are kept in; `media` in the data folder by default. With a bucket: \
+         what is being uploaded, and what was imported or there before.",
+    ),
+    both(
+        "media.s3_url",
+        Kind::Text,
+        Unset,
+        "The bucket of an S3-compatible server that media files are kept in: `s3://bucket/prefix`.",
+    ),
+    both(
+        "media.s3_endpoint",
+        Kind::Origin,
+        Unset,
+        "The address of that server, whose buckets are the first part of the path; the region's public \
+         one by default.",
+    ),
+    both(
+        "media.s3_region",
+        Kind::Text,
+        Is("us-east-1"),
+        "The region that requests to the bucket are signed for.",
+    ),
+    both(
+        "media.s3_access_key",
+        Kind::Text,
+        Unset,
+        "The id of the key to the bucket.",
+    ),
+    both(
+        "media.s3_secret_key",
+        Kind::Secret,
+        Unset,
+        "The key to the bucket.",
+    ),
+    key(
+        "media.danger_plain_s3",
+        Kind::Switch,
+        Absent,
+        Is("false"),
+        "Lets a real network speak plain http with the bucket's server.",
     ),
     both(
         "observe.audit_retention",

@@ -44,6 +44,7 @@ impl Doors {
         listening: &Listening,
         token: String,
         page_key: [u8; 32],
+        files: Files,
         shutdown: &Shutdown,
     ) -> Result<Self, Exit> {
         let (settings, store) = (&world.settings, &world.store);
@@ -58,7 +59,7 @@ impl Doors {
             Arc::clone(&metrics),
             shutdown.clone(),
             Config {
-                files: Some(files(world)?),
+                files: Some(files),
                 ..config(settings, listening, page_key)
             },
         )?;
@@ -147,12 +148,6 @@ fn auth_config(settings: &Settings, listening: &Listening) -> AuthConfig {
         public_origins,
         timestamp_skew_ms: ms(settings.timestamp_skew),
     }
-}
-
-/// Where media are kept.
-fn files(world: &World) -> Result<Files, Exit> {
-    let folder = world.settings.media_dir();
-    Files::local(&folder).map_err(|error| Exit::Failed(format!("{}: {error}", folder.display())))
 }
 
 fn config(settings: &Settings, listening: &Listening, page_key: [u8; 32]) -> Config {

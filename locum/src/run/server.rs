@@ -55,6 +55,9 @@ async fn live(
 ) -> Result<(), Exit> {
     let settings = &world.settings;
     let signals = Signals::watch()?;
+    let files = settings.files()?;
+    let checked = files.check().await;
+    checked.map_err(|error| Exit::Failed(format!("media.s3_url: {error}")))?;
     let sockets = sockets::bind(settings)?;
     sockets.listening.write(&settings.data_dir)?;
     let Sockets {
@@ -70,7 +73,7 @@ async fn live(
         control: listening.control,
     };
     let shutdown = Shutdown::new();
-    let doors = Doors::open(world, &listening, token, page_key, &shutdown)?;
+    let doors = Doors::open(world, &listening, token, page_key, files, &shutdown)?;
     let mailer = background::mailer(settings)?;
     doors.watch("public", public.stats());
     let serving = async {

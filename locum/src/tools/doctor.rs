@@ -32,7 +32,7 @@ type Look = fn(&Settings) -> Finding;
 /// Looks at everything; a red line is a failure.
 pub(crate) fn doctor(common: &Common, output: Output) -> Result<ExitCode, Exit> {
     let settings = common.settings()?;
-    let looks: [(&str, Look); 9] = [
+    let looks: [(&str, Look); 10] = [
         ("data folder", folder),
         ("disk", disk),
         ("master key", key),
@@ -41,6 +41,7 @@ pub(crate) fn doctor(common: &Common, output: Output) -> Result<ExitCode, Exit> 
         ("port", port),
         ("clock", time),
         ("mail", letters),
+        ("media", pictures),
         ("dangers", dangers),
     ];
     let found = looks.map(|(name, look)| (name, look(&settings)));
@@ -189,6 +190,22 @@ fn letters(settings: &Settings) -> Finding {
     match checked {
         Ok(()) => Finding::Good("the mail server lets this program in".to_owned()),
         Err(fault) => Finding::Bad(fault.to_string()),
+    }
+}
+
+fn pictures(settings: &Settings) -> Finding {
+    let Some(bucket) = &settings.media_bucket else {
+        return Finding::Good(format!("in {}", settings.media_dir().display()));
+    };
+    let checked = settings.files().and_then(|files| {
+        world::wait(async {
+            let checked = files.check().await;
+            checked.map_err(|error| Exit::Failed(error.to_string()))
+        })
+    });
+    match checked {
+        Ok(()) => Finding::Good(format!("{bucket} takes files")),
+        Err(exit) => Finding::Bad(format!("{bucket}: {}", exit.message())),
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::id::kind;
-use base::{Fault, Id};
+use base::{Id, Refusal, Stop};
 use edge::Shutdown;
 use media::{Broken, Files};
 use store::Store;
@@ -112,7 +112,8 @@ pub(crate) fn segment(id: Id<kind::Media>, place: i64) -> String {
     format!("uploads/{id}/{place}")
 }
 
-/// The store of files failed: our doing.
-pub(crate) fn broken(error: Broken) -> Fault {
-    Fault::new(error.to_string())
+/// The store of files failed: our doing, and perhaps over in a moment.
+pub(crate) fn broken(error: Broken) -> Stop {
+    tracing::error!(%error, "files can be neither stored nor read");
+    Refusal::Unavailable.into()
 }

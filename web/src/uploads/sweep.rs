@@ -20,6 +20,15 @@ impl Uploads {
     }
 
     async fn sweep_media(&self) -> Result<usize, Stop> {
+        let waits = self
+            .store
+            .read(|tx| Ok(!media::expired(tx, 1)?.is_empty()))
+            .await?;
+        if !waits {
+            return Ok(0);
+        }
+        // While files cannot be deleted their records stay, or nobody would know of them.
+        self.files.check().await.map_err(broken)?;
         let removed = self.store.write(|tx| {
             let mut removed = Vec::new();
             for one in media::expired(tx, BATCH)? {

@@ -1,12 +1,20 @@
 //! From the segments of an upload to media, or to the reason why nothing comes of it.
 
-use base::{Fault, Stop};
+use std::time::Duration;
+
+use base::{Fault, Refusal, Stop};
 use media::{Format, SUBTITLE_BYTES, Smaller, Still, Unfit, measure_still, measure_video};
 use network::uploads::{self as rules, Found, Kind, LEASE_MS};
 use store::media::Media;
 use store::uploads::{self as stored, State, Upload};
 
 use super::{Uploads, broken, folder, segment};
+
+/// What the sender of a file reads that no store takes.
+const UNSTORED: &str = "The file could not be stored.";
+
+/// How often a claim is renewed: well before it ends.
+const HOLD_EVERY: Duration = Duration::from_secs(20);
 
 /// What was measured, and the pictures that were made beside it.
 type Measured = Result<(Found, Vec<Smaller>), Unfit>;
@@ -31,28 +39,73 @@ impl Uploads {
     pub(crate) async fn finish(&self, upload: &Upload) -> Result<Result<Media, Unfit>, Stop> {
         let whole = format!("{}/whole", folder(upload.id));
         let size = self.join(upload, &whole).await?;
-        let (id, working) = (upload.id, upload.state == State::Working);
-        if working {
-            let half = self.store.write(move |tx| {
-                let until = tx.now().plus_ms(LEASE_MS);
-                Ok(stored::progress(tx, id, 50, until)?)
-            });
-            half.await?;
-        }
+        self.hold(upload, 50).await?;
         let outcome = match self.measure(upload, &whole, size).await? {
-            Ok((found, sizes)) => Ok(self.publish(upload, &whole, found, &sizes).await?),
+            Ok((found, sizes)) => Ok(self.kept(upload, &whole, found, &sizes).await?),
             Err(unfit) => {
-                let failure = unfit.to_string();
-                let failed = self
-                    .store
-                    .write(move |tx| Ok(stored::fail(tx, id, &failure)?));
-                failed.await?;
+                self.fail(upload, unfit.to_string()).await?;
                 Err(unfit)
             }
         };
         // What cannot be removed now is when the upload has had its time.
         let _left = self.files.clear(&folder(upload.id));
         Ok(outcome)
+    }
+
+    /// Says how far it is, and keeps others from taking it up.
+    async fn hold(&self, upload: &Upload, percent: i64) -> Result<(), Stop> {
+        if upload.state != State::Working {
+            return Ok(());
+        }
+        let id = upload.id;
+        let held = self.store.write(move |tx| {
+            let until = tx.now().plus_ms(LEASE_MS);
+            Ok(stored::progress(tx, id, percent, until)?)
+        });
+        held.await
+    }
+
+    /// Brings the whole to its place, which may be far away, for as long as it takes.
+    async fn bring(&self, upload: &Upload, whole: &str, path: &str) -> Result<(), Stop> {
+        let mut coming = std::pin::pin!(self.files.rename(whole, path));
+        loop {
+            tokio::select! {
+                came = &mut coming => return came.map_err(broken),
+                () = tokio::time::sleep(HOLD_EVERY) => self.hold(upload, 75).await?,
+            }
+        }
+    }
+
+    async fn fail(&self, upload: &Upload, failure: String) -> Result<(), Stop> {
+        let id = upload.id;
+        let failed = self
+            .store
+            .write(move |tx| Ok(stored::fail(tx, id, &failure)?));
+        failed.await
+    }
+
+    /// Publishes, or leaves nothing where media are kept when they cannot be.
+    async fn kept(
+        &self,
+        upload: &Upload,
+        whole: &str,
+        found: Found,
+        sizes: &[Smaller],
+    ) -> Result<Media, Stop> {
+        let path = found.path(upload);
+        let published = self.publish(upload, whole, found, sizes).await;
+        if let Err(Stop::Refused(Refusal::Unavailable)) = published {
+            let names = sizes.iter().map(|one| smaller(&path, one));
+            for name in names.chain([path.clone()]) {
+                // What the store does not take it may not let go of either.
+                if self.files.delete(&name).await.is_err() {
+                    break;
+                }
+            }
+            self.fail(upload, UNSTORED.to_owned()).await?;
+            let _left = self.files.clear(&folder(upload.id));
+        }
+        published
     }
 
     async fn join(&self, upload: &Upload, whole: &str) -> Result<u64, Stop> {
@@ -62,7 +115,7 @@ impl Uploads {
             .read(move |tx| Ok(stored::segments(tx, id)?))
             .await?;
         let names: Vec<String> = segments.iter().map(|one| segment(id, one.place)).collect();
-        Ok(self.files.join(&names, whole).await.map_err(broken)?)
+        self.files.join(&names, whole).await.map_err(broken)
     }
 
     async fn measure(&self, upload: &Upload, whole: &str, size: u64) -> Result<Measured, Stop> {
@@ -179,20 +232,23 @@ impl Uploads {
         sizes: &[Smaller],
     ) -> Result<Media, Stop> {
         let path = found.path(upload);
-        let stem = path
-            .rsplit_once('.')
-            .map_or(path.as_str(), |(stem, _)| stem);
         for one in sizes {
-            let name = format!("{stem}.{}.{}", one.size.name, one.format.ending());
+            let name = smaller(&path, one);
             let put = self.files.put(&name, one.bytes.clone()).await;
             put.map_err(broken)?;
         }
-        self.files.rename(whole, &path).await.map_err(broken)?;
+        self.bring(upload, whole, &path).await?;
         let upload = upload.clone();
         self.store
             .write(move |tx| rules::publish(tx, &upload, &found))
             .await
     }
+}
+
+/// Where a smaller picture is, beside the file at a path.
+fn smaller(path: &str, one: &Smaller) -> String {
+    let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+    format!("{stem}.{}.{}", one.size.name, one.format.ending())
 }
 
 /// The kind of media that comes of an upload: what its bytes are, if that is what was announced.

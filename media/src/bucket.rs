@@ -1,0 +1,131 @@
+//! A bucket of an S3-compatible server, as a store of files.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use object_store::aws::AmazonS3Builder;
+use object_store::path::Path;
+use object_store::prefix::PrefixStore;
+use object_store::{ClientOptions, ObjectStore, RetryConfig};
+
+use crate::Broken;
+
+/// How long a server may take to accept a connection.
+const CONNECTING: Duration = Duration::from_secs(5);
+/// How long it may be silent. The whole may take longer: a video comes as fast as it is watched.
+const SILENCE: Duration = Duration::from_mins(1);
+/// How long a request is tried again.
+const TRYING: Duration = Duration::from_secs(20);
+
+/// Where a bucket is and who may use it.
+#[derive(Clone)]
+pub struct Bucket {
+    name: String,
+    prefix: Path,
+    /// The server's address; without one, the region's public one.
+    pub endpoint: Option<String>,
+    /// The region that requests are signed for.
+    pub region: String,
+    /// Who asks.
+    pub access_key: String,
+    /// What requests are signed with.
+    pub secret_key: String,
+}
+
+impl fmt::Debug for Bucket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Bucket({self})")
+    }
+}
+
+impl fmt::Display for Bucket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "s3://{}/{}", self.name, self.prefix)
+    }
+}
+
+impl Bucket {
+    /// The bucket at `s3://name/prefix`; none when that is no such address.
+    pub fn at(url: &str) -> Option<Self> {
+        let place = url.strip_prefix("s3://")?;
+        let (name, prefix) = place.split_once('/').unwrap_or((place, ""));
+        let plain =
+            |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'-' | b'.' | b'_');
+        if name.is_empty() || !name.bytes().all(plain) {
+            return None;
+        }
+        Some(Self {
+            name: name.to_owned(),
+            prefix: Path::parse(prefix.trim_end_matches('/')).ok()?,
+            endpoint: None,
+            region: String::new(),
+            access_key: String::new(),
+            secret_key: String::new(),
+        })
+    }
+
+    /// Whether its server is spoken to without TLS.
+    pub fn is_plain(&self) -> bool {
+        let endpoint = self.endpoint.as_deref().unwrap_or_default();
+        endpoint.starts_with("http://")
+    }
+
+    /// Its files, by names below the prefix.
+    pub(crate) fn open(&self) -> Result<Arc<dyn ObjectStore>, Broken> {
+        // The HTTP client takes what the process has; another part may have set it already.
+        let _set = rustls::crypto::ring::default_provider().install_default();
+        let options = ClientOptions::new()
+            .with_timeout_disabled()
+            .with_connect_timeout(CONNECTING)
+            .with_read_timeout(SILENCE)
+            .with_allow_http(self.is_plain());
+        let retry = RetryConfig {
+            max_retries: 3,
+            retry_timeout: TRYING,
+            ..RetryConfig::default()
+        };
+        let mut builder = AmazonS3Builder::new()
+            .with_bucket_name(&self.name)
+            .with_region(&self.region)
+            .with_access_key_id(&self.access_key)
+            .with_secret_access_key(&self.secret_key)
+            .with_virtual_hosted_style_request(false)
+            // Not every compatible server knows how to delete many at once.
+            .with_disable_bulk_delete(true)
+            .with_client_options(options)
+            .with_retry(retry);
+        if let Some(endpoint) = &self.endpoint {
+            builder = builder.with_endpoint(endpoint.trim_end_matches('/'));
+        }
+        let store = builder.build().map_err(Broken::from)?;
+        Ok(Arc::new(PrefixStore::new(store, self.prefix.clone())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bucket;
+
+    #[test]
+    fn an_address_names_a_bucket_and_a_prefix() {
+        let shown = |url| Bucket::at(url).map(|bucket| bucket.to_string());
+        assert_eq!(shown("s3://media").as_deref(), Some("s3://media/"));
+        assert_eq!(
+            shown("s3://my.media/a/b/").as_deref(),
+            Some("s3://my.media/a/b")
+        );
+        assert_eq!(shown("s3://a//b").as_deref(), Some("s3://a/b"));
+        for wrong in [
+            "",
+            "media",
+            "s3://",
+            "s3:///a",
+            "s3://a b",
+            "https://a",
+            "s3://a/../b",
+        ] {
+            assert_eq!(shown(wrong), None, "{wrong}");
+        }
+    }
+}
