@@ -66,6 +66,27 @@ pub enum Refusal {
         /// The description that is sent.
         description: Cow<'static, str>,
     },
+    /// A rule of a stream, or several, that an app may not add to those that it has.
+    RuleCap {
+        /// How many it may have.
+        most: usize,
+    },
+    /// A rule of a stream that cannot be read.
+    InvalidRule {
+        /// The rule, as it was written.
+        value: String,
+        /// What is wrong with it, and where.
+        details: Vec<String>,
+        /// Whether it is merely too long.
+        too_long: bool,
+    },
+    /// A rule of a stream that the app has already.
+    DuplicateRule {
+        /// The rule, as it was written.
+        value: String,
+        /// The id of the one that is there.
+        id: i64,
+    },
     /// No operation has this path.
     NoSuchPath,
     /// The path exists, but not with this method.

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use base::text::name_problem;
 use base::{AppId, Chance, Entitlement, Fault, Refusal, Secret, Stop, UserId};
-use store::{Tx, apps, log};
+use store::{Tx, apps, log, rules};
 
 pub use crate::authenticator::{AuthConfig, AuthRequest, Authenticator, Caller, Signed};
 pub use store::apps::{App, State};
@@ -385,11 +385,12 @@ fn listed(held: &[Entitlement]) -> String {
     held.map(|one| one.name()).collect::<Vec<_>>().join(" ")
 }
 
-/// Deletes an app: all its tokens are dead with the commit.
+/// Deletes an app: all its tokens are dead with the commit, and its rules are gone.
 pub fn delete(tx: &mut Tx<'_>, id: AppId) -> Result<(), Stop> {
     let mut app = find(tx, id)?;
     app.state = State::Deleted;
-    changed(tx, &app, "app.delete")
+    changed(tx, &app, "app.delete")?;
+    Ok(rules::delete_of_app(tx, id)?)
 }
 
 fn changed(tx: &mut Tx<'_>, app: &App, kind: &str) -> Result<(), Stop> {

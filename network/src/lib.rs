@@ -37,6 +37,7 @@ pub mod profiles;
 pub mod reads;
 pub mod replies;
 pub mod reposts;
+pub mod rules;
 pub mod sessions;
 pub mod sign_in;
 pub mod spaces;

@@ -180,6 +180,16 @@ pub fn list(
         .collect()
 }
 
+/// Makes other work that locks the same app, or changes it, wait for this transaction's end. A
+/// SQLite file has one writer, so there it waits already.
+pub fn lock(tx: &mut Tx<'_>, id: AppId) -> Result<(), Fault> {
+    if tx.is_shared() {
+        let sql = "SELECT id FROM app WHERE id = $1 FOR UPDATE";
+        tx.row(sql, &[id.into()], |_| Ok(()))?;
+    }
+    Ok(())
+}
+
 /// Registers an app.
 pub fn insert(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
     let secret = tx.seal(&secret_place(app.id), app.api_secret.reveal())?;

@@ -40,6 +40,7 @@ pub mod replies;
 pub mod reposts;
 pub mod request_tokens;
 pub mod rewrap;
+pub mod rules;
 pub mod sessions;
 pub mod spaces;
 pub mod stories;

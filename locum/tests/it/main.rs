@@ -42,6 +42,7 @@ mod people;
 mod polls;
 mod portal;
 mod posts;
+mod powerstream;
 mod random;
 mod replies;
 mod reposts;

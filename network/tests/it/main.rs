@@ -32,6 +32,8 @@ mod posting;
 #[cfg(test)]
 mod record;
 #[cfg(test)]
+mod rules;
+#[cfg(test)]
 mod sealing;
 #[cfg(test)]
 mod sessions;

@@ -52,6 +52,7 @@ const SCRIPTS: &[(&str, &str)] = &[
         "news_notes",
         include_str!("../../migrations/0012_news_notes.sql"),
     ),
+    ("rules", include_str!("../../migrations/0013_rules.sql")),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

@@ -54,6 +54,9 @@ fn message(refusal: &Refusal, status: u16) -> String {
 fn code(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::Invalid(_)
+        | Refusal::RuleCap { .. }
+        | Refusal::InvalidRule { .. }
+        | Refusal::DuplicateRule { .. }
         | Refusal::TooLarge { .. }
         | Refusal::UnsupportedMedia { .. }
         | Refusal::Legacy { .. }

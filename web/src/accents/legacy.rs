@@ -93,6 +93,9 @@ fn code(refusal: &Refusal) -> (u16, Option<Cow<'_, str>>) {
         Refusal::UnsupportedMedia { expected } => {
             say(44, format!("The request body must be {expected}."))
         }
+        Refusal::RuleCap { .. } | Refusal::InvalidRule { .. } | Refusal::DuplicateRule { .. } => {
+            (44, None)
+        }
         Refusal::Unavailable => (130, None),
         Refusal::Unauthenticated(_) | Refusal::TooMany | Refusal::BearerRefused => {
             (super::code(refusal).unwrap_or(200), None)

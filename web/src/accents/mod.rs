@@ -84,7 +84,10 @@ fn with_headers(reply: Reply, accent: Accent, refusal: &Refusal) -> Reply {
 /// The status of a refusal where a dialect does not have its own idea.
 fn status(refusal: &Refusal) -> u16 {
     match refusal {
-        Refusal::Invalid(_) => 400,
+        Refusal::Invalid(_)
+        | Refusal::RuleCap { .. }
+        | Refusal::InvalidRule { .. }
+        | Refusal::DuplicateRule { .. } => 400,
         Refusal::NotFound(_) | Refusal::NoSuchPath => 404,
         Refusal::NotVisible(_)
         | Refusal::Suspended(_)

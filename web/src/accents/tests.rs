@@ -81,6 +81,7 @@ fn of_the_protocol() -> Vec<Refusal> {
             error: "invalid_client",
             description: "Missing valid authorization header".into(),
         },
+        Refusal::RuleCap { most: 1000 },
         Refusal::NoSuchPath,
         Refusal::MethodNotAllowed {
             allowed: "GET, HEAD".to_owned(),
@@ -155,6 +156,15 @@ fn every_refusal_on_a_page() {
 #[test]
 fn every_partial_error() {
     let subjects = [
+        Refusal::InvalidRule {
+            value: "(cat".to_owned(),
+            details: vec!["missing ')' at '<EOF>' (at position 5)".to_owned()],
+            too_long: false,
+        },
+        Refusal::DuplicateRule {
+            value: "cat".to_owned(),
+            id: 12,
+        },
         Refusal::NotFound(Subject::new("user", "usernames", "nobody")),
         Refusal::NotVisible(Subject::included("tweet", "pinned_tweet_id", 20)),
         Refusal::Suspended(Subject::new("user", "ids", 12)),

@@ -140,7 +140,9 @@ impl Problem {
         if let Some(status) = status {
             members.insert("status".to_owned(), json!(status));
         }
-        members.insert("detail".to_owned(), json!(self.detail));
+        if !self.detail.is_empty() {
+            members.insert("detail".to_owned(), json!(self.detail));
+        }
         for (name, value) in &self.more {
             members.insert((*name).to_owned(), value.clone());
         }
@@ -183,6 +185,9 @@ fn problem(refusal: &Refusal, status: u16, voice: Voice<'_>) -> Problem {
         Refusal::Forbidden { detail, .. } => Problem::plain(status, detail.as_ref()),
         Refusal::Legacy { message, .. } => Problem::plain(status, message.as_ref()),
         Refusal::OAuth2 { description, .. } => Problem::plain(status, description.as_ref()),
+        Refusal::RuleCap { .. } | Refusal::InvalidRule { .. } | Refusal::DuplicateRule { .. } => {
+            of_rules(refusal)
+        }
         Refusal::NotBuilt { operation } => Problem::plain(
             status,
             format!("{operation} is declared, but not built yet."),
@@ -202,6 +207,36 @@ fn problem(refusal: &Refusal, status: u16, voice: Voice<'_>) -> Problem {
         | Refusal::MethodNotAllowed { .. }
         | Refusal::TooSlow
         | Refusal::Unavailable => Problem::blank(status),
+    }
+}
+
+/// What is said of a stream's rules (contract §9.2): of a single one no sentence, but the rule.
+fn of_rules(refusal: &Refusal) -> Problem {
+    match refusal {
+        Refusal::InvalidRule {
+            value,
+            details,
+            too_long,
+        } => {
+            let kind = if *too_long {
+                "rule-length"
+            } else {
+                "invalid-rules"
+            };
+            Problem::typed(kind, "UnprocessableEntity", "")
+                .with("value", value.as_str())
+                .with("details", details.clone())
+        }
+        Refusal::DuplicateRule { value, id } => {
+            Problem::typed("duplicate-rules", "DuplicateRule", "")
+                .with("value", value.as_str())
+                .with("id", id.to_string())
+        }
+        Refusal::RuleCap { most } => {
+            let detail = format!("An app has at most {most} rules of this stream.");
+            Problem::typed("rule-cap", "RulesCapExceeded", detail)
+        }
+        _ => Problem::blank(400),
     }
 }
 

@@ -4,6 +4,7 @@ use base::Scopes;
 
 use super::shared::ANY_LENGTH;
 use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, day, quarter};
+use crate::v2;
 
 /// The stream and its rules.
 pub static POWERSTREAM: &[Endpoint] = &[
@@ -28,13 +29,15 @@ pub static POWERSTREAM: &[Endpoint] = &[
     Endpoint::new("getPowerstreamRules", "GET", "/2/powerstream/rules")
         .about("The powerstream's rules.")
         .permit("A", Scopes::NONE)
-        .limits(&[day(50)], &[]),
+        .limits(&[day(50)], &[])
+        .act(v2::powerstream::rules),
     Endpoint::new("addPowerstreamRules", "POST", "/2/powerstream/rules")
         .about("Adds rules to the powerstream's.")
         .permit("A", Scopes::NONE)
         .limits(&[day(50)], &[])
         .body(Body::Json(&[RULES.required()]))
-        .success(201),
+        .success(201)
+        .act(v2::powerstream::add),
     Endpoint::new("deletePowerstreamRules", "DELETE", "/2/powerstream/rules")
         .about("Deletes some of the powerstream's rules.")
         .permit("A", Scopes::NONE)
@@ -42,7 +45,8 @@ pub static POWERSTREAM: &[Endpoint] = &[
         .body(Body::Json(&[
             RULES,
             Member::new("ids", Shape::Array(&Shape::Id, 1, 100)),
-        ])),
+        ]))
+        .act(v2::powerstream::delete),
 ];
 
 const RULES: Member = Member::new(

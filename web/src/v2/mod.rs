@@ -17,6 +17,7 @@ pub(crate) mod news;
 pub(crate) mod notes;
 pub(crate) mod people;
 pub(crate) mod posts;
+pub(crate) mod powerstream;
 pub(crate) mod reposts;
 pub(crate) mod spaces;
 pub(crate) mod timelines;

@@ -1,0 +1,194 @@
+//! The powerstream's rules: added, listed, removed, and what is none.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, App, Ask, Server, shared};
+
+const RULES: &str = "/2/powerstream/rules";
+
+fn app() -> App {
+    shared().new_app("self-serve")
+}
+
+fn post(app: &App, body: &Value) -> Answer {
+    shared().send(Ask::post(RULES).bearer(&app.bearer).json(body))
+}
+
+fn delete(app: &App, body: &Value) -> Answer {
+    shared().send(Ask::delete(RULES).bearer(&app.bearer).json(body))
+}
+
+#[track_caller]
+fn list(app: &App) -> Value {
+    let body = shared().send(Ask::get(RULES).bearer(&app.bearer)).is(200);
+    body["data"]["rules"].clone()
+}
+
+fn kind(error: &Value) -> &str {
+    error["type"].as_str().unwrap().rsplit('/').next().unwrap()
+}
+
+#[test]
+fn rules_are_added_listed_and_removed() {
+    let (app, other) = (app(), app());
+    assert_eq!(list(&app), json!([]));
+    let body = json!({ "rules": [
+        { "value": "cat has:images", "tag": "cats" },
+        { "value": "from:someone OR contains:dog" },
+        { "value": "\"two words\"", "tag": "cats" },
+    ] });
+    let added = post(&app, &body).is(201);
+    assert!(added.get("errors").is_none(), "{added}");
+    let rules = added["data"]["rules"].clone();
+    assert_eq!(rules.as_array().unwrap().len(), 3);
+    assert_eq!(rules[0]["value"], "cat has:images");
+    assert_eq!(rules[0]["tag"], "cats");
+    assert_eq!(rules[1].as_object().unwrap().len(), 2, "id, value");
+    assert_eq!(list(&app), rules, "oldest first");
+    assert_eq!(list(&other), json!([]), "an app's own only");
+
+    // Of another app's, nothing is removed, by id or by value.
+    let ids = json!({ "ids": [rules[0]["id"], rules[1]["id"], rules[0]["id"], "17"] });
+    let none = json!({ "data": { "deleted": 0, "not_deleted": 4 } });
+    assert_eq!(delete(&other, &ids).is(200), none);
+    let values = json!({ "rules": [{ "value": "\"two words\"" }, { "value": "(cat" }] });
+    let none = json!({ "data": { "deleted": 0, "not_deleted": 2 } });
+    assert_eq!(delete(&other, &values).is(200), none);
+    assert_eq!(list(&app), rules);
+
+    let two = json!({ "data": { "deleted": 2, "not_deleted": 2 } });
+    assert_eq!(delete(&app, &ids).is(200), two);
+    assert_eq!(list(&app), json!([rules[2]]));
+    // A value is what it means; the tag does not matter, what is no rule is not there.
+    let one = json!({ "data": { "deleted": 1, "not_deleted": 1 } });
+    let values = json!({ "rules": [
+        { "value": " (\"two words\") ", "tag": "other" },
+        { "value": "(cat" },
+    ] });
+    assert_eq!(delete(&app, &values).is(200), one);
+    assert_eq!(list(&app), json!([]));
+    post(&app, &body).is(201);
+    assert_eq!(list(&app).as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn what_is_there_already_or_cannot_be_read_is_not_added() {
+    let app = app();
+    let one = json!({ "rules": [{ "value": "cat dog", "tag": "pets" }] });
+    let id = post(&app, &one).is(201)["data"]["rules"][0]["id"].clone();
+    let long = "a".repeat(2_049);
+    let mixed = json!({ "rules": [
+        { "value": "  (cat  dog)", "tag": "again" },
+        { "value": "filter:links cat" },
+        { "value": "bird" },
+        { "value": long },
+        { "value": "-bird" },
+        { "value": "" },
+        { "value": "bird" },
+    ] });
+    let body = post(&app, &mixed).is(201);
+    let rules = body["data"]["rules"].as_array().unwrap();
+    assert_eq!(rules.len(), 1);
+    assert_eq!(rules[0]["value"], "bird");
+    let errors = body["errors"].as_array().unwrap();
+    let kinds: Vec<&str> = errors.iter().map(kind).collect();
+    let (bad, twice) = ("invalid-rules", "duplicate-rules");
+    assert_eq!(kinds, [bad, "rule-length", bad, bad, twice, twice]);
+    assert_eq!(errors[0]["title"], "UnprocessableEntity");
+    assert_eq!(errors[0]["value"], "filter:links cat");
+    let text = errors[0]["details"][0].as_str().unwrap();
+    assert!(
+        text.starts_with("Reference to invalid operator 'filter'."),
+        "{text}"
+    );
+    assert!(text.ends_with("(at position 1)"), "{text}");
+    assert_eq!(errors[1]["value"], long);
+    assert_eq!(
+        errors[2]["details"],
+        json!(["Rules must contain a non-negation term (at position 1)"])
+    );
+    assert_eq!(errors[3]["value"], "");
+    let same = json!({
+        "title": "DuplicateRule",
+        "type": errors[4]["type"],
+        "value": "  (cat  dog)",
+        "id": id,
+    });
+    assert_eq!(errors[4], same);
+    assert_eq!(errors[5]["id"], rules[0]["id"]);
+    assert_eq!(list(&app).as_array().unwrap().len(), 2);
+    assert_eq!(list(&app)[0]["tag"], "pets", "as it was");
+
+    // Nothing new, though it could be read; nothing that could be read; the longest that can.
+    let body = post(&app, &one).is(201);
+    assert!(body.get("data").is_none(), "{body}");
+    assert_eq!(kind(&body["errors"][0]), twice);
+    let body = post(&app, &json!({ "rules": [{ "value": "(cat" }] })).is(200);
+    assert!(body.get("data").is_none(), "{body}");
+    assert_eq!(kind(&body["errors"][0]), bad);
+    let longest = format!("\"{}\"", "é b".repeat(682));
+    assert_eq!(longest.chars().count(), 2_048);
+    let body = post(&app, &json!({ "rules": [{ "value": longest }] })).is(201);
+    assert_eq!(body["data"]["rules"][0]["value"], longest);
+}
+
+#[test]
+fn bad_bodies_and_other_credentials_are_refused() {
+    let app = app();
+    let rule = json!({ "value": "cat" });
+    let many = vec![rule.clone(); 101];
+    for body in [
+        json!({}),
+        json!({ "rules": [] }),
+        json!({ "rules": rule }),
+        json!({ "rules": ["cat"] }),
+        json!({ "rules": [{ "tag": "cats" }] }),
+        json!({ "rules": [{ "value": 7 }] }),
+        json!({ "rules": [{ "value": "cat", "tag": 7 }] }),
+        json!({ "rules": [{ "value": "cat", "color": "red" }] }),
+        json!({ "rules": [{ "value": "cat\u{0}" }] }),
+        json!({ "rules": [{ "value": "cat", "tag": "\u{0}" }] }),
+        json!({ "rules": many }),
+        json!({ "add": [rule] }),
+    ] {
+        post(&app, &body).is_problem(400, "invalid-request");
+    }
+    post(&app, &json!({ "rules": [rule] })).is(201);
+    for body in [
+        json!({}),
+        json!({ "ids": [] }),
+        json!({ "ids": [7] }),
+        json!({ "ids": ["x"] }),
+        json!({ "rules": [rule], "ids": ["7"] }),
+    ] {
+        delete(&app, &body).is_problem(400, "invalid-request");
+    }
+    let sentence = "The body must have exactly one of `rules` and `ids`";
+    delete(&app, &json!({})).says(400, sentence);
+    assert_eq!(list(&app).as_array().unwrap().len(), 1);
+    let person = shared().person("person");
+    person
+        .get(RULES)
+        .is_problem(403, "unsupported-authentication");
+    assert_eq!(shared().send(Ask::get(RULES)).status, 401);
+}
+
+#[test]
+fn rules_are_asked_for_fifty_times_a_day_and_outlive_a_restart() {
+    let mut server = Server::start(&["--world", "empty", "--rate-limits", "table"]);
+    let app = server.new_app("enterprise");
+    let body = json!({ "rules": [{ "value": "cat" }] });
+    let added = server.send(Ask::post(RULES).bearer(&app.bearer).json(&body));
+    let rules = added.is(201)["data"]["rules"].clone();
+    assert_eq!(added.number("x-rate-limit-limit"), 50);
+    server.kill();
+    server.start_again();
+    let get = || server.send(Ask::get(RULES).bearer(&app.bearer));
+    let first = get();
+    assert_eq!(first.is(200)["data"]["rules"], rules);
+    assert_eq!(first.number("x-rate-limit-remaining"), 49);
+    for _ in 1..50 {
+        get().is(200);
+    }
+    get().is(429);
+}

@@ -1,0 +1,101 @@
+//! Rules of streams: an app adds them, lists them and takes them away (contract §9.2). What a rule
+//! may say is read before it comes here; the connections of an app share its rules.
+
+use base::refusal::Unproven;
+use base::secret::digest;
+use base::{AppId, Refusal, Stop};
+use serde_json::json;
+use store::apps::State;
+use store::rules::{self, Product, Rule};
+use store::{Tx, apps, log};
+
+/// A rule that can be read.
+#[derive(Clone, Debug)]
+pub struct NewRule {
+    /// As the app wrote it.
+    pub value: String,
+    /// The same for all rules that mean the same by their words.
+    pub canonical: String,
+    /// The app's own label; empty where there is none.
+    pub tag: String,
+}
+
+/// What came of rules that were to be added.
+#[derive(Clone, Debug, Default)]
+pub struct Added {
+    /// Those that are new.
+    pub rules: Vec<Rule>,
+    /// Those that the app has already, each with the id of the one that is there.
+    pub duplicates: Vec<Refusal>,
+}
+
+/// Adds those rules that an app does not have yet; a label makes no rule new. None is added when
+/// the app would then have more than `most`.
+pub fn add(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    product: Product,
+    most: usize,
+    new: &[NewRule],
+) -> Result<Added, Stop> {
+    // Two calls at once must not pass the bound together, nor outlive the app.
+    apps::lock(tx, app)?;
+    if apps::by_id(tx, app)?.is_none_or(|app| app.state == State::Deleted) {
+        return Err(Refusal::Unauthenticated(Unproven::App).into());
+    }
+    let before = usize::try_from(rules::count(tx, app, product)?).unwrap_or(usize::MAX);
+    let mut added = Added::default();
+    for one in new {
+        let digest = digest(&one.canonical);
+        if let Some(id) = rules::by_digest(tx, app, product, &digest)? {
+            let value = one.value.clone();
+            added.duplicates.push(Refusal::DuplicateRule { value, id });
+            continue;
+        }
+        if before.saturating_add(added.rules.len()) >= most {
+            return Err(Refusal::RuleCap { most }.into());
+        }
+        let rule = Rule {
+            id: tx.next_id::<()>().get(),
+            app_id: app,
+            value: one.value.clone(),
+            tag: one.tag.clone(),
+            created_at: tx.now(),
+        };
+        rules::insert(tx, product, &rule, &digest)?;
+        tell(tx, "rule.added", app, product, rule.id)?;
+        added.rules.push(rule);
+    }
+    Ok(added)
+}
+
+/// Removes rules by their ids; how many there were.
+pub fn remove(tx: &mut Tx<'_>, app: AppId, product: Product, ids: &[i64]) -> Result<usize, Stop> {
+    let mut removed = 0_usize;
+    for id in ids {
+        if rules::delete(tx, app, product, *id)? {
+            tell(tx, "rule.removed", app, product, *id)?;
+            removed = removed.saturating_add(1);
+        }
+    }
+    Ok(removed)
+}
+
+/// Removes rules by their canonical forms; how many there were.
+pub fn remove_values(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    product: Product,
+    canonical: &[String],
+) -> Result<usize, Stop> {
+    let mut ids = Vec::with_capacity(canonical.len());
+    for one in canonical {
+        ids.extend(rules::by_digest(tx, app, product, &digest(one))?);
+    }
+    remove(tx, app, product, &ids)
+}
+
+fn tell(tx: &mut Tx<'_>, kind: &str, app: AppId, product: Product, rule: i64) -> Result<(), Stop> {
+    let body = json!({ "app_id": app.to_string(), "product": product.name() });
+    Ok(log::append(tx, kind, 0, rule, &body.to_string())?)
+}

@@ -1,0 +1,112 @@
+use base::AppId;
+use network::apps::{self, AccessLevel, Kind, NewApp, Permission};
+use network::rules::{self, NewRule};
+use store::rules::{self as stored, Product, Rule};
+use store::{Tx, log};
+
+use crate::world::{World, on_each_engine};
+
+const MOST: usize = 1_000;
+
+async fn app(world: &World, owner: &'static str) -> AppId {
+    let new = NewApp {
+        name: owner.to_owned(),
+        owner_id: world.user(owner).await,
+        kind: Kind::Web,
+        permission: Permission::Write,
+        access_level: AccessLevel::SelfServe,
+        callback_urls: Vec::new(),
+        description: String::new(),
+        website_url: String::new(),
+        request_email: false,
+        sign_in: false,
+    };
+    let (app, _) = world.write(move |tx| apps::create(tx, &new)).await;
+    app.id
+}
+
+fn new(value: &str) -> NewRule {
+    NewRule {
+        value: value.to_owned(),
+        canonical: value.to_owned(),
+        tag: String::new(),
+    }
+}
+
+async fn count(world: &World, app: AppId, product: Product) -> i64 {
+    let work = move |tx: &mut Tx<'_>| Ok(stored::count(tx, app, product)?);
+    world.store.read(work).await.unwrap()
+}
+
+#[test]
+fn an_app_has_a_thousand_rules_and_they_die_with_it() {
+    on_each_engine(async |world| {
+        let (app, other) = (app(&world, "ada").await, app(&world, "bob").await);
+        world
+            .write(move |tx| {
+                for number in 0..i64::try_from(MOST).unwrap() - 2 {
+                    let rule = Rule {
+                        id: tx.next_id::<()>().get(),
+                        app_id: app,
+                        value: format!("word{number}"),
+                        tag: String::new(),
+                        created_at: tx.now(),
+                    };
+                    let digest = base::secret::digest(&rule.value);
+                    assert!(stored::insert(tx, Product::Powerstream, &rule, &digest)?);
+                }
+                Ok(())
+            })
+            .await;
+        let add = move |app: AppId, product: Product, values: &'static [&'static str]| {
+            move |tx: &mut Tx<'_>| {
+                let all: Vec<NewRule> = values.iter().map(|value| new(value)).collect();
+                rules::add(tx, app, product, MOST, &all)
+            }
+        };
+        // Two fit, three do not, and then none of the three is there.
+        let three = add(app, Product::Powerstream, &["a", "b", "c"]);
+        assert!(world.refused(three).await.contains("RuleCap"));
+        assert_eq!(count(&world, app, Product::Powerstream).await, 998);
+        // What is there already takes no place.
+        let two = add(app, Product::Powerstream, &["a", "word7", "b", "a"]);
+        let added = world.write(two).await;
+        assert_eq!((added.rules.len(), added.duplicates.len()), (2, 2));
+        let one = add(app, Product::Powerstream, &["c"]);
+        assert!(world.refused(one).await.contains("RuleCap { most: 1000 }"));
+        let known = add(app, Product::Powerstream, &["b"]);
+        assert_eq!(world.write(known).await.duplicates.len(), 1);
+        // Another stream's and another app's rules are others.
+        for (app, product) in [(app, Product::Stream), (other, Product::Powerstream)] {
+            let one = add(app, product, &["a"]);
+            assert_eq!(world.write(one).await.rules.len(), 1);
+        }
+        let first = added.rules[0].id;
+        let removed = world
+            .write(move |tx| {
+                let foreign = rules::remove(tx, other, Product::Powerstream, &[first])?;
+                let strange = rules::remove(tx, app, Product::Stream, &[first])?;
+                let own = rules::remove(tx, app, Product::Powerstream, &[first, first, 7])?;
+                Ok((foreign, strange, own))
+            })
+            .await;
+        assert_eq!(removed, (0, 0, 1));
+        let told = move |tx: &mut Tx<'_>| Ok(log::after(tx, 0, 1000)?);
+        let told = world.store.read(told).await.unwrap();
+        let told: Vec<_> = told
+            .iter()
+            .filter(|event| event.kind.starts_with("rule.") && event.subject_id == first)
+            .map(|event| (event.kind.as_str(), event.body.as_str()))
+            .collect();
+        let body = format!(r#"{{"app_id":"{app}","product":"powerstream"}}"#);
+        assert_eq!(told, [("rule.added", &*body), ("rule.removed", &*body)]);
+
+        world.write(move |tx| apps::delete(tx, app)).await;
+        for product in [Product::Powerstream, Product::Stream] {
+            assert_eq!(count(&world, app, product).await, 0);
+        }
+        assert_eq!(count(&world, other, Product::Powerstream).await, 1);
+        let late = add(app, Product::Powerstream, &["late"]);
+        assert!(world.refused(late).await.contains("Unauthenticated"));
+    });
+}

@@ -1,0 +1,130 @@
+//! Rules of streams: what an app wants a stream to send it.
+
+use base::{AppId, Fault, Time};
+
+use crate::Tx;
+use crate::db::Row;
+
+/// Which stream a rule is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Product {
+    /// The filtered stream.
+    Stream,
+    /// The powerstream.
+    Powerstream,
+}
+
+impl Product {
+    /// Its name, as stored and told.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stream => "stream",
+            Self::Powerstream => "powerstream",
+        }
+    }
+}
+
+/// A rule as stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Snowflake id.
+    pub id: i64,
+    /// Whose rule it is.
+    pub app_id: AppId,
+    /// As the app wrote it.
+    pub value: String,
+    /// The app's own label; empty where there is none.
+    pub tag: String,
+    /// When it was added.
+    pub created_at: Time,
+}
+
+macro_rules! columns {
+    ($after:expr) => {
+        concat!(
+            "SELECT id, app_id, value, tag, created_at FROM rule ",
+            $after
+        )
+    };
+}
+
+fn read(row: &Row<'_, '_>) -> Result<Rule, Fault> {
+    Ok(Rule {
+        id: row.int(0)?,
+        app_id: row.id(1)?,
+        value: row.text(2)?,
+        tag: row.text(3)?,
+        created_at: row.time(4)?,
+    })
+}
+
+/// Stores a rule; false when the app has one with this canonical form already.
+pub fn insert(
+    tx: &mut Tx<'_>,
+    product: Product,
+    rule: &Rule,
+    digest: &[u8; 32],
+) -> Result<bool, Fault> {
+    let sql = "INSERT INTO rule (id, app_id, product, value, digest, tag, created_at) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING";
+    let args = [
+        rule.id.into(),
+        rule.app_id.into(),
+        product.name().into(),
+        (&rule.value).into(),
+        digest.into(),
+        (&rule.tag).into(),
+        rule.created_at.into(),
+    ];
+    Ok(tx.exec(sql, &args)? > 0)
+}
+
+/// The id of an app's rule with a canonical form.
+pub fn by_digest(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    product: Product,
+    digest: &[u8; 32],
+) -> Result<Option<i64>, Fault> {
+    let sql = "SELECT id FROM rule WHERE app_id = $1 AND product = $2 AND digest = $3";
+    let args = [app.into(), product.name().into(), digest.into()];
+    tx.row(sql, &args, |row| row.int(0))
+}
+
+/// The rules of an app behind an id, oldest first.
+pub fn of_app(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    product: Product,
+    after: i64,
+    limit: i64,
+) -> Result<Vec<Rule>, Fault> {
+    let sql = columns!("WHERE app_id = $1 AND product = $2 AND id > $3 ORDER BY id LIMIT $4");
+    let args = [
+        app.into(),
+        product.name().into(),
+        after.into(),
+        limit.into(),
+    ];
+    tx.rows(sql, &args, read)
+}
+
+/// How many rules an app has.
+pub fn count(tx: &mut Tx<'_>, app: AppId, product: Product) -> Result<i64, Fault> {
+    let sql = "SELECT COUNT(*) FROM rule WHERE app_id = $1 AND product = $2";
+    let args = [app.into(), product.name().into()];
+    Ok(tx.row(sql, &args, |row| row.int(0))?.unwrap_or(0))
+}
+
+/// Removes a rule of an app; false when the app has none with this id.
+pub fn delete(tx: &mut Tx<'_>, app: AppId, product: Product, id: i64) -> Result<bool, Fault> {
+    let sql = "DELETE FROM rule WHERE id = $1 AND app_id = $2 AND product = $3";
+    let args = [id.into(), app.into(), product.name().into()];
+    Ok(tx.exec(sql, &args)? > 0)
+}
+
+/// Removes every rule of an app, of all streams.
+pub fn delete_of_app(tx: &mut Tx<'_>, app: AppId) -> Result<(), Fault> {
+    tx.exec("DELETE FROM rule WHERE app_id = $1", &[app.into()])
+        .map(|_| ())
+}
