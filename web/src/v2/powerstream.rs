@@ -43,13 +43,14 @@ pub(crate) fn add(call: Call) -> Pending {
         }
         // Nothing that could be added came (contract §9.2).
         if new.is_empty() {
-            return answer(&call, 200, &[], &refused);
+            return Ok(answer(&call, 200, &[], &refused));
         }
         let added = call
             .write(move |tx| rules::add(tx, app, Product::Powerstream, dialect.rules(), &new))
             .await?;
         refused.extend(added.duplicates);
-        answer(&call, call.endpoint().success, &added.rules, &refused)
+        let status = call.endpoint().success;
+        Ok(answer(&call, status, &added.rules, &refused))
     })
 }
 
@@ -108,7 +109,7 @@ fn read(member: Members<'_>, dialect: Dialect) -> Result<Result<NewRule, Refusal
     })
 }
 
-fn answer(call: &Call, status: u16, added: &[Rule], refused: &[Refusal]) -> Result<Reply, Stop> {
+fn answer(call: &Call, status: u16, added: &[Rule], refused: &[Refusal]) -> Reply {
     let mut body = Map::new();
     if !added.is_empty() {
         body.insert("data".to_owned(), shown(added));
@@ -118,7 +119,7 @@ fn answer(call: &Call, status: u16, added: &[Rule], refused: &[Refusal]) -> Resu
         let errors = refused.iter().map(|one| accents::partial(one, base));
         body.insert("errors".to_owned(), errors.collect());
     }
-    Ok(Reply::json(status, &Value::Object(body)))
+    Reply::json(status, &Value::Object(body))
 }
 
 fn shown(rules: &[Rule]) -> Value {
