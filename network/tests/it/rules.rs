@@ -38,26 +38,29 @@ async fn count(world: &World, app: AppId, product: Product) -> i64 {
     world.store.read(work).await.unwrap()
 }
 
+async fn fill(world: &World, app: AppId, many: usize) {
+    let work = move |tx: &mut Tx<'_>| {
+        for number in 0..many {
+            let rule = Rule {
+                id: tx.next_id::<()>().get(),
+                app_id: app,
+                value: format!("word{number}"),
+                tag: String::new(),
+                created_at: tx.now(),
+            };
+            let digest = base::secret::digest(&rule.value);
+            assert!(stored::insert(tx, Product::Powerstream, &rule, &digest)?);
+        }
+        Ok(())
+    };
+    world.write(work).await;
+}
+
 #[test]
 fn an_app_has_a_thousand_rules_and_they_die_with_it() {
     on_each_engine(async |world| {
         let (app, other) = (app(&world, "ada").await, app(&world, "bob").await);
-        world
-            .write(move |tx| {
-                for number in 0..i64::try_from(MOST).unwrap() - 2 {
-                    let rule = Rule {
-                        id: tx.next_id::<()>().get(),
-                        app_id: app,
-                        value: format!("word{number}"),
-                        tag: String::new(),
-                        created_at: tx.now(),
-                    };
-                    let digest = base::secret::digest(&rule.value);
-                    assert!(stored::insert(tx, Product::Powerstream, &rule, &digest)?);
-                }
-                Ok(())
-            })
-            .await;
+        fill(&world, app, 998).await;
         let add = move |app: AppId, product: Product, values: &'static [&'static str]| {
             move |tx: &mut Tx<'_>| {
                 let all: Vec<NewRule> = values.iter().map(|value| new(value)).collect();
