@@ -30,10 +30,10 @@ macro_rules! highest_of {
 }
 
 /// Tables whose key is an id that was issued here, and how its highest is found.
-const NOUNS: [(&str, &str); 13] = highest_of!(
+const NOUNS: [(&str, &str); 16] = highest_of!(
     "users" "app" "post" "media" "list"
     "poll" "community" "space" "space_topic" "bookmark_folder"
-    "upload" "note" "story"
+    "upload" "note" "story" "dm_conversation" "dm_event" "rule"
 );
 /// When the log and the record were last added to.
 const LAST: [&str; 2] = [
@@ -90,13 +90,14 @@ mod tests {
     use super::NOUNS;
 
     /// Rows that are found by something else; their ids say in which order they came.
-    const DATED: [&str; 19] = [
+    const DATED: [&str; 20] = [
         "affiliate",
         "block",
         "bookmark",
         "bookmark_filing",
         "community_member",
         "dm_block",
+        "dm_participant",
         "follow",
         "follow_request",
         "list_follow",

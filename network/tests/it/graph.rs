@@ -51,8 +51,7 @@ async fn ties(world: &World, user: UserId) -> (i64, i64, usize) {
 
 /// Kind, actor and subject of everything about ties that is in the log.
 async fn told(world: &World) -> Vec<String> {
-    let work = |tx: &mut Tx<'_>| Ok(store::log::after(tx, 0, 10_000)?);
-    let all = world.store.read(work).await.unwrap();
+    let all = world.log().await;
     let tie = |kind: &str| {
         let group = kind.split('.').next().unwrap();
         ["follow", "block", "mute"].contains(&group)

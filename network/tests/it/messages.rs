@@ -3,13 +3,11 @@
 use base::UserId;
 use network::messages::{self, NewMessage, Sender, mark_read, typing};
 use serde_json::{Value, json};
-use store::Tx;
 
 use crate::world::{World, on_each_engine};
 
 async fn told(world: &World) -> Vec<(String, i64, i64, String)> {
-    let work = |tx: &mut Tx<'_>| Ok(store::log::after(tx, 0, 10_000)?);
-    let all = world.store.read(work).await.unwrap();
+    let all = world.log().await;
     let about = all
         .into_iter()
         .filter(|event| event.kind.starts_with("dm."));

@@ -27,16 +27,11 @@ fn vote(
 }
 
 async fn told(world: &World) -> Vec<(i64, i64)> {
-    let read = world.store.read(|tx| {
-        let events = store::log::after(tx, 0, 1000)?;
-        let closed = events
-            .into_iter()
-            .filter(|event| event.kind == "poll.close");
-        Ok(closed
-            .map(|event| (event.actor_id, event.subject_id))
-            .collect())
-    });
-    read.await.unwrap()
+    let events = world.log().await.into_iter();
+    let closed = events.filter(|event| event.kind == "poll.close");
+    closed
+        .map(|event| (event.actor_id, event.subject_id))
+        .collect()
 }
 
 #[test]

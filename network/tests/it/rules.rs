@@ -2,7 +2,7 @@ use base::AppId;
 use network::apps::{self, AccessLevel, Kind, NewApp, Permission};
 use network::rules::{self, NewRule};
 use store::rules::{self as stored, Product, Rule};
-use store::{Tx, log};
+use store::Tx;
 
 use crate::world::{World, on_each_engine};
 
@@ -94,8 +94,7 @@ fn an_app_has_a_thousand_rules_and_they_die_with_it() {
             })
             .await;
         assert_eq!(removed, (0, 0, 1));
-        let told = move |tx: &mut Tx<'_>| Ok(log::after(tx, 0, 1000)?);
-        let told = world.store.read(told).await.unwrap();
+        let told = world.log().await;
         let told: Vec<_> = told
             .iter()
             .filter(|event| event.kind.starts_with("rule.") && event.subject_id == first)

@@ -130,6 +130,20 @@ impl World {
         .await
     }
 
+    /// All that is in the log. Other tests' transactions on the same server may keep entries back
+    /// for a while.
+    pub(crate) async fn log(&self) -> Vec<store::log::Event> {
+        loop {
+            let read =
+                |tx: &mut Tx<'_>| Ok((store::log::after(tx, 0, 10_000)?, store::log::count(tx)?));
+            let (events, count) = self.store.read(read).await.unwrap();
+            if i64::try_from(events.len()).unwrap() >= count {
+                return events;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    }
+
     /// Every counter agrees with its rows.
     pub(crate) async fn recount(&self) {
         let work = |tx: &mut Tx<'_>| Ok(store::recount::check(tx)?);

@@ -55,6 +55,16 @@ enum Thing {
 /// An example of each thing.
 type Things = BTreeMap<Thing, String>;
 
+/// Groups whose things are not made here yet; each has tests of its own for who may do what.
+const LATER: [&str; 6] = [
+    "/2/dm_",
+    "/2/notes",
+    "/2/news",
+    "/2/trends",
+    "/2/powerstream",
+    "/2/usage",
+];
+
 /// The built operations of v2, in the order of the document.
 fn deeds() -> Vec<Deed> {
     let document = shared().cli(&["openapi"]).json();
@@ -62,7 +72,10 @@ fn deeds() -> Vec<Deed> {
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, facts) in item.as_object().unwrap() {
             let deed = Deed::read(path, method, facts);
-            if path.starts_with("/2/") && (deed.for_users || deed.for_apps) {
+            if path.starts_with("/2/")
+                && !LATER.iter().any(|group| path.starts_with(group))
+                && (deed.for_users || deed.for_apps)
+            {
                 all.push(deed);
             }
         }
