@@ -1,8 +1,8 @@
 use base::AppId;
 use network::apps::{self, AccessLevel, Kind, NewApp, Permission};
 use network::rules::{self, NewRule};
-use store::rules::{self as stored, Product, Rule};
 use store::Tx;
+use store::rules::{self as stored, Product, Rule};
 
 use crate::world::{World, on_each_engine};
 
