@@ -137,7 +137,7 @@ fn consent(server: &Server, browser: &mut Browser<'_>, app: &Value, callback: &s
 #[test]
 fn what_comes_in_an_address_or_a_form_is_text_where_it_is_shown_again() {
     // Its own: so many wrong sign-ins would keep the other tests' people out.
-    let server = &Server::start(&["--world", "empty"]);
+    let server = &Server::start(&[]);
     let known = app(server, &["--callback", "https://client.example/cb"]);
     for (payload, _) in CORPUS {
         let bad = encode(payload);
