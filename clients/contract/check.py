@@ -88,8 +88,9 @@ def spoken(target):
     path, _, query = target.partition("?")
     if "post.fields" in query or re.search(r"/(posts|reposts|liked_posts|quote_posts|reposted_by)\b", path):
         return ("posts",)
-    if re.search(r"/(tweets|retweets|liked_tweets|quote_tweets|retweeted_by)\b", path) or "tweet.fields" in query:
+    if "tweet.fields" in query:
         return ("tweets",)
+    # Nothing but the path tells, or words of the expansions do: either vocabulary, as a whole.
     return ("posts", "tweets")
 
 
