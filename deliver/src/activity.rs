@@ -1,0 +1,1 @@
+//! What happened, told to those who subscribed to it: subscriptions, filters and payloads.

@@ -1,0 +1,1 @@
+//! Open connections that receive posts and events as they happen.

@@ -1,0 +1,1 @@
+//! Signed deliveries to receivers: challenges, attempts, retries, replay.
