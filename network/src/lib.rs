@@ -12,6 +12,7 @@ mod callback;
 pub mod communities;
 pub mod compose;
 pub mod explain;
+pub mod facts;
 pub mod follows;
 pub mod grants;
 pub mod homes;

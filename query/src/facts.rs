@@ -63,12 +63,34 @@ impl<'a> Facts<'a> {
         self.reading
     }
 
-    /// The words of each text of a field.
-    pub(crate) fn runs(&self, field: Field) -> impl Iterator<Item = &[u64]> {
+    /// The words of each text of a field, hashed (see [`crate::words`]): what
+    /// [`Value::Words`](crate::Value::Words) is looked for in.
+    pub fn runs(&self, field: Field) -> impl Iterator<Item = &[u64]> {
         self.runs
             .iter()
             .filter(move |(of, ..)| *of == field)
             .filter_map(|(_, start, end)| self.words.get(*start..*end))
+    }
+
+    /// Everything that [`Value::Feature`](crate::Value::Feature) is compared with, and each word
+    /// with its field ([`crate::words::word_in`]), each once. Never 0.
+    pub fn all_features(&self) -> &[u64] {
+        self.features.list()
+    }
+
+    /// The bits that [`Value::Flag`](crate::Value::Flag) asks for.
+    pub const fn flags(&self) -> u16 {
+        self.flags
+    }
+
+    /// The language, as [`Value::Language`](crate::Value::Language) names it; 0 when unknown.
+    pub const fn language(&self) -> u8 {
+        self.language
+    }
+
+    /// A counter of the post or of its author.
+    pub const fn counter(&self, counter: crate::Counter) -> u64 {
+        crate::evaluate::counted(counter, self)
     }
 
     /// The texts in lower case, for literal parts.

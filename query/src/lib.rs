@@ -28,7 +28,7 @@ mod parser;
 mod post;
 mod problem;
 mod values;
-mod words;
+pub mod words;
 
 pub use ast::{Node, Query, Term, Value};
 pub use dialect::{Dialect, Level, Product};

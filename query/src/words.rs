@@ -109,14 +109,14 @@ pub(crate) const fn feature(kind: u64, hash: u64) -> u64 {
     spread(hash ^ kind.wrapping_mul(0x9e37_79b9_7f4a_7c15)) | 1
 }
 
-/// The feature "this field holds this word".
+/// The feature "this field holds this word" (a word as [`each_word`] hashes it).
 #[expect(clippy::as_conversions, reason = "a fieldless enum's number")]
-pub(crate) const fn word_in(field: Field, word: u64) -> u64 {
+pub const fn word_in(field: Field, word: u64) -> u64 {
     feature(field as u64, word)
 }
 
 /// Text in lower case and composed form: how queries keep and print it.
-pub(crate) fn lower(text: &str) -> String {
+pub fn lower(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
@@ -133,8 +133,8 @@ fn hash_bytes(text: &str) -> u64 {
     })
 }
 
-/// The hash of a whole text, in any case.
-pub(crate) fn hash(text: &str, reading: Reading) -> u64 {
+/// The hash of a whole text (a tag, a username), in any case.
+pub fn hash(text: &str, reading: Reading) -> u64 {
     if text.is_ascii() {
         return hash_bytes(text);
     }
@@ -173,14 +173,14 @@ fn folded(text: &str) -> String {
 }
 
 /// The words that a field is asked for, hashed, in their order.
-pub(crate) fn words(field: Field, text: &str, reading: Reading) -> Box<[u64]> {
+pub fn words(field: Field, text: &str, reading: Reading) -> Box<[u64]> {
     let mut found = Vec::new();
     each_word(text, reading, field != Field::Text, |word| found.push(word));
     found.into_boxed_slice()
 }
 
 /// Calls with each word of a text, hashed; `links` says whether words inside links count.
-pub(crate) fn each_word(text: &str, reading: Reading, links: bool, mut call: impl FnMut(u64)) {
+pub fn each_word(text: &str, reading: Reading, links: bool, mut call: impl FnMut(u64)) {
     let mut open: Option<Open> = None;
     let mut letters = text.char_indices();
     while let Some((at, letter)) = letters.next() {

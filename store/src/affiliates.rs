@@ -19,6 +19,13 @@ pub fn set(tx: &mut Tx<'_>, user: UserId, organizations: &[UserId]) -> Result<()
     Ok(())
 }
 
+/// The organizations that these users are affiliated with: the user, the organization.
+pub fn of_users(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(UserId, UserId)>, Fault> {
+    let keys: Vec<_> = users.iter().map(|user| user.get()).collect();
+    let sql = "SELECT user_id, organization_id FROM affiliate WHERE user_id = $1";
+    tx.of_each(sql, &keys, &[], |row| Ok((row.id(0)?, row.id(1)?)))
+}
+
 /// A page of those who are affiliated with an organization, latest first.
 pub fn page(tx: &mut Tx<'_>, organization: UserId, span: &Span) -> Result<Vec<Edge>, Fault> {
     let falling = "SELECT user_id, id FROM affiliate WHERE organization_id = $1 AND id > $2 \

@@ -140,6 +140,13 @@ pub fn by_id(tx: &mut Tx<'_>, id: AppId) -> Result<Option<App>, Fault> {
     opened(tx, found)
 }
 
+/// The names of these apps, in whatever state and no particular order.
+pub fn names(tx: &mut Tx<'_>, ids: &[AppId]) -> Result<Vec<(AppId, String)>, Fault> {
+    let keys: Vec<_> = ids.iter().map(|id| id.get()).collect();
+    let sql = "SELECT id, name FROM app WHERE id = $1";
+    tx.of_each(sql, &keys, &[], |row| Ok((row.id(0)?, row.text(1)?)))
+}
+
 /// The app with an API key, in whatever state.
 pub fn by_key(tx: &mut Tx<'_>, api_key: &str) -> Result<Option<App>, Fault> {
     let sql = columns!("SELECT ", " FROM app WHERE api_key = $1");

@@ -57,6 +57,13 @@ pub fn is_member(tx: &mut Tx<'_>, list: i64, user: UserId) -> Result<bool, Fault
         .is_some())
 }
 
+/// The lists that these users are on and everyone may see: the user, the list.
+pub fn open_lists(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(UserId, i64)>, Fault> {
+    let keys: Vec<_> = users.iter().map(|user| user.get()).collect();
+    let sql = "SELECT user_id, list_id FROM list_member WHERE user_id = $1 AND private = 0";
+    tx.of_each(sql, &keys, &[], |row| Ok((row.id(0)?, row.int(1)?)))
+}
+
 /// Everyone who is on a list.
 pub fn everyone_on(tx: &mut Tx<'_>, list: i64) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT user_id FROM list_member WHERE list_id = $1";
