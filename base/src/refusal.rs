@@ -87,6 +87,8 @@ pub enum Refusal {
         /// The id of the one that is there.
         id: i64,
     },
+    /// A stream that the app cannot be connected to now.
+    Connection(Connecting),
     /// No operation has this path.
     NoSuchPath,
     /// The path exists, but not with this method.
@@ -124,6 +126,15 @@ pub struct Wrong {
     pub values: Vec<String>,
     /// The whole sentence.
     pub message: String,
+}
+
+/// Why an app is not connected to a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Connecting {
+    /// It has as many connections as it may.
+    TooMany,
+    /// It has no rules by which posts could be chosen.
+    NoRules,
 }
 
 /// What a refusal is about.

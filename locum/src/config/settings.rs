@@ -76,6 +76,10 @@ pub(crate) struct Settings {
     pub(crate) rate_limits: RateLimits,
     /// The largest request body.
     pub(crate) body_max: usize,
+    /// What may wait for a reader of a stream.
+    pub(crate) stream_buffer: usize,
+    /// The longest silence on a stream.
+    pub(crate) stream_keep_alive: Duration,
     /// Where media files are kept, when it is not in the data folder.
     pub(crate) media_folder: Option<PathBuf>,
     /// The bucket that media files are kept in instead, if there is one.
@@ -160,6 +164,11 @@ impl Settings {
                 .text("limits.body_max")
                 .and_then(parse::size)
                 .unwrap_or(1024 * 1024),
+            stream_buffer: reader
+                .text("limits.stream_buffer")
+                .and_then(parse::size)
+                .unwrap_or(256 * 1024),
+            stream_keep_alive: reader.span("limits.stream_keep_alive"),
             media_folder: reader.text("media.dir").map(PathBuf::from),
             media_bucket: reader.bucket()?,
             log_json: reader.text("observe.log_format") == Some("json"),

@@ -259,6 +259,18 @@ pub(crate) static KEYS: &[Key] = &[
         "The largest request body, where an operation has no limit of its own.",
     ),
     both(
+        "limits.stream_buffer",
+        Kind::Size,
+        Is("256KiB"),
+        "What may wait for a reader of a stream before it is let go.",
+    ),
+    both(
+        "limits.stream_keep_alive",
+        Kind::Span,
+        Is("15s"),
+        "The longest silence on a stream; clients take one of 20 seconds for its end.",
+    ),
+    both(
         "mail.smtp_url",
         Kind::Secret,
         Unset,

@@ -105,6 +105,12 @@ impl Doors {
         }
     }
 
+    /// Keeps streams open until the signal to stop, and then says good-bye on each.
+    pub(super) async fn hold_streams(&self, shutdown: &Shutdown) {
+        shutdown.triggered().await;
+        self.server.hub().shut_down();
+    }
+
     /// Looks at uploads until the signal to stop.
     pub(super) async fn look_at_uploads(&self, shutdown: &Shutdown) {
         if let Some(uploads) = self.server.uploads() {
@@ -173,6 +179,12 @@ fn config(settings: &Settings, listening: &Listening, page_key: [u8; 32]) -> Con
         session_ttl_ms: ms(settings.session_ttl),
         warns_of_plain: settings.warns_of_plain,
         sends_mail: settings.mail.is_some(),
+        streams: deliver::streams::Settings {
+            node: settings.node,
+            room: settings.stream_buffer,
+            keep_alive: settings.stream_keep_alive,
+            problem_base: settings.problem_base.clone(),
+        },
         ..Config::default()
     }
 }

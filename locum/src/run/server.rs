@@ -89,6 +89,7 @@ async fn live(
             doors.look_at_uploads(&shutdown),
             doors.keep_up(&shutdown),
             doors.note_usage(&shutdown),
+            doors.hold_streams(&shutdown),
         )
     };
     announce(&ready)?;

@@ -1,6 +1,7 @@
 //! The advertising interface's envelope.
 
 use base::Refusal;
+use base::refusal::Connecting;
 use serde_json::{Value, json};
 
 use crate::reply::{JSON, Reply};
@@ -54,6 +55,7 @@ fn message(refusal: &Refusal, status: u16) -> String {
 fn code(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::Invalid(_)
+        | Refusal::Connection(Connecting::NoRules)
         | Refusal::RuleCap { .. }
         | Refusal::InvalidRule { .. }
         | Refusal::DuplicateRule { .. }
@@ -76,7 +78,7 @@ fn code(refusal: &Refusal) -> &'static str {
         Refusal::WrongCredential { .. } | Refusal::ScopeMissing | Refusal::NotEnrolled { .. } => {
             "UNAUTHORIZED_CLIENT_APPLICATION"
         }
-        Refusal::TooMany => "TOO_MANY_REQUESTS",
+        Refusal::TooMany | Refusal::Connection(Connecting::TooMany) => "TOO_MANY_REQUESTS",
         Refusal::NoSuchPath => "ROUTE_NOT_FOUND",
         Refusal::MethodNotAllowed { .. } => "METHOD_NOT_ALLOWED",
         Refusal::NotBuilt { .. } => "INTERNAL_ERROR",

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use base::Refusal;
-use base::refusal::{Subject, Unproven};
+use base::refusal::{Connecting, Subject, Unproven};
 use serde_json::json;
 
 use network::oauth1_flow::PLAIN_TEXT;
@@ -96,6 +96,8 @@ fn code(refusal: &Refusal) -> (u16, Option<Cow<'_, str>>) {
         Refusal::RuleCap { .. } | Refusal::InvalidRule { .. } | Refusal::DuplicateRule { .. } => {
             (44, None)
         }
+        Refusal::Connection(Connecting::TooMany) => (88, None),
+        Refusal::Connection(Connecting::NoRules) => (44, None),
         Refusal::Unavailable => (130, None),
         Refusal::Unauthenticated(_) | Refusal::TooMany | Refusal::BearerRefused => {
             (super::code(refusal).unwrap_or(200), None)

@@ -7,7 +7,7 @@ mod oauth2;
 mod page;
 mod v2;
 
-use base::refusal::Unproven;
+use base::refusal::{Connecting, Unproven};
 use base::{AppId, Refusal};
 use http::header::{ALLOW, CONNECTION, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use serde_json::Value;
@@ -99,7 +99,8 @@ fn status(refusal: &Refusal) -> u16 {
         | Refusal::NotEnrolled { .. }
         | Refusal::BearerRefused => 403,
         Refusal::Unauthenticated(_) => 401,
-        Refusal::TooMany => 429,
+        Refusal::TooMany | Refusal::Connection(Connecting::TooMany) => 429,
+        Refusal::Connection(Connecting::NoRules) => 409,
         Refusal::Legacy { code, .. } => codes::of(*code).map_or(403, |(status, _)| status),
         Refusal::OAuth2 { error, .. } => oauth2::status(error),
         Refusal::MethodNotAllowed { .. } => 405,

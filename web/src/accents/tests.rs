@@ -1,4 +1,4 @@
-use base::refusal::{Subject, Unproven, Wrong};
+use base::refusal::{Connecting, Subject, Unproven, Wrong};
 use base::{AppId, Refusal};
 
 use super::{Voice, excuse, partial, speak};
@@ -82,6 +82,8 @@ fn of_the_protocol() -> Vec<Refusal> {
             description: "Missing valid authorization header".into(),
         },
         Refusal::RuleCap { most: 1000 },
+        Refusal::Connection(Connecting::TooMany),
+        Refusal::Connection(Connecting::NoRules),
         Refusal::NoSuchPath,
         Refusal::MethodNotAllowed {
             allowed: "GET, HEAD".to_owned(),

@@ -2,7 +2,7 @@
 //! the problem itself, and the same under `errors` (contract §3.1).
 
 use base::Refusal;
-use base::refusal::{Subject, Wrong};
+use base::refusal::{Connecting, Subject, Wrong};
 use serde_json::{Map, Value, json};
 
 use super::{Voice, code, codes, name, status};
@@ -188,6 +188,7 @@ fn problem(refusal: &Refusal, status: u16, voice: Voice<'_>) -> Problem {
         Refusal::RuleCap { .. } | Refusal::InvalidRule { .. } | Refusal::DuplicateRule { .. } => {
             of_rules(refusal)
         }
+        Refusal::Connection(why) => not_connected(*why),
         Refusal::NotBuilt { operation } => Problem::plain(
             status,
             format!("{operation} is declared, but not built yet."),
@@ -238,6 +239,22 @@ fn of_rules(refusal: &Refusal) -> Problem {
         }
         _ => Problem::blank(400),
     }
+}
+
+/// Why an app is not connected to a stream (contract §3.2).
+fn not_connected(why: Connecting) -> Problem {
+    let (issue, detail) = match why {
+        Connecting::TooMany => (
+            "TooManyConnections",
+            "This stream is currently at the maximum allowed connection limit.",
+        ),
+        Connecting::NoRules => (
+            "RuleConfigurationIssue",
+            "Rules must be configured on this stream before connecting.",
+        ),
+    };
+    Problem::typed("streaming-connection", "ConnectionException", detail)
+        .with("connection_issue", issue)
 }
 
 fn not_found(subject: &Subject) -> Problem {

@@ -2,6 +2,9 @@
 
 use base::Stop;
 use bytes::Bytes;
+use deliver::streams::Feed;
+use edge::Body;
+use futures_util::StreamExt as _;
 use serde_json::{Map, Value as Json, json};
 use view::Answer;
 
@@ -11,6 +14,11 @@ use crate::page::Tokens;
 use crate::reply::{JSON, Reply};
 
 impl Call {
+    /// An answer that goes on for as long as somebody reads it.
+    pub fn stream(&self, feed: Feed) -> Reply {
+        Reply::stream(JSON, Body::stream(feed.map(Ok)))
+    }
+
     /// A success whose `data` is this.
     #[expect(clippy::needless_pass_by_value, reason = "what is said is said")]
     pub fn say(&self, data: Json) -> Result<Reply, Stop> {

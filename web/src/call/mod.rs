@@ -77,6 +77,8 @@ pub struct Home {
     pub problem_base: String,
     /// What turns uploads into media, where media are kept.
     pub uploads: Option<Uploads>,
+    /// The open connections of streams.
+    pub hub: deliver::streams::Hub,
     /// The address that the platform's own files are at.
     pub site: &'static str,
     /// What the pages for people share.
@@ -364,6 +366,11 @@ impl Call {
     pub fn uploads(&self) -> Result<Uploads, Stop> {
         let uploads = self.home.uploads.clone();
         uploads.ok_or_else(|| Fault::new("no folder for media is set up").into())
+    }
+
+    /// The open connections of streams.
+    pub fn hub(&self) -> &deliver::streams::Hub {
+        &self.home.hub
     }
 
     /// The store itself.

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use base::clock::instant;
 use base::{AppId, Fault, Speech, Stop, UserId};
+use deliver::streams::Hub;
 use edge::{Body, Handler, Peer, Shutdown};
 use http::{Request, Response};
 use network::apps::Authenticator;
@@ -76,6 +77,8 @@ pub struct Config {
     pub sends_mail: bool,
     /// Where media are kept, if they are.
     pub files: Option<media::Files>,
+    /// How open connections are held.
+    pub streams: deliver::streams::Settings,
 }
 
 impl Default for Config {
@@ -102,6 +105,7 @@ impl Default for Config {
             warns_of_plain: false,
             sends_mail: false,
             files: None,
+            streams: deliver::streams::Settings::default(),
         }
     }
 }
@@ -170,6 +174,7 @@ impl Server {
             default_speech: config.default_vocabulary,
             problem_base: config.problem_base.clone(),
             uploads: uploads(&store, &config),
+            hub: Hub::new(Arc::clone(&store), config.streams.clone()),
             // Once for each server: the address lives as long as the process.
             site: String::leak(config.base_url.clone()),
             front: crate::pages::Front::new(&store, &config)?,
@@ -205,6 +210,11 @@ impl Server {
     /// What turns uploads into media, where media are kept.
     pub fn uploads(&self) -> Option<Uploads> {
         self.shared.home.uploads.clone()
+    }
+
+    /// The open connections of streams.
+    pub fn hub(&self) -> Hub {
+        self.shared.home.hub.clone()
     }
 
     /// Pairs of caller and operation whose calls are being counted.

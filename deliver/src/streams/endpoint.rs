@@ -1,0 +1,78 @@
+//! The streams that there are, and how many connections an app may have to each (contract §9.1).
+
+/// A stream, as the connections operations name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "their names say it")]
+pub enum Endpoint {
+    Filtered,
+    Sample,
+    Sample10,
+    Firehose,
+    FirehoseEn,
+    FirehoseJa,
+    FirehoseKo,
+    FirehosePt,
+    PostsCompliance,
+    UsersCompliance,
+    Labels,
+    LikesFirehose,
+    LikesSample10,
+    LikesCompliance,
+    Activity,
+}
+
+impl Endpoint {
+    /// Every one of them.
+    pub const ALL: [Self; 15] = [
+        Self::Filtered,
+        Self::Sample,
+        Self::Sample10,
+        Self::Firehose,
+        Self::FirehoseEn,
+        Self::FirehoseJa,
+        Self::FirehoseKo,
+        Self::FirehosePt,
+        Self::PostsCompliance,
+        Self::UsersCompliance,
+        Self::Labels,
+        Self::LikesFirehose,
+        Self::LikesSample10,
+        Self::LikesCompliance,
+        Self::Activity,
+    ];
+
+    /// Its name in the contract; the activity stream has none there.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Filtered => "filtered_stream",
+            Self::Sample => "sample_stream",
+            Self::Sample10 => "sample10_stream",
+            Self::Firehose => "firehose_stream",
+            Self::FirehoseEn => "firehose_stream_lang_en",
+            Self::FirehoseJa => "firehose_stream_lang_ja",
+            Self::FirehoseKo => "firehose_stream_lang_ko",
+            Self::FirehosePt => "firehose_stream_lang_pt",
+            Self::PostsCompliance => "tweets_compliance_stream",
+            Self::UsersCompliance => "users_compliance_stream",
+            Self::Labels => "tweet_label_stream",
+            Self::LikesFirehose => "likes_firehose_stream",
+            Self::LikesSample10 => "likes_sample10_stream",
+            Self::LikesCompliance => "likes_compliance_stream",
+            Self::Activity => "activity_stream",
+        }
+    }
+
+    /// The stream of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.name() == name)
+    }
+
+    /// How many connections an app may have at once to it, or to each of its partitions.
+    pub const fn connections(self, enterprise: bool) -> usize {
+        match self {
+            Self::Activity => 2,
+            Self::Filtered if enterprise => 2,
+            _ => 1,
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Connections as those see them who send, who read, and who look after them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::refusal::Connecting;
+use base::seal::{Keyring, MasterKey};
+use base::{AppId, Chance, Clock, Refusal, Stop};
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use store::{Location, Options, Store};
+use tempfile::TempDir;
+
+use super::{Endpoint, Feed, Hub, Opening, Settings, Why};
+
+const APP: AppId = AppId::new(7);
+
+async fn hub(settings: Settings) -> (Hub, TempDir) {
+    let folder = TempDir::new().unwrap();
+    let options = Options {
+        location: Location::File(folder.path().join("locum.db")),
+        data_dir: folder.path().to_owned(),
+        connections: 1,
+        node: 0,
+        migrate: true,
+        clock: Clock::System,
+        chance: Chance::Os,
+        keyring: Keyring::new(MasterKey::new(&Chance::seeded(1)).unwrap(), Vec::new()),
+    };
+    let store = Arc::new(Store::open(options).await.unwrap());
+    (Hub::new(store, settings), folder)
+}
+
+fn opening(endpoint: Endpoint) -> Opening {
+    Opening {
+        app: APP,
+        endpoint,
+        partition: 1,
+        most: endpoint.connections(false),
+        pace: None,
+        client: "192.0.2.1".to_owned(),
+    }
+}
+
+fn is_full(opened: Result<super::Session, Stop>) -> bool {
+    let full = Refusal::Connection(Connecting::TooMany);
+    matches!(opened, Err(Stop::Refused(why)) if why == full)
+}
+
+async fn rest(feed: Feed) -> String {
+    let chunks: Vec<Bytes> = feed.collect().await;
+    String::from_utf8(chunks.concat()).unwrap()
+}
+
+#[tokio::test]
+async fn what_is_sent_is_read_in_its_order_and_then_the_farewell() {
+    let (hub, _folder) = hub(Settings::default()).await;
+    let session = hub.open(opening(Endpoint::Activity)).await.unwrap();
+    let mut feed = session
+        .feed()
+        .after(futures_util::stream::iter([Bytes::from("past\r\n")]));
+    let sent = hub.each(APP, Endpoint::Activity, |session| {
+        assert!(session.send(Bytes::from("one\r\n")));
+        assert!(session.send(Bytes::from("two\r\n")));
+    });
+    assert_eq!(sent, 1);
+    assert_eq!(feed.next().await.unwrap(), "past\r\n");
+    assert_eq!(feed.next().await.unwrap(), "one\r\n");
+    session.end(Why::Killed);
+    session.end(Why::Shutdown);
+    assert!(!session.send(Bytes::from("three\r\n")));
+    let rest = rest(feed).await;
+    assert!(rest.starts_with("two\r\n{\"errors\":[{"), "{rest}");
+    assert!(
+        rest.contains(r#""disconnect_type":"ForceDisconnect""#),
+        "{rest}"
+    );
+    assert!(rest.contains("https://api.x.com/2/problems/operational-disconnect"));
+    assert!(rest.ends_with("}]}\r\n") && rest.matches("errors").count() == 1);
+}
+
+#[tokio::test]
+async fn slots_are_bounded_and_free_at_once_when_the_client_is_gone() {
+    let (hub, _folder) = hub(Settings::default()).await;
+    let first = hub.open(opening(Endpoint::Filtered)).await.unwrap().feed();
+    assert!(is_full(hub.open(opening(Endpoint::Filtered)).await));
+    // Of another app, of another stream, of another part there is room.
+    let other = Opening {
+        app: AppId::new(8),
+        ..opening(Endpoint::Filtered)
+    };
+    let _other = hub.open(other).await.unwrap();
+    let _sample = hub.open(opening(Endpoint::Sample)).await.unwrap();
+    let second_part = Opening {
+        partition: 2,
+        ..opening(Endpoint::Sample)
+    };
+    let _part = hub.open(second_part).await.unwrap();
+    assert_eq!(hub.counts().0, 4);
+    drop(first);
+    let again = hub.open(opening(Endpoint::Filtered)).await.unwrap();
+    hub.shut_down();
+    assert!(rest(again.feed()).await.contains("OperationalDisconnect"));
+    assert_eq!(hub.counts().0, 0);
+    let late = hub.open(opening(Endpoint::Filtered)).await;
+    assert!(matches!(late, Err(Stop::Refused(Refusal::Unavailable))));
+}
+
+#[tokio::test]
+async fn who_does_not_read_is_let_go_and_costs_nobody_else() {
+    let settings = Settings {
+        room: 100,
+        ..Settings::default()
+    };
+    let (hub, _folder) = hub(settings).await;
+    let slow = hub.open(opening(Endpoint::Activity)).await.unwrap();
+    let slow_feed = slow.feed();
+    let quick = hub.open(opening(Endpoint::Activity)).await.unwrap();
+    let mut feed = quick.feed();
+    for number in 0..50 {
+        let message = Bytes::from(format!("message {number}\r\n"));
+        hub.each(APP, Endpoint::Activity, |session| {
+            session.send(message.clone());
+        });
+        assert_eq!(feed.next().await.unwrap(), message);
+    }
+    assert!(slow.is_over() && !quick.is_over());
+    let rest = rest(slow_feed).await;
+    assert!(rest.starts_with("message 0\r\n"), "{rest}");
+    assert!(rest.contains("SlowReader"), "{rest}");
+    assert!(rest.len() < 400, "{rest}");
+    // One message that is larger than the room is no reason by itself.
+    assert!(quick.send(Bytes::from(vec![b'x'; 1000])));
+}
+
+#[tokio::test]
+async fn a_silence_is_broken_and_a_pace_is_kept() {
+    let settings = Settings {
+        keep_alive: Duration::from_millis(40),
+        ..Settings::default()
+    };
+    let (hub, _folder) = hub(settings).await;
+    let paced = Opening {
+        pace: Some(5),
+        ..opening(Endpoint::Filtered)
+    };
+    let session = hub.open(paced).await.unwrap();
+    let mut feed = session.feed();
+    let start = base::clock::instant();
+    assert_eq!(feed.next().await.unwrap(), "\r\n");
+    assert_eq!(feed.next().await.unwrap(), "\r\n");
+    let took = start.elapsed();
+    assert!(took >= Duration::from_millis(80), "{took:?}");
+    let taken = (0..30).filter(|_| session.send(Bytes::from("x\r\n")));
+    // Two seconds, if one ends in between.
+    assert!([5, 10].contains(&taken.count()));
+    let (sent, dropped) = session.sent();
+    assert_eq!(sent + dropped, 30);
+}
