@@ -66,6 +66,19 @@ pub enum Refusal {
         /// The description that is sent.
         description: Cow<'static, str>,
     },
+    /// A reason that callers know by the word that its sentence begins with.
+    Worded {
+        /// What kind of no it is.
+        no: No,
+        /// What was wrong, as the caller named it; empty where nothing was.
+        parameter: &'static str,
+        /// Its value.
+        value: String,
+        /// The whole sentence: `WebhookIdInvalid: …`.
+        message: Cow<'static, str>,
+        /// The legacy code, where the contract has one (§3.5).
+        code: Option<u16>,
+    },
     /// A rule of a stream, or several, that an app may not add to those that it has.
     RuleCap {
         /// How many it may have.
@@ -115,6 +128,19 @@ pub enum Refusal {
     },
     /// The platform is over capacity or shutting down; the caller may try again.
     Unavailable,
+}
+
+/// Kinds of no that say no more than their sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum No {
+    /// What was asked is wrong.
+    Wrong,
+    /// It may not be.
+    Forbidden,
+    /// What was named is not there.
+    Missing,
+    /// Something is in the way.
+    Conflict,
 }
 
 /// One wrong parameter or body member.
@@ -226,6 +252,23 @@ impl Refusal {
             values: Vec::new(),
             message,
         }])
+    }
+
+    /// A reason that callers know by a word: `worded(No::Missing, "webhook_id", id,
+    /// "WebhookIdInvalid: …")`.
+    pub fn worded(
+        no: No,
+        parameter: &'static str,
+        value: impl ToString,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::Worded {
+            no,
+            parameter,
+            value: value.to_string(),
+            message: message.into(),
+            code: None,
+        }
     }
 
     /// A rule of the platform forbids it.

@@ -77,7 +77,7 @@ pub(crate) fn words(refusal: &Refusal) -> String {
         }
         Refusal::Suspended(subject) => format!("user [{}] is suspended", subject.value),
         Refusal::Forbidden { detail, .. } => detail.to_string(),
-        Refusal::Legacy { message, .. } => message.to_string(),
+        Refusal::Legacy { message, .. } | Refusal::Worded { message, .. } => message.to_string(),
         Refusal::OAuth2 { description, .. } => description.to_string(),
         Refusal::Unauthenticated(Unproven::Token) => "the token is unknown or expired".to_owned(),
         other => format!("refused: {other:?}"),

@@ -390,6 +390,7 @@ pub fn delete(tx: &mut Tx<'_>, id: AppId) -> Result<(), Stop> {
     let mut app = find(tx, id)?;
     app.state = State::Deleted;
     changed(tx, &app, "app.delete")?;
+    crate::webhooks::delete_of_app(tx, id)?;
     Ok(rules::delete_of_app(tx, id)?)
 }
 

@@ -51,4 +51,5 @@ pub mod uploads;
 pub mod usage;
 pub mod users;
 pub mod visibility;
+pub mod webhooks;
 pub mod withholding;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64};
 use base::id::Ids;
 use base::seal::Keyring;
 use base::{Chance, Clock};
+use tokio::sync::watch;
 
 /// Time, chance, ids and keys: the world that a store lives in.
 pub struct Context {
@@ -19,6 +20,8 @@ pub struct Context {
     /// Raised by every commit after which a credential may mean something else. What was worked
     /// out from credentials at another version is worked out again.
     pub credentials: AtomicU64,
+    /// Counts the commits after which something is to be sent to webhooks.
+    pub(crate) queued: watch::Sender<u64>,
     /// What the log adds to a transaction's number on a database server.
     pub(crate) log_base: AtomicI64,
 }

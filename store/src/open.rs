@@ -84,6 +84,7 @@ impl Store {
             ids,
             keyring: options.keyring,
             credentials: AtomicU64::new(0),
+            queued: watch::Sender::new(0),
             log_base: AtomicI64::new(0),
         });
         let open = || {
@@ -143,6 +144,11 @@ impl Store {
     /// Changes whenever the log got longer through this process.
     pub fn wake(&self) -> watch::Receiver<u64> {
         self.db.wake.clone()
+    }
+
+    /// Changes whenever this process put something into the queue of a webhook.
+    pub fn queued(&self) -> watch::Receiver<u64> {
+        self.context.queued.subscribe()
     }
 
     /// Time, chance, ids and keys.

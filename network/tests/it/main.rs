@@ -47,3 +47,5 @@ mod storing;
 mod sweeping;
 #[cfg(test)]
 mod timelines;
+#[cfg(test)]
+mod webhooks;

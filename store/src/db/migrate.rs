@@ -53,6 +53,10 @@ const SCRIPTS: &[(&str, &str)] = &[
         include_str!("../../migrations/0012_news_notes.sql"),
     ),
     ("rules", include_str!("../../migrations/0013_rules.sql")),
+    (
+        "webhooks",
+        include_str!("../../migrations/0014_webhooks.sql"),
+    ),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

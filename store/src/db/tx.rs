@@ -24,18 +24,24 @@ pub(crate) struct Marks {
     pub(crate) appended: u32,
     /// A credential may mean something else.
     pub(crate) credentials: bool,
+    /// Something is to be sent: senders are woken.
+    pub(crate) queued: bool,
 }
 
 impl Marks {
     pub(crate) fn add(&mut self, other: Self) {
         self.appended = self.appended.saturating_add(other.appended);
         self.credentials |= other.credentials;
+        self.queued |= other.queued;
     }
 
     /// Makes it known, after the commit and before anyone is told of it.
     pub(crate) fn announce(self, context: &Context, waker: &watch::Sender<u64>) {
         if self.credentials {
             context.credentials.fetch_add(1, Ordering::SeqCst);
+        }
+        if self.queued {
+            context.queued.send_modify(|commits| *commits += 1);
         }
         if self.appended > 0 {
             waker.send_modify(|commits| *commits += 1);
@@ -82,6 +88,11 @@ impl<'c> Tx<'c> {
     /// or a user changed.
     pub fn credentials_changed(&mut self) {
         self.marks.credentials = true;
+    }
+
+    /// Says that after the commit something is to be sent.
+    pub(crate) fn queued(&mut self) {
+        self.marks.queued = true;
     }
 
     /// The source of random bytes.

@@ -41,7 +41,7 @@ fn envelope(status: u16, errors: Vec<Value>) -> Reply {
 fn message(refusal: &Refusal, status: u16) -> String {
     match refusal {
         Refusal::Forbidden { detail, .. } => detail.to_string(),
-        Refusal::Legacy { message, .. } => message.to_string(),
+        Refusal::Legacy { message, .. } | Refusal::Worded { message, .. } => message.to_string(),
         Refusal::NotFound(subject) => {
             format!(
                 "Could not find {} with {}: [{}].",
@@ -62,6 +62,7 @@ fn code(refusal: &Refusal) -> &'static str {
         | Refusal::TooLarge { .. }
         | Refusal::UnsupportedMedia { .. }
         | Refusal::Legacy { .. }
+        | Refusal::Worded { .. }
         | Refusal::OAuth2 { .. } => "INVALID_PARAMETER",
         Refusal::NotFound(subject) => match subject.resource {
             "tweet" => "TWEET_NOT_FOUND",

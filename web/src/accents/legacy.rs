@@ -78,6 +78,9 @@ fn code(refusal: &Refusal) -> (u16, Option<Cow<'_, str>>) {
         Refusal::NotEnrolled { .. } => (87, None),
         Refusal::Legacy { code, message } => (*code, Some(message.as_ref().into())),
         Refusal::OAuth2 { description, .. } => (215, Some(description.as_ref().into())),
+        Refusal::Worded { code, message, .. } => {
+            (code.unwrap_or(214), Some(message.as_ref().into()))
+        }
         Refusal::NoSuchPath => (34, None),
         Refusal::MethodNotAllowed { allowed } => {
             say(34, format!("This path takes only {allowed}."))

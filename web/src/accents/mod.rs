@@ -7,7 +7,7 @@ mod oauth2;
 mod page;
 mod v2;
 
-use base::refusal::{Connecting, Unproven};
+use base::refusal::{Connecting, No, Unproven};
 use base::{AppId, Refusal};
 use http::header::{ALLOW, CONNECTION, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use serde_json::Value;
@@ -101,6 +101,12 @@ fn status(refusal: &Refusal) -> u16 {
         Refusal::Unauthenticated(_) => 401,
         Refusal::TooMany | Refusal::Connection(Connecting::TooMany) => 429,
         Refusal::Connection(Connecting::NoRules) => 409,
+        Refusal::Worded { no, .. } => match no {
+            No::Wrong => 400,
+            No::Forbidden => 403,
+            No::Missing => 404,
+            No::Conflict => 409,
+        },
         Refusal::Legacy { code, .. } => codes::of(*code).map_or(403, |(status, _)| status),
         Refusal::OAuth2 { error, .. } => oauth2::status(error),
         Refusal::MethodNotAllowed { .. } => 405,
@@ -115,7 +121,7 @@ fn status(refusal: &Refusal) -> u16 {
 /// The legacy code of a refusal that has one whatever the dialect.
 fn code(refusal: &Refusal) -> Option<u16> {
     match refusal {
-        Refusal::Forbidden { code, .. } => *code,
+        Refusal::Forbidden { code, .. } | Refusal::Worded { code, .. } => *code,
         Refusal::Unauthenticated(unproven) => match unproven {
             Unproven::Missing => None,
             Unproven::Garbled => Some(215),

@@ -14,7 +14,7 @@ pub(crate) fn detail(refusal: &Refusal) -> &str {
     match refusal {
         Refusal::Invalid(wrong) => wrong.first().map_or("", |wrong| wrong.message.as_str()),
         Refusal::Forbidden { detail, .. } => detail,
-        Refusal::Legacy { message, .. } => message,
+        Refusal::Legacy { message, .. } | Refusal::Worded { message, .. } => message,
         Refusal::OAuth2 { description, .. } => description,
         Refusal::TooMany => "That was too often. Try again in a while.",
         Refusal::Unavailable => "Try again in a moment.",

@@ -1,4 +1,4 @@
-use base::refusal::{Connecting, Subject, Unproven, Wrong};
+use base::refusal::{Connecting, No, Subject, Unproven, Wrong};
 use base::{AppId, Refusal};
 
 use super::{Voice, excuse, partial, speak};
@@ -84,6 +84,30 @@ fn of_the_protocol() -> Vec<Refusal> {
         Refusal::RuleCap { most: 1000 },
         Refusal::Connection(Connecting::TooMany),
         Refusal::Connection(Connecting::NoRules),
+        Refusal::worded(
+            No::Wrong,
+            "url",
+            "https://example.org",
+            "DuplicateUrlFailed: It is there.",
+        ),
+        Refusal::worded(
+            No::Forbidden,
+            "webhook_id",
+            7,
+            "SubscriptionLimitExceeded: No more.",
+        ),
+        Refusal::worded(
+            No::Missing,
+            "webhook_id",
+            7,
+            "WebhookIdInvalid: There is none.",
+        ),
+        Refusal::worded(
+            No::Conflict,
+            "webhook_id",
+            7,
+            "ReplayConflictError: One is under way.",
+        ),
         Refusal::NoSuchPath,
         Refusal::MethodNotAllowed {
             allowed: "GET, HEAD".to_owned(),

@@ -2,7 +2,7 @@
 //! the problem itself, and the same under `errors` (contract §3.1).
 
 use base::Refusal;
-use base::refusal::{Connecting, Subject, Wrong};
+use base::refusal::{Connecting, No, Subject, Wrong};
 use serde_json::{Map, Value, json};
 
 use super::{Voice, code, codes, name, status};
@@ -32,6 +32,19 @@ pub(super) fn speak(refusal: &Refusal, voice: Voice<'_>) -> Reply {
             .iter()
             .map(|wrong| with_wrong(whole.clone(), wrong))
             .collect(),
+        Refusal::Worded {
+            parameter,
+            value,
+            message,
+            ..
+        } => {
+            let wrong = Wrong {
+                parameter: (*parameter).into(),
+                values: vec![value.clone()],
+                message: message.to_string(),
+            };
+            vec![with_wrong(with_code(whole.clone(), refusal), &wrong)]
+        }
         _ => vec![Value::Object(with_code(whole.clone(), refusal))],
     };
     document(status, whole, errors)
@@ -189,6 +202,14 @@ fn problem(refusal: &Refusal, status: u16, voice: Voice<'_>) -> Problem {
             of_rules(refusal)
         }
         Refusal::Connection(why) => not_connected(*why),
+        Refusal::Worded { no, message, .. } => match no {
+            No::Wrong => Problem::typed("invalid-request", "Invalid Request", INVALID),
+            No::Missing => {
+                Problem::typed("resource-not-found", "Not Found Error", message.as_ref())
+            }
+            No::Conflict => Problem::typed("conflict", "Conflict", message.as_ref()),
+            No::Forbidden => Problem::plain(status, message.as_ref()),
+        },
         Refusal::NotBuilt { operation } => Problem::plain(
             status,
             format!("{operation} is declared, but not built yet."),

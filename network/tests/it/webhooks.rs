@@ -1,0 +1,99 @@
+use base::{AppId, Fault, Stop};
+use store::deliveries::{self, NewDelivery, State};
+use store::webhooks::{self, Webhook};
+use store::{Tx, log};
+
+use crate::world::{START, World, on_each_engine};
+
+const APP: AppId = AppId::new(7);
+
+async fn webhook(world: &World, url: &'static str) -> i64 {
+    let insert = move |tx: &mut Tx<'_>| {
+        let id = tx.next_id::<()>().get();
+        let webhook = Webhook {
+            id,
+            app_id: APP,
+            url: url.to_owned(),
+            valid: true,
+            created_at: tx.now(),
+            checked_at: tx.now(),
+            check_due_at: tx.now(),
+            failing_since: None,
+            problem: String::new(),
+            deleted_at: None,
+        };
+        Ok(webhooks::insert(tx, &webhook)?.then_some(id))
+    };
+    world.write(insert).await.unwrap()
+}
+
+const fn about(webhook_id: i64, event_id: &str) -> NewDelivery<'_> {
+    NewDelivery {
+        webhook_id,
+        event_id,
+        order_key: 1,
+        post_id: None,
+        at: START,
+        body: "{\"a\":1}",
+    }
+}
+
+#[test]
+fn an_event_is_enqueued_once_together_with_the_cursor() {
+    on_each_engine(async |world| {
+        let hook = webhook(&world, "https://example.org/a").await;
+        let mut queued = world.store.queued();
+        let fails = world.store.write(move |tx| {
+            deliveries::enqueue(tx, &about(hook, "1"))?;
+            log::set_cursor(tx, "a follower", 5)?;
+            Err::<(), _>(Stop::Failed(Fault::new("on purpose")))
+        });
+        fails.await.unwrap_err();
+        assert!(!queued.has_changed().unwrap());
+        for expected in [true, false] {
+            let is_new = move |tx: &mut Tx<'_>| {
+                log::set_cursor(tx, "a follower", 5)?;
+                Ok(deliveries::enqueue(tx, &about(hook, "1"))?)
+            };
+            assert_eq!(world.write(is_new).await, expected);
+        }
+        assert!(queued.has_changed().unwrap());
+        queued.mark_unchanged();
+        let waiting = world.write(move |tx| Ok(deliveries::waiting(tx, hook, 0, 10)?));
+        let waiting = waiting.await;
+        assert_eq!(waiting.len(), 1);
+        let seq = waiting[0].seq;
+        let done = move |tx: &mut Tx<'_>| {
+            let at = tx.now();
+            Ok(deliveries::tried(tx, seq, at, State::Delivered, at)?)
+        };
+        assert!(world.write(done).await);
+        assert!(!world.write(done).await);
+        let again = move |tx: &mut Tx<'_>| Ok(deliveries::enqueue(tx, &about(hook, "1"))?);
+        assert!(
+            !world.write(again).await,
+            "what was delivered is not enqueued again"
+        );
+    });
+}
+
+#[test]
+fn a_webhook_that_is_removed_can_be_registered_again() {
+    on_each_engine(async |world| {
+        let hook = webhook(&world, "https://example.org/a").await;
+        let other = AppId::new(8);
+        let foreign = world.refused(move |tx| network::webhooks::own(tx, other, hook));
+        assert!(foreign.await.contains("WebhookIdInvalid"));
+        world
+            .write(move |tx| {
+                webhooks::link(tx, hook, APP, "post.fields=lang")?;
+                network::webhooks::delete(tx, APP, hook)
+            })
+            .await;
+        let gone = world.refused(move |tx| network::webhooks::delete(tx, APP, hook));
+        assert!(gone.await.contains("WebhookIdInvalid"));
+        let links = world.write(|tx| Ok(webhooks::stream_links(tx, APP)?)).await;
+        assert_eq!(links, []);
+        assert_ne!(webhook(&world, "https://example.org/a").await, hook);
+    });
+}

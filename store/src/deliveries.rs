@@ -1,0 +1,319 @@
+//! What is sent to webhooks.
+//!
+//! A follower of the log calls [`enqueue`] in the transaction in which it moves its own cursor
+//! ([`crate::log::set_cursor`]): then an event leads to its deliveries exactly once, whatever
+//! happens to the process. It sends nothing itself; `deliver::webhooks` does, and is woken by the
+//! commit. Doing it again does no harm: a webhook has a delivery of an event id only once.
+//!
+//! * `event_id` is what the receiver tells copies of an event apart by (it goes along as a header,
+//!   too): the same on every try, in replays and on streams; different for two events that one
+//!   entry of the log leads to (one for each subscription that matches).
+//! * Deliveries of one webhook with the same `order_key` (the subscribed user's id) arrive in the
+//!   order in which they were enqueued; those with different keys do not wait for each other.
+//! * `at` is when it happened, by which replays find it; `post_id` is the post that the body shows,
+//!   so that a replay leaves out what was deleted meanwhile.
+//! * `body` is sent and signed byte for byte.
+
+mod attempts;
+
+use base::{Fault, PostId, Time};
+
+use crate::Tx;
+use crate::db::Row;
+
+pub use attempts::{Attempt, challenges, note, of_delivery, prune_attempts};
+
+/// Something to be sent to a webhook.
+#[derive(Clone, Copy, Debug)]
+pub struct NewDelivery<'a> {
+    /// To which webhook.
+    pub webhook_id: i64,
+    /// What the receiver knows the event by; at most 100 characters that may stand in a header.
+    pub event_id: &'a str,
+    /// Deliveries with one key arrive one after the other.
+    pub order_key: i64,
+    /// The post that the body shows, if it shows one.
+    pub post_id: Option<PostId>,
+    /// When it happened.
+    pub at: Time,
+    /// What is sent.
+    pub body: &'a str,
+}
+
+/// How far a delivery has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It waits to be sent, or to be sent again.
+    Waiting,
+    /// The receiver has it.
+    Delivered,
+    /// It is not tried any more.
+    GivenUp,
+}
+
+impl State {
+    const ALL: [Self; 3] = [Self::Waiting, Self::Delivered, Self::GivenUp];
+
+    const fn number(self) -> i64 {
+        match self {
+            Self::Waiting => 0,
+            Self::Delivered => 1,
+            Self::GivenUp => 2,
+        }
+    }
+
+    /// As it is told.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Delivered => "delivered",
+            Self::GivenUp => "given-up",
+        }
+    }
+
+    fn read(number: i64) -> Result<Self, Fault> {
+        let known = Self::ALL.into_iter().find(|state| state.number() == number);
+        known.ok_or_else(|| Fault::new(format!("a delivery in state {number}")))
+    }
+}
+
+/// A delivery as stored.
+#[derive(Clone, Debug)]
+pub struct Delivery {
+    /// Its place: what was enqueued later has a higher one.
+    pub seq: i64,
+    /// To which webhook.
+    pub webhook_id: i64,
+    /// What the receiver knows the event by.
+    pub event_id: String,
+    /// The replay or the resending that it belongs to; 0 for the first sending.
+    pub job_id: i64,
+    /// Deliveries with one key arrive one after the other.
+    pub order_key: i64,
+    /// When it happened.
+    pub at: Time,
+    /// What is sent.
+    pub body: String,
+    /// How far it has come.
+    pub state: State,
+    /// How often it was tried.
+    pub tries: i64,
+    /// When it was tried first.
+    pub tried_at: Option<Time>,
+    /// When it is tried next, while it waits.
+    pub due_at: Time,
+}
+
+/// What is known of a delivery that waits, without its body.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    /// Its place.
+    pub seq: i64,
+    /// To which webhook.
+    pub webhook_id: i64,
+    /// Deliveries with one key arrive one after the other.
+    pub order_key: i64,
+    /// When it is tried next.
+    pub due_at: Time,
+}
+
+/// Puts something into the queue of a webhook, inside the transaction of what follows from it;
+/// false when the webhook has a delivery of this event already.
+pub fn enqueue(tx: &mut Tx<'_>, new: &NewDelivery<'_>) -> Result<bool, Fault> {
+    insert(tx, new, 0)
+}
+
+/// The same for what a replay or a resending says of itself.
+pub fn enqueue_for(tx: &mut Tx<'_>, new: &NewDelivery<'_>, job_id: i64) -> Result<bool, Fault> {
+    insert(tx, new, job_id)
+}
+
+/// Puts a delivery into the queue again, for a job; false when that was done, or when the post
+/// that it shows is deleted.
+pub fn enqueue_again(
+    tx: &mut Tx<'_>,
+    seq: i64,
+    job_id: i64,
+    order_key: i64,
+) -> Result<bool, Fault> {
+    let now = tx.now();
+    let sql = "INSERT INTO delivery \
+               (webhook_id, event_id, job_id, order_key, post_id, at, body, due_at) \
+               SELECT webhook_id, event_id, CAST($1 AS BIGINT), CAST($2 AS BIGINT), post_id, at, \
+               body, CAST($3 AS BIGINT) FROM delivery WHERE seq = $4 AND (post_id = 0 OR EXISTS \
+               (SELECT 1 FROM post WHERE post.id = delivery.post_id AND post.state <> 2)) \
+               ON CONFLICT DO NOTHING";
+    let args = [job_id.into(), order_key.into(), now.into(), seq.into()];
+    let is_new = tx.exec(sql, &args)? > 0;
+    if is_new {
+        tx.queued();
+    }
+    Ok(is_new)
+}
+
+fn insert(tx: &mut Tx<'_>, new: &NewDelivery<'_>, job_id: i64) -> Result<bool, Fault> {
+    let sql = "INSERT INTO delivery \
+               (webhook_id, event_id, job_id, order_key, post_id, at, body, due_at) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING";
+    let args = [
+        new.webhook_id.into(),
+        new.event_id.into(),
+        job_id.into(),
+        new.order_key.into(),
+        new.post_id.map_or(0, PostId::get).into(),
+        new.at.into(),
+        new.body.into(),
+        tx.now().into(),
+    ];
+    let is_new = tx.exec(sql, &args)? > 0;
+    if is_new {
+        tx.queued();
+    }
+    Ok(is_new)
+}
+
+macro_rules! columns {
+    ($after:expr) => {
+        concat!(
+            "SELECT seq, webhook_id, event_id, job_id, order_key, at, body, state, tries, \
+             tried_at, due_at FROM delivery ",
+            $after
+        )
+    };
+}
+
+fn read(row: &Row<'_, '_>) -> Result<Delivery, Fault> {
+    Ok(Delivery {
+        seq: row.int(0)?,
+        webhook_id: row.int(1)?,
+        event_id: row.text(2)?,
+        job_id: row.int(3)?,
+        order_key: row.int(4)?,
+        at: row.time(5)?,
+        body: row.text(6)?,
+        state: State::read(row.int(7)?)?,
+        tries: row.int(8)?,
+        tried_at: row.opt_time(9)?,
+        due_at: row.time(10)?,
+    })
+}
+
+fn read_waiting(row: &Row<'_, '_>) -> Result<Waiting, Fault> {
+    Ok(Waiting {
+        seq: row.int(0)?,
+        webhook_id: row.int(1)?,
+        order_key: row.int(2)?,
+        due_at: row.time(3)?,
+    })
+}
+
+/// The delivery at a place.
+pub fn at(tx: &mut Tx<'_>, seq: i64) -> Result<Option<Delivery>, Fault> {
+    tx.row(columns!("WHERE seq = $1"), &[seq.into()], read)
+}
+
+/// Those of these deliveries that wait.
+pub fn still_waiting(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<Delivery>, Fault> {
+    tx.of_each(columns!("WHERE seq = $1 AND state = 0"), seqs, &[], read)
+}
+
+/// The deliveries of a webhook before a place, newest first.
+pub fn newest(
+    tx: &mut Tx<'_>,
+    webhook_id: i64,
+    before: (Time, i64),
+    limit: i64,
+) -> Result<Vec<Delivery>, Fault> {
+    let sql = columns!(
+        "WHERE webhook_id = $1 AND (at, seq) < ($2, $3) ORDER BY at DESC, seq DESC LIMIT $4"
+    );
+    let (at, seq) = before;
+    let args = [webhook_id.into(), at.into(), seq.into(), limit.into()];
+    tx.rows(sql, &args, read)
+}
+
+/// The highest place there is.
+pub fn highest(tx: &mut Tx<'_>) -> Result<i64, Fault> {
+    let sql = "SELECT MAX(seq) FROM delivery";
+    Ok(tx
+        .row(sql, &[], |row| row.opt_int(0))?
+        .flatten()
+        .unwrap_or(0))
+}
+
+/// What was enqueued behind a place, for all webhooks, with whether it waits.
+pub fn behind(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<(Waiting, bool)>, Fault> {
+    let sql = "SELECT seq, webhook_id, order_key, due_at, state FROM delivery WHERE seq > $1 \
+               ORDER BY seq LIMIT $2";
+    tx.rows(sql, &[seq.into(), limit.into()], |row| {
+        Ok((read_waiting(row)?, row.int(4)? == 0))
+    })
+}
+
+/// What waits for a webhook behind a place, in order.
+pub fn waiting(
+    tx: &mut Tx<'_>,
+    webhook_id: i64,
+    seq: i64,
+    limit: i64,
+) -> Result<Vec<Waiting>, Fault> {
+    let sql = "SELECT seq, webhook_id, order_key, due_at FROM delivery \
+               WHERE webhook_id = $1 AND state = 0 AND seq > $2 ORDER BY seq LIMIT $3";
+    let args = [webhook_id.into(), seq.into(), limit.into()];
+    tx.rows(sql, &args, read_waiting)
+}
+
+/// The webhooks that something waits for.
+pub fn webhooks(tx: &mut Tx<'_>) -> Result<Vec<i64>, Fault> {
+    let sql = "SELECT webhook_id FROM delivery WHERE state = 0 AND webhook_id > $1 \
+               ORDER BY webhook_id LIMIT 1";
+    let (mut all, mut last) = (Vec::new(), i64::MIN);
+    while let Some(next) = tx.row(sql, &[last.into()], |row| row.int(0))? {
+        all.push(next);
+        last = next;
+    }
+    Ok(all)
+}
+
+/// Says how a try ended: it is done with, or tried again at a time.
+pub fn tried(
+    tx: &mut Tx<'_>,
+    seq: i64,
+    at: Time,
+    state: State,
+    again_at: Time,
+) -> Result<bool, Fault> {
+    let sql = "UPDATE delivery SET state = $1, tries = tries + 1, \
+               tried_at = COALESCE(tried_at, $2), due_at = $3 WHERE seq = $4 AND state = 0";
+    let args = [
+        state.number().into(),
+        at.into(),
+        again_at.into(),
+        seq.into(),
+    ];
+    Ok(tx.exec(sql, &args)? > 0)
+}
+
+/// Makes everything that waits for a webhook due at once: its receiver is back.
+pub fn release(tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Fault> {
+    let now = tx.now();
+    let sql = "UPDATE delivery SET due_at = $1 WHERE webhook_id = $2 AND state = 0 AND due_at > $3";
+    tx.exec(sql, &[now.into(), webhook_id.into(), now.into()])?;
+    tx.queued();
+    Ok(())
+}
+
+/// Forgets at most `limit` deliveries of a webhook of which all is done and which happened before
+/// a moment; with `all`, those that wait and newer ones, too.
+pub fn prune(
+    tx: &mut Tx<'_>,
+    webhook_id: i64,
+    before: Time,
+    all: bool,
+    limit: i64,
+) -> Result<u64, Fault> {
+    let sql = "DELETE FROM delivery WHERE seq IN (SELECT seq FROM delivery WHERE webhook_id = $1 \
+               AND at < $2 AND (state <> 0 OR $3 = CAST(1 AS BIGINT)) ORDER BY at, seq LIMIT $4)";
+    let args = [webhook_id.into(), before.into(), all.into(), limit.into()];
+    tx.exec(sql, &args)
+}

@@ -1,0 +1,171 @@
+//! Receivers of events, and which of them get the posts of the filtered stream.
+
+mod lease;
+mod links;
+
+use base::{AppId, Fault, Time};
+
+use crate::Tx;
+use crate::db::Row;
+
+pub use lease::{drop_leases_of, renew_leases, take_lease};
+pub use links::{Link, all_links, link, links_of_app as stream_links, unlink};
+
+/// A webhook as stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Webhook {
+    /// Snowflake id.
+    pub id: i64,
+    /// Whose it is; what is sent is signed with this app's secret.
+    pub app_id: AppId,
+    /// Where it is.
+    pub url: String,
+    /// Whether it gets anything.
+    pub valid: bool,
+    /// When it was registered.
+    pub created_at: Time,
+    /// When it last answered a challenge rightly.
+    pub checked_at: Time,
+    /// When it is challenged next.
+    pub check_due_at: Time,
+    /// Since when nothing reached it although it was tried.
+    pub failing_since: Option<Time>,
+    /// Why it is not valid, or what went wrong last.
+    pub problem: String,
+    /// When it was removed.
+    pub deleted_at: Option<Time>,
+}
+
+macro_rules! columns {
+    ($after:expr) => {
+        concat!(
+            "SELECT id, app_id, url, valid, created_at, checked_at, check_due_at, failing_since, \
+             problem, deleted_at FROM webhook ",
+            $after
+        )
+    };
+}
+
+fn read(row: &Row<'_, '_>) -> Result<Webhook, Fault> {
+    Ok(Webhook {
+        id: row.int(0)?,
+        app_id: row.id(1)?,
+        url: row.text(2)?,
+        valid: row.switch(3)?,
+        created_at: row.time(4)?,
+        checked_at: row.time(5)?,
+        check_due_at: row.time(6)?,
+        failing_since: row.opt_time(7)?,
+        problem: row.text(8)?,
+        deleted_at: row.opt_time(9)?,
+    })
+}
+
+/// Registers a webhook; false when the app has one with this URL.
+pub fn insert(tx: &mut Tx<'_>, webhook: &Webhook) -> Result<bool, Fault> {
+    let sql = "INSERT INTO webhook \
+               (id, app_id, url, valid, created_at, checked_at, check_due_at) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING";
+    let args = [
+        webhook.id.into(),
+        webhook.app_id.into(),
+        (&webhook.url).into(),
+        webhook.valid.into(),
+        webhook.created_at.into(),
+        webhook.checked_at.into(),
+        webhook.check_due_at.into(),
+    ];
+    Ok(tx.exec(sql, &args)? > 0)
+}
+
+/// The webhook with an id, unless it was removed.
+pub fn by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Webhook>, Fault> {
+    let sql = columns!("WHERE id = $1 AND deleted_at IS NULL");
+    tx.row(sql, &[id.into()], read)
+}
+
+/// The webhooks with these ids, those that were removed among them.
+pub fn by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Webhook>, Fault> {
+    tx.of_each(columns!("WHERE id = $1"), ids, &[], read)
+}
+
+/// An app's webhook with a URL.
+pub fn by_url(tx: &mut Tx<'_>, app: AppId, url: &str) -> Result<Option<Webhook>, Fault> {
+    let sql = columns!("WHERE app_id = $1 AND url = $2 AND deleted_at IS NULL");
+    tx.row(sql, &[app.into(), url.into()], read)
+}
+
+/// The webhooks of an app, newest first.
+pub fn of_app(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<Webhook>, Fault> {
+    let sql = columns!("WHERE app_id = $1 AND deleted_at IS NULL ORDER BY id DESC");
+    tx.rows(sql, &[app.into()], read)
+}
+
+/// How many webhooks an app has.
+pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<i64, Fault> {
+    let sql = "SELECT COUNT(*) FROM webhook WHERE app_id = $1 AND deleted_at IS NULL";
+    Ok(tx.row(sql, &[app.into()], |row| row.int(0))?.unwrap_or(0))
+}
+
+/// All webhooks, those that were removed among them, by id behind one.
+pub fn all(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<Webhook>, Fault> {
+    let sql = columns!("WHERE id > $1 ORDER BY id LIMIT $2");
+    tx.rows(sql, &[after.into(), limit.into()], read)
+}
+
+/// The valid webhooks that are to be challenged, those that wait longest first.
+pub fn due(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Webhook>, Fault> {
+    let sql = columns!("WHERE check_due_at <= $1 AND valid = 1 ORDER BY check_due_at LIMIT $2");
+    let now = tx.now();
+    tx.rows(sql, &[now.into(), limit.into()], read)
+}
+
+/// Takes a webhook for challenging, so that nobody else does until the moment given; false when
+/// another was faster.
+pub fn claim_check(tx: &mut Tx<'_>, webhook: &Webhook, until: Time) -> Result<bool, Fault> {
+    let sql = "UPDATE webhook SET check_due_at = $1 WHERE id = $2 AND check_due_at = $3";
+    let args = [until.into(), webhook.id.into(), webhook.check_due_at.into()];
+    Ok(tx.exec(sql, &args)? > 0)
+}
+
+/// It answered a challenge rightly: it is valid.
+pub fn checked(tx: &mut Tx<'_>, id: i64, next_at: Time) -> Result<(), Fault> {
+    let now = tx.now();
+    let sql = "UPDATE webhook SET valid = 1, problem = '', checked_at = $1, check_due_at = $2, \
+               failing_since = NULL WHERE id = $3";
+    tx.exec(sql, &[now.into(), next_at.into(), id.into()])
+        .map(|_| ())
+}
+
+/// It did not; it is challenged again.
+pub fn not_checked(tx: &mut Tx<'_>, id: i64, problem: &str, next_at: Time) -> Result<(), Fault> {
+    let sql = "UPDATE webhook SET problem = $1, check_due_at = $2 WHERE id = $3";
+    tx.exec(sql, &[problem.into(), next_at.into(), id.into()])
+        .map(|_| ())
+}
+
+/// It gets nothing any more until it is challenged on demand.
+pub fn disable(tx: &mut Tx<'_>, id: i64, problem: &str) -> Result<(), Fault> {
+    let sql = "UPDATE webhook SET valid = 0, problem = $1 WHERE id = $2";
+    tx.exec(sql, &[problem.into(), id.into()]).map(|_| ())
+}
+
+/// Nothing reaches it since a moment, or something did again.
+pub fn set_failing(tx: &mut Tx<'_>, id: i64, since: Option<Time>) -> Result<(), Fault> {
+    let sql = "UPDATE webhook SET failing_since = $1 WHERE id = $2";
+    tx.exec(sql, &[since.into(), id.into()]).map(|_| ())
+}
+
+/// Removes a webhook with its links; its deliveries are swept.
+pub fn delete(tx: &mut Tx<'_>, id: i64) -> Result<bool, Fault> {
+    let now = tx.now();
+    links::unlink_webhook(tx, id)?;
+    let sql = "UPDATE webhook SET deleted_at = $1, valid = 0 WHERE id = $2 AND deleted_at IS NULL";
+    Ok(tx.exec(sql, &[now.into(), id.into()])? > 0)
+}
+
+/// Forgets a webhook that was removed, of which nothing is left.
+pub fn forget(tx: &mut Tx<'_>, id: i64) -> Result<u64, Fault> {
+    let sql = "DELETE FROM webhook WHERE id = $1 AND deleted_at IS NOT NULL";
+    tx.exec(sql, &[id.into()])
+}

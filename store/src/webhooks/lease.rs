@@ -1,0 +1,49 @@
+//! Which node sends to a webhook: of several that work on one database, one at a time. Times are
+//! the machine's.
+
+use base::{Fault, Time};
+
+use crate::Tx;
+
+/// Takes a webhook for a node until a moment; false when another node has it. With one node there
+/// is nobody to share with.
+pub fn take_lease(
+    tx: &mut Tx<'_>,
+    webhook_id: i64,
+    node: i64,
+    now: Time,
+    until: Time,
+) -> Result<bool, Fault> {
+    if !tx.is_shared() {
+        return Ok(true);
+    }
+    let sql = "INSERT INTO webhook_lease (webhook_id, node, until) VALUES ($1, $2, $3) \
+               ON CONFLICT (webhook_id) DO UPDATE SET node = excluded.node, until = excluded.until \
+               WHERE webhook_lease.node = $4 OR webhook_lease.until <= $5";
+    let args = [
+        webhook_id.into(),
+        node.into(),
+        until.into(),
+        node.into(),
+        now.into(),
+    ];
+    Ok(tx.exec(sql, &args)? > 0)
+}
+
+/// Keeps what a node has until a later moment.
+pub fn renew_leases(tx: &mut Tx<'_>, node: i64, until: Time) -> Result<(), Fault> {
+    if !tx.is_shared() {
+        return Ok(());
+    }
+    let sql = "UPDATE webhook_lease SET until = $1 WHERE node = $2";
+    tx.exec(sql, &[until.into(), node.into()]).map(|_| ())
+}
+
+/// Gives back what a node has: at its end, and at its start what it had when it was killed.
+pub fn drop_leases_of(tx: &mut Tx<'_>, node: i64) -> Result<(), Fault> {
+    if !tx.is_shared() {
+        return Ok(());
+    }
+    let sql = "DELETE FROM webhook_lease WHERE node = $1";
+    tx.exec(sql, &[node.into()]).map(|_| ())
+}

@@ -1,0 +1,62 @@
+//! Webhooks that get the posts which match the rules of their app's filtered stream.
+
+use base::{AppId, Fault, Time};
+
+use crate::Tx;
+use crate::db::Row;
+
+/// A link of an app's stream to one of its webhooks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The webhook.
+    pub webhook_id: i64,
+    /// The app, whose rules choose the posts.
+    pub app_id: AppId,
+    /// Fields and expansions of what is sent, as the query asked for them.
+    pub fields: String,
+    /// When it was made.
+    pub created_at: Time,
+}
+
+fn read(row: &Row<'_, '_>) -> Result<Link, Fault> {
+    Ok(Link {
+        webhook_id: row.int(0)?,
+        app_id: row.id(1)?,
+        fields: row.text(2)?,
+        created_at: row.time(3)?,
+    })
+}
+
+/// Links an app's stream to one of its webhooks; again, the fields are those of the last time.
+pub fn link(tx: &mut Tx<'_>, webhook_id: i64, app: AppId, fields: &str) -> Result<(), Fault> {
+    let now = tx.now();
+    let sql = "INSERT INTO stream_link (webhook_id, app_id, fields, created_at) \
+               VALUES ($1, $2, $3, $4) ON CONFLICT (webhook_id) DO UPDATE SET fields = excluded.fields";
+    let args = [webhook_id.into(), app.into(), fields.into(), now.into()];
+    tx.exec(sql, &args).map(|_| ())
+}
+
+/// Ends an app's link; false when there is none.
+pub fn unlink(tx: &mut Tx<'_>, webhook_id: i64, app: AppId) -> Result<bool, Fault> {
+    let sql = "DELETE FROM stream_link WHERE webhook_id = $1 AND app_id = $2";
+    Ok(tx.exec(sql, &[webhook_id.into(), app.into()])? > 0)
+}
+
+/// Ends the link of a webhook.
+pub(super) fn unlink_webhook(tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Fault> {
+    let sql = "DELETE FROM stream_link WHERE webhook_id = $1";
+    tx.exec(sql, &[webhook_id.into()]).map(|_| ())
+}
+
+/// The links of an app's stream.
+pub fn links_of_app(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<Link>, Fault> {
+    let sql = "SELECT webhook_id, app_id, fields, created_at FROM stream_link \
+               WHERE app_id = $1 ORDER BY webhook_id";
+    tx.rows(sql, &[app.into()], read)
+}
+
+/// The links of all apps.
+pub fn all_links(tx: &mut Tx<'_>) -> Result<Vec<Link>, Fault> {
+    let sql = "SELECT webhook_id, app_id, fields, created_at FROM stream_link ORDER BY webhook_id";
+    tx.rows(sql, &[], read)
+}
