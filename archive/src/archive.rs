@@ -95,7 +95,7 @@ impl Archive {
             .iter()
             .find_map(|file| self.in_folders(&MEDIA_FOLDERS, file));
         let film = || match media.kind {
-            MediaKind::Photo => None,
+            MediaKind::Photo | MediaKind::Subtitles => None,
             MediaKind::Video | MediaKind::AnimatedGif => self.film(post),
         };
         self.found(exact.or_else(film))

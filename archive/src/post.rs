@@ -79,6 +79,30 @@ pub struct Post {
     /// Marked as a paid partnership; in our own lines only.
     #[serde(skip_serializing_if = "is_off")]
     pub paid_partnership: bool,
+    /// The place that it is tagged with; in our own lines only, as what follows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// Coordinates as shown (JSON), or empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub geo: String,
+    /// The card that it carries, or empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub card: String,
+    /// The address that opens a private conversation, or empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message_link: String,
+    /// The notice of withholding as shown (JSON), or empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub withheld: String,
+    /// The app that it was posted with.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub app: Option<i64>,
+    /// Kept out of the home timelines of the author's followers.
+    #[serde(skip_serializing_if = "is_off")]
+    pub unshared: bool,
+    /// For members of its community only.
+    #[serde(skip_serializing_if = "is_off")]
+    pub members_only: bool,
     /// The author as embedded in the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<Box<User>>,
@@ -88,7 +112,7 @@ pub struct Post {
     clippy::trivially_copy_pass_by_ref,
     reason = "serde asks with a reference to the field"
 )]
-fn is_off(switch: &bool) -> bool {
+pub(crate) fn is_off(switch: &bool) -> bool {
     !*switch
 }
 
@@ -119,6 +143,8 @@ pub enum MediaKind {
     Video,
     /// A short film without sound that repeats.
     AnimatedGif,
+    /// What is said in a film; in our own lines only.
+    Subtitles,
 }
 
 /// One attachment.
@@ -148,6 +174,24 @@ pub struct Media {
     /// Encodings of a film.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<Variant>,
+    /// The file's format, or empty; in our own lines only, as what follows.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub content_type: String,
+    /// The file's bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<i64>,
+    /// Bits per second of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bit_rate: Option<i64>,
+    /// Smaller pictures beside it, comma-separated.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub sizes: String,
+    /// Posts that carry it, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uses: Option<i64>,
+    /// When it goes unless something carries it, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at_ms: Option<i64>,
 }
 
 /// One encoding of a film.

@@ -1,7 +1,9 @@
 //! The things that an archive or a line can hold.
 
 use crate::{Account, Media, Mention, Post, Profile, Url, User, ids};
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 use std::fmt;
 
 /// One thing read. As a line of the export it is this object with its `kind`, ids as strings.
@@ -40,12 +42,35 @@ pub enum Record {
     Media(MediaFile),
     /// Something that was left out.
     Skipped(Skipped),
+    /// A line of ours of any other kind, as it stands.
+    #[serde(untagged)]
+    Row(Row),
 }
 
 impl Record {
     /// The record as one line of JSON without a line break.
     pub fn to_line(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// A line of ours whose kind means nothing here: whoever stores it knows what it may say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Row {
+    /// Its kind.
+    pub kind: String,
+    /// Its members in order.
+    pub cells: Vec<(String, Value)>,
+}
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(Some(self.cells.len() + 1))?;
+        map.serialize_entry("kind", &self.kind)?;
+        for (name, value) in &self.cells {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
     }
 }
 
@@ -59,6 +84,9 @@ pub struct Tie {
     /// To whom.
     #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
     pub to: Option<i64>,
+    /// What puts it into an order; in our own lines only.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub id: Option<i64>,
 }
 
 /// A like. An archive knows neither its time nor the post's author.
@@ -144,6 +172,9 @@ pub struct ListMember {
     /// The account.
     #[serde(with = "ids")]
     pub user: i64,
+    /// What puts it into an order; in our own lines only.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub id: Option<i64>,
 }
 
 /// A deleted post.

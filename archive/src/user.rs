@@ -1,6 +1,7 @@
 //! Accounts.
 
 use crate::ids;
+use crate::post::is_off;
 use serde::{Deserialize, Serialize};
 
 /// Someone's account as others see it.
@@ -40,6 +41,30 @@ pub struct User {
     pub avatar_url: String,
     /// Where the banner was served, empty for none.
     pub banner_url: String,
+    /// The mark itself, empty when not known; in our own lines only, as what follows.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub verified_type: String,
+    /// Subscription, empty when not known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub subscription_type: String,
+    /// Whether it is a parody and says so.
+    #[serde(skip_serializing_if = "is_off")]
+    pub parody: bool,
+    /// Whether somebody has looked at a document.
+    #[serde(skip_serializing_if = "is_off")]
+    pub identity_verified: bool,
+    /// Takes messages only of those it follows.
+    #[serde(skip_serializing_if = "is_off")]
+    pub refuses_messages: bool,
+    /// The badge as shown (JSON), or empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub affiliation: String,
+    /// The notice of withholding as shown (JSON), or empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub withheld: String,
+    /// The pinned post.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub pinned_post: Option<i64>,
 }
 
 /// Whose archive it is. E-mail, telephone and addresses are left out on purpose.

@@ -190,6 +190,21 @@ pub fn create(tx: &mut Tx<'_>, new: &NewApp) -> Result<(App, Keys), Stop> {
     Ok((app, keys))
 }
 
+/// Takes in an app that came from elsewhere without its keys: it gets new ones, which its owner
+/// finds in the portal. False when its id is taken.
+pub fn adopt(tx: &mut Tx<'_>, mut app: App) -> Result<bool, Fault> {
+    if apps::by_id(tx, app.id)?.is_some() {
+        return Ok(false);
+    }
+    let chance = tx.chance().clone();
+    app.api_key = chance.token(25)?;
+    app.api_secret = Secret::new(chance.token(50)?);
+    app.client_id = chance.token(34)?;
+    apps::insert(tx, &app)?;
+    apps::set_bearer(tx, app.id, Some(&new_bearer(&chance)?))?;
+    Ok(true)
+}
+
 fn checked_name(name: &str) -> Result<String, Refusal> {
     let name = name.trim();
     if name.chars().nth(32).is_some() || name_problem(name).is_some() {

@@ -121,6 +121,20 @@ pub fn publish(tx: &mut Tx<'_>, id: i64) -> Result<Story, Stop> {
     Ok(story)
 }
 
+/// Lets a story that came from elsewhere be found by its words.
+pub fn index(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
+    let Some(story) = stories::by_id(tx, id)? else {
+        return Ok(());
+    };
+    if story.state != State::Published {
+        return Ok(());
+    }
+    match tell(tx, &story)? {
+        Some(told) => stories::put(tx, &story, &found_by(&told)),
+        None => Ok(()),
+    }
+}
+
 fn announce(tx: &mut Tx<'_>, story: &Story) -> Result<(), Fault> {
     let body = json!({ "topic": story.topic }).to_string();
     log::append(tx, "news.new", 0, story.id, &body)

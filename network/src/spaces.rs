@@ -82,6 +82,16 @@ pub fn create(tx: &mut Tx<'_>, creator: UserId, new: &NewSpace) -> Result<Space,
     Ok(space)
 }
 
+/// Lets a space that came from elsewhere be found by its title, if it is still to come or live.
+pub fn index(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
+    match spaces::by_id(tx, id)? {
+        Some(space) if matches!(space.state, State::Scheduled | State::Live) => {
+            spaces::index(tx, id, space.state, &words(&space.title))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn people(tx: &mut Tx<'_>, space: &Space, new: &NewSpace) -> Result<(), Stop> {
     let mut hosts = new.hosts.clone();
     hosts.retain(|host| *host != space.creator_id);

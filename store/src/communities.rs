@@ -87,8 +87,14 @@ pub fn insert(tx: &mut Tx<'_>, community: &Community) -> Result<(), Fault> {
         community.created_at.into(),
     ];
     tx.exec(sql, &args)?;
+    index(tx, community)
+}
+
+/// Lets a community be found by its words.
+pub fn index(tx: &mut Tx<'_>, community: &Community) -> Result<(), Fault> {
     for word in beginnings(&format!("{} {}", community.name, community.description)) {
-        let sql = "INSERT INTO community_word (word, community_id) VALUES ($1, $2)";
+        let sql = "INSERT INTO community_word (word, community_id) VALUES ($1, $2) \
+                   ON CONFLICT DO NOTHING";
         tx.exec(sql, &[(&word).into(), community.id.into()])?;
     }
     Ok(())

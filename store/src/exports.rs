@@ -8,34 +8,37 @@ use crate::imports::EdgeKind;
 /// Two ids that are a row's key.
 pub type Pair = (i64, i64);
 
+/// A row between two, and the id that puts it into an order.
+pub type Tied = (Pair, i64);
+
 /// The edges of a kind behind one, as source and target.
-pub fn edges(tx: &mut Tx<'_>, kind: EdgeKind, after: Pair, limit: i64) -> Result<Vec<Pair>, Fault> {
+pub fn edges(tx: &mut Tx<'_>, kind: EdgeKind, after: Pair, limit: i64) -> Result<Vec<Tied>, Fault> {
     let sql = match kind {
         EdgeKind::Follow => {
-            "SELECT source_id, target_id FROM follow WHERE (source_id, target_id) > ($1, $2) \
+            "SELECT source_id, target_id, id FROM follow WHERE (source_id, target_id) > ($1, $2) \
              ORDER BY source_id, target_id LIMIT $3"
         }
         EdgeKind::Block => {
-            "SELECT source_id, target_id FROM block WHERE (source_id, target_id) > ($1, $2) \
+            "SELECT source_id, target_id, id FROM block WHERE (source_id, target_id) > ($1, $2) \
              ORDER BY source_id, target_id LIMIT $3"
         }
         EdgeKind::Mute => {
-            "SELECT source_id, target_id FROM mute WHERE (source_id, target_id) > ($1, $2) \
+            "SELECT source_id, target_id, id FROM mute WHERE (source_id, target_id) > ($1, $2) \
              ORDER BY source_id, target_id LIMIT $3"
         }
         EdgeKind::Request => {
-            "SELECT source_id, target_id FROM follow_request WHERE (source_id, target_id) > ($1, $2) \
+            "SELECT source_id, target_id, id FROM follow_request WHERE (source_id, target_id) > ($1, $2) \
              ORDER BY source_id, target_id LIMIT $3"
         }
         EdgeKind::DmBlock => {
-            "SELECT source_id, target_id FROM dm_block WHERE (source_id, target_id) > ($1, $2) \
+            "SELECT source_id, target_id, id FROM dm_block WHERE (source_id, target_id) > ($1, $2) \
              ORDER BY source_id, target_id LIMIT $3"
         }
     };
     tx.rows(
         sql,
         &[after.0.into(), after.1.into(), limit.into()],
-        |row| Ok((row.int(0)?, row.int(1)?)),
+        |row| Ok(((row.int(0)?, row.int(1)?), row.int(2)?)),
     )
 }
 
@@ -97,4 +100,11 @@ pub fn mentioned(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<Mentioned>, Fault
             name: row.text(3)?,
         })
     })
+}
+
+/// The addresses that open a private conversation, of those of these posts that have one.
+pub fn message_links(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<(PostId, String)>, Fault> {
+    let sql = "SELECT id, direct_message_deep_link FROM post \
+               WHERE id = $1 AND direct_message_deep_link <> ''";
+    tx.of_each(sql, posts, &[], |row| Ok((row.id(0)?, row.text(1)?)))
 }

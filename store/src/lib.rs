@@ -6,6 +6,8 @@ mod context;
 mod db;
 mod hex;
 mod open;
+#[cfg(test)]
+mod schema;
 
 pub mod affiliates;
 pub mod analytics;
@@ -13,6 +15,7 @@ pub mod apps;
 pub mod attempts;
 pub mod audit;
 pub mod bookmarks;
+pub mod carried;
 pub mod codes;
 pub mod communities;
 pub mod deliveries;

@@ -9,6 +9,7 @@ use std::io::Write;
 
 use archive::Record;
 use base::{Fault, Stop};
+use store::carried::{self, Cell};
 use store::imports::EdgeKind;
 use store::{Store, Tx};
 
@@ -35,13 +36,13 @@ pub(crate) struct Page<K> {
     next: Option<K>,
 }
 
-/// Writes every user, post, list, edge, like and attachment as a line each, and neither secrets
-/// nor addresses. A page is read in one transaction; what is written meanwhile may or may not be
+/// Writes every user, post, list, edge, like and attachment as a line each, and every row of the
+/// tables that are carried as they are; neither secrets nor addresses. A page is read in one transaction; what is written meanwhile may or may not be
 /// among the lines.
 ///
 /// Within its kind a line stands in the order of its ids, and kinds come in an order in which an
 /// import needs few placeholders: users, posts, lists, list members, follows, blocks, mutes,
-/// requests to follow, blocks of messages, likes, attachments.
+/// requests to follow, blocks of messages, likes, attachments, then the carried tables.
 pub async fn export_json_lines<W: Write>(
     store: &Store,
     out: W,
@@ -70,6 +71,10 @@ pub async fn export_json_lines<W: Write>(
     }
     export.all("like", START, lines::likes).await?;
     export.all("media", 0, lines::media).await?;
+    for table in carried::tables() {
+        let page = move |tx: &mut Tx<'_>, after: Vec<Cell>| lines::rows(tx, table, &after);
+        export.all(table.name, table.start(), page).await?;
+    }
     export
         .out
         .flush()
@@ -89,7 +94,7 @@ struct Export<'a, W> {
 }
 
 impl<W: Write> Export<'_, W> {
-    async fn all<K: Copy + Send + 'static>(
+    async fn all<K: Clone + Send + Sync + 'static>(
         &mut self,
         name: &'static str,
         start: K,
@@ -97,7 +102,7 @@ impl<W: Write> Export<'_, W> {
     ) -> Result<(), Error> {
         let mut after = Some(start);
         while let Some(key) = after {
-            let read = move |tx: &mut Tx<'_>| page(tx, key);
+            let read = move |tx: &mut Tx<'_>| page(tx, key.clone());
             let page = self.store.read(read).await?;
             for record in &page.records {
                 writeln!(self.out, "{}", record.to_line())

@@ -14,6 +14,7 @@ mod names;
 mod options;
 mod read;
 mod report;
+mod rows;
 mod source;
 mod thread;
 

@@ -17,6 +17,14 @@ pub(crate) fn time_of(id: i64) -> Time {
     }
 }
 
+/// A JSON text, or nothing where it is none.
+pub(crate) fn json(text: &str) -> &str {
+    match serde_json::from_str::<serde_json::Value>(text) {
+        Ok(_) => text,
+        Err(_) => "",
+    }
+}
+
 fn base36(id: i64) -> String {
     let mut rest = id.unsigned_abs();
     let mut digits = Vec::new();

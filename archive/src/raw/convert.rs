@@ -55,8 +55,8 @@ pub(crate) fn convert(
 ) -> Result<(), Fault> {
     let tie = || inner::<RawTie>(json)?.id();
     let to = |to| Tie {
-        from: None,
         to: Some(to),
+        ..Tie::default()
     };
     records.push(match kind {
         Kind::Account => Record::Account(inner::<RawAccount<'_>>(json)?.account()?),
@@ -67,7 +67,7 @@ pub(crate) fn convert(
         Kind::DeletedHeader => Record::DeletedPost(inner::<RawDeletedHeader<'_>>(json)?.deleted()?),
         Kind::Follower => Record::Follow(Tie {
             from: Some(tie()?),
-            to: None,
+            ..Tie::default()
         }),
         Kind::Following => Record::Follow(to(tie()?)),
         Kind::Block => Record::Block(to(tie()?)),

@@ -141,6 +141,7 @@ impl RawMedia<'_> {
             height: pixels(size.map(|size| size.h)),
             duration_ms: film.and_then(|film| film.duration_millis.0),
             variants: variants.unwrap_or_default(),
+            ..Media::default()
         }
     }
 }

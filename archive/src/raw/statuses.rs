@@ -3,9 +3,10 @@
 use super::{Around, Fault, RawList, RawPost, RawUser};
 use crate::lenient::{Items, Text};
 use crate::notes::Notes;
-use crate::{MediaFile, Record};
+use crate::{MediaFile, Record, Row};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::{Map, Value};
 
 /// What tells the kinds of lines apart.
 #[derive(Debug, Default, Deserialize)]
@@ -100,7 +101,16 @@ fn own(kind: &str, json: &str) -> Result<Record, Fault> {
         })?),
         "deleted_post" => Record::DeletedPost(read(json)?),
         "media" => Record::Media(safe_media(read(json)?)?),
-        _ => return Err(Fault::Bad(format!("no kind {kind:?} is known"))),
+        _ => Record::Row(row(kind, json)?),
+    })
+}
+
+fn row(kind: &str, json: &str) -> Result<Row, Fault> {
+    let cells: Map<String, Value> = serde_json::from_str(json)?;
+    let cells = cells.into_iter().filter(|(name, _)| name != "kind");
+    Ok(Row {
+        kind: kind.to_owned(),
+        cells: cells.collect(),
     })
 }
 

@@ -90,6 +90,7 @@ impl RawUser<'_> {
             listed_count: count(self.listed_count),
             avatar_url: self.profile_image_url_https.owned(),
             banner_url: self.profile_banner_url.owned(),
+            ..User::default()
         })
     }
 }

@@ -84,7 +84,7 @@ fn reposts_replies_quotes_and_edits_are_told_apart() {
 fn everything_else_comes_in_reading_order() {
     let folder = folder(&whole());
     let records = records(folder.path());
-    let tie = |from, to| Tie { from, to };
+    let tie = |from, to| Tie { from, to, id: None };
     assert!(matches!(&records[0], Record::Account(account) if account.name == "Ada 🦀"));
     assert!(matches!(&records[1], Record::Profile(profile) if profile.bio == "a & b"));
     for want in [

@@ -3,8 +3,9 @@
 use crate::sample::{POST, outline};
 use archive::{
     DeletedPost, JsonLines, Like, Lines, List, ListMember, Media, MediaFile, Position, Post,
-    Record, Tie, User,
+    Record, Row, Tie, User,
 };
+use serde_json::Value;
 use std::fs;
 use std::io::Read;
 
@@ -87,6 +88,7 @@ fn every_record_survives_its_line() {
     let tie = Tie {
         from: Some(1),
         to: Some(2),
+        id: Some(3),
     };
     let media = Media {
         id: 9,
@@ -121,7 +123,11 @@ fn every_record_survives_its_line() {
             owner: Some(1),
             ..List::default()
         }),
-        Record::ListMember(ListMember { list: 4, user: 2 }),
+        Record::ListMember(ListMember {
+            list: 4,
+            user: 2,
+            id: None,
+        }),
         Record::DeletedPost(DeletedPost {
             id: 5,
             deleted_at_ms: Some(6),
@@ -131,6 +137,13 @@ fn every_record_survives_its_line() {
             owner: None,
             post: Some(POST),
             media,
+        }),
+        Record::Row(Row {
+            kind: "ufo".to_owned(),
+            cells: vec![
+                ("seen".to_owned(), Value::Bool(true)),
+                ("since".to_owned(), Value::from("1947")),
+            ],
         }),
     ];
     let text: Vec<String> = records.iter().map(Record::to_line).collect();
@@ -142,13 +155,16 @@ fn bad_lines_are_skipped_and_hostile_ones_refused() {
     let deep = format!("{}{}", "[".repeat(80), "]".repeat(80));
     let huge = format!("\"{}\"", "a".repeat(5 << 20));
     let text = format!(
-        "{{\"kind\":\"user\",\"id\":\"1\"}}\nnonsense\n{{\"kind\":\"user\"}}\n{{\"kind\":\"ufo\"}}\n{{}}\n {deep}\n{huge}\n{{\"kind\":\"media\",\"id\":\"1\",\"files\":[\"../x\"]}}\n{{\"kind\":\"post\",\"id\":\"7\"}}\n{{\"kind\":\"po"
+        "{{\"kind\":\"user\",\"id\":\"1\"}}\nnonsense\n{{\"kind\":\"user\"}}\n{{\"kind\":\"\"}}\n{{}}\n {deep}\n{huge}\n{{\"kind\":\"media\",\"id\":\"1\",\"files\":[\"../x\"]}}\n{{\"kind\":\"post\",\"id\":\"7\"}}\n{{\"kind\":\"po"
     );
     let found = outline(Lines::new("x.jsonl", text.as_bytes(), Position::START));
     assert!(found[0].starts_with(r#"{"kind":"user","id":"1""#));
     assert!(found[1].starts_with("skipped expected"), "{}", found[1]);
     assert_eq!(found[2], "skipped an id is missing");
-    assert_eq!(found[3], "skipped no kind \"ufo\" is known");
+    assert_eq!(
+        found[3],
+        "skipped neither a post nor an account nor a line of ours"
+    );
     assert_eq!(
         found[4],
         "skipped neither a post nor an account nor a line of ours"

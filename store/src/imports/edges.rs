@@ -20,13 +20,14 @@ pub enum EdgeKind {
     DmBlock,
 }
 
-/// Adds an edge; false when it is there already, or when it is a follow and one of the two blocks
+/// Adds an edge with an id of its own, by which edges are ordered; false when it is there already, or when it is a follow and one of the two blocks
 /// the other, or a request that has nothing to wait for.
 pub fn insert_edge(
     tx: &mut Tx<'_>,
     kind: EdgeKind,
     source: UserId,
     target: UserId,
+    id: i64,
 ) -> Result<bool, Fault> {
     let sql = match kind {
         EdgeKind::Follow => {
@@ -58,7 +59,6 @@ pub fn insert_edge(
              ON CONFLICT DO NOTHING"
         }
     };
-    let id = tx.next_id::<()>();
     Ok(tx.exec(sql, &[source.into(), target.into(), id.into()])? > 0)
 }
 

@@ -1,7 +1,11 @@
 //! Two accounts that turn out to be one.
 
+mod stands;
+mod talks;
+
 use base::{Fault, UserId};
 
+use self::stands::STANDS;
 use crate::{Tx, people};
 
 /// A placeholder whose id is ours has become known under its own id: what waits for the one now
@@ -24,51 +28,14 @@ fn forget(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
         .map(|_| ())
 }
 
-/// Rows that both have: `from`'s go, and the counters of others that stood for two of them.
+/// Rows that both have and that more hangs on than their counters: done before `from`'s go.
 const TWICE: &[&str] = &[
-    "UPDATE users SET following_count = following_count - 1 WHERE id IN (SELECT source_id \
-     FROM follow WHERE target_id = $1 AND source_id IN \
-     (SELECT source_id FROM follow WHERE target_id = $2))",
-    "DELETE FROM follow WHERE target_id = $1 AND source_id IN \
-     (SELECT source_id FROM follow WHERE target_id = $2)",
-    "UPDATE users SET followers_count = followers_count - 1 WHERE id IN (SELECT target_id \
-     FROM follow WHERE source_id = $1 AND target_id IN \
-     (SELECT target_id FROM follow WHERE source_id = $2))",
-    "DELETE FROM follow WHERE source_id = $1 AND target_id IN \
-     (SELECT target_id FROM follow WHERE source_id = $2)",
-    "DELETE FROM block WHERE target_id = $1 AND source_id IN \
-     (SELECT source_id FROM block WHERE target_id = $2)",
-    "DELETE FROM block WHERE source_id = $1 AND target_id IN \
-     (SELECT target_id FROM block WHERE source_id = $2)",
-    "DELETE FROM mute WHERE target_id = $1 AND source_id IN \
-     (SELECT source_id FROM mute WHERE target_id = $2)",
-    "DELETE FROM mute WHERE source_id = $1 AND target_id IN \
-     (SELECT target_id FROM mute WHERE source_id = $2)",
-    "DELETE FROM follow_request WHERE target_id = $1 AND source_id IN \
-     (SELECT source_id FROM follow_request WHERE target_id = $2)",
-    "DELETE FROM follow_request WHERE source_id = $1 AND target_id IN \
-     (SELECT target_id FROM follow_request WHERE source_id = $2)",
-    "DELETE FROM dm_block WHERE target_id = $1 AND source_id IN \
-     (SELECT source_id FROM dm_block WHERE target_id = $2)",
-    "DELETE FROM dm_block WHERE source_id = $1 AND target_id IN \
-     (SELECT target_id FROM dm_block WHERE source_id = $2)",
-    "UPDATE post SET like_count = like_count - 1 WHERE id IN (SELECT post_id \
-     FROM post_like WHERE user_id = $1 AND post_id IN \
-     (SELECT post_id FROM post_like WHERE user_id = $2))",
-    "DELETE FROM post_like WHERE user_id = $1 AND post_id IN \
-     (SELECT post_id FROM post_like WHERE user_id = $2)",
-    "UPDATE post SET bookmark_count = bookmark_count - 1 WHERE id IN (SELECT post_id \
-     FROM bookmark WHERE user_id = $1 AND post_id IN \
-     (SELECT post_id FROM bookmark WHERE user_id = $2))",
-    "DELETE FROM bookmark WHERE user_id = $1 AND post_id IN \
-     (SELECT post_id FROM bookmark WHERE user_id = $2)",
-    "UPDATE list SET member_count = member_count - 1 WHERE id IN (SELECT list_id \
-     FROM list_member WHERE user_id = $1 AND list_id IN \
-     (SELECT list_id FROM list_member WHERE user_id = $2))",
-    "DELETE FROM list_member WHERE user_id = $1 AND list_id IN \
-     (SELECT list_id FROM list_member WHERE user_id = $2)",
-    "DELETE FROM mention WHERE user_id = $1 AND post_id IN \
-     (SELECT post_id FROM mention WHERE user_id = $2)",
+    "UPDATE poll_option SET votes = votes - 1 WHERE EXISTS (SELECT 1 FROM poll_vote a \
+     JOIN poll_vote b ON b.poll_id = a.poll_id WHERE a.user_id = $1 AND b.user_id = $2 \
+     AND a.poll_id = poll_option.poll_id AND a.choice = poll_option.choice)",
+    "DELETE FROM note_rating WHERE note_id IN (SELECT a.id FROM note a JOIN note b \
+     ON b.post_id = a.post_id AND b.test_mode = a.test_mode \
+     WHERE a.author_id = $1 AND b.author_id = $2)",
     "UPDATE post SET repost_count = repost_count - 1 WHERE id IN (SELECT repost_of_id \
      FROM post WHERE author_id = $1 AND state = 0 AND repost_of_id IN (SELECT repost_of_id \
      FROM post WHERE author_id = $2 AND state = 0 AND repost_of_id IS NOT NULL))",
@@ -77,30 +44,12 @@ const TWICE: &[&str] = &[
      AND repost_of_id IS NOT NULL)",
 ];
 
-/// What `from` has and `to` gets.
-const MOVES: &[&str] = &[
-    "UPDATE follow SET target_id = $1 WHERE target_id = $2",
-    "UPDATE follow SET source_id = $1 WHERE source_id = $2",
-    "UPDATE block SET target_id = $1 WHERE target_id = $2",
-    "UPDATE block SET source_id = $1 WHERE source_id = $2",
-    "UPDATE mute SET target_id = $1 WHERE target_id = $2",
-    "UPDATE mute SET source_id = $1 WHERE source_id = $2",
-    "UPDATE follow_request SET target_id = $1 WHERE target_id = $2",
-    "UPDATE follow_request SET source_id = $1 WHERE source_id = $2",
-    "UPDATE dm_block SET target_id = $1 WHERE target_id = $2",
-    "UPDATE dm_block SET source_id = $1 WHERE source_id = $2",
-    "UPDATE post_like SET user_id = $1 WHERE user_id = $2",
-    "UPDATE bookmark SET user_id = $1 WHERE user_id = $2",
-    "UPDATE bookmark_filing SET user_id = $1 WHERE folder_id IN \
-     (SELECT id FROM bookmark_folder WHERE user_id = $2)",
-    "UPDATE bookmark_folder SET user_id = $1 WHERE user_id = $2",
-    "UPDATE list_member SET user_id = $1 WHERE user_id = $2",
-    "UPDATE mention SET user_id = $1 WHERE user_id = $2",
-    "UPDATE list SET owner_id = $1 WHERE owner_id = $2",
-    "UPDATE media SET owner_id = $1 WHERE owner_id = $2",
-    "UPDATE post SET author_id = $1 WHERE author_id = $2",
-    "UPDATE post SET in_reply_to_user_id = $1 WHERE in_reply_to_user_id = $2",
-    "UPDATE import_alias SET user_id = $1 WHERE user_id = $2",
+/// The badge of an affiliate goes with them, unless `to` has one: there is one for each.
+const BADGE: &[&str] = &[
+    "DELETE FROM affiliate WHERE user_id = $1 AND EXISTS \
+     (SELECT 1 FROM users WHERE id = $2 AND affiliation <> '')",
+    "UPDATE users SET affiliation = (SELECT affiliation FROM users WHERE id = $1) \
+     WHERE id = $2 AND affiliation = ''",
 ];
 
 /// Nobody follows someone when one of them blocks the other.
@@ -126,13 +75,17 @@ const SEVERED: &[&str] = &[
      (SELECT protected FROM users WHERE id = $1) = 0)",
 ];
 
-/// Nobody follows, blocks or mutes themselves.
+/// Nobody follows, blocks, mutes or joins themselves.
 const SELVES: &[&str] = &[
     "DELETE FROM follow_request WHERE source_id = $1 AND target_id = $1",
     "DELETE FROM dm_block WHERE source_id = $1 AND target_id = $1",
     "DELETE FROM follow WHERE source_id = $1 AND target_id = $1",
     "DELETE FROM block WHERE source_id = $1 AND target_id = $1",
     "DELETE FROM mute WHERE source_id = $1 AND target_id = $1",
+    "DELETE FROM subscription WHERE subscriber_id = $1 AND author_id = $1",
+    "UPDATE users SET affiliation = '' WHERE id = $1 AND EXISTS (SELECT 1 FROM affiliate \
+     WHERE organization_id = $1 AND user_id = $1)",
+    "DELETE FROM affiliate WHERE organization_id = $1 AND user_id = $1",
 ];
 
 const RECOUNT: &[&str] = &[
@@ -154,14 +107,29 @@ const RECOUNT: &[&str] = &[
 /// Gives everything that `from` has to `to`, counts `to` again and removes `from`. It looks
 /// through all posts: for the one person whose archive is imported, not for everyone in it.
 pub fn merge(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
-    for sql in TWICE {
+    talks::join(tx, from, to)?;
+    for sql in TWICE.iter().chain(BADGE) {
         tx.exec(sql, &[from.into(), to.into()])?;
     }
-    for sql in MOVES {
-        tx.exec(sql, &[to.into(), from.into()])?;
+    for stand in STANDS.iter() {
+        for sql in &stand.twice {
+            tx.exec(sql, &[from.into(), to.into()])?;
+        }
+        tx.exec(stand.moves, &[to.into(), from.into()])?;
     }
+    rename_badges(tx, from, to)?;
     for sql in SELVES.iter().chain(SEVERED).chain(RECOUNT) {
         tx.exec(sql, &[to.into()])?;
     }
     forget(tx, from)
+}
+
+/// The badge of an organization's affiliates names it.
+fn rename_badges(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
+    let (before, after) = (format!("\"{from}\""), format!("\"{to}\""));
+    let sql = "UPDATE users SET affiliation = REPLACE(affiliation, CAST($1 AS TEXT), \
+               CAST($2 AS TEXT)) WHERE id IN \
+               (SELECT user_id FROM affiliate WHERE organization_id = $3)";
+    let args = [(&before).into(), (&after).into(), to.into()];
+    tx.exec(sql, &args).map(|_| ())
 }

@@ -88,7 +88,9 @@ pub fn fill(tx: &mut Tx<'_>, post: &Post, beside: &Beside) -> Result<bool, Fault
                CASE WHEN CAST($25 AS BIGINT) > like_count \
                THEN CAST($25 AS BIGINT) - like_count ELSE 0 END, imported_repost_count = \
                CASE WHEN CAST($26 AS BIGINT) > repost_count \
-               THEN CAST($26 AS BIGINT) - repost_count ELSE 0 END WHERE id = $27 AND state = 3";
+               THEN CAST($26 AS BIGINT) - repost_count ELSE 0 END, place_id = $27, \
+               card_uri = $28, geo = $29, withheld = $30, app_id = $31, unshared = $32, \
+               members_only = $33, direct_message_deep_link = $34 WHERE id = $35 AND state = 3";
     let args = [
         post.author_id.into(),
         post.created_at.into(),
@@ -116,6 +118,14 @@ pub fn fill(tx: &mut Tx<'_>, post: &Post, beside: &Beside) -> Result<bool, Fault
         (&post.media_keys).into(),
         beside.imported_likes.into(),
         beside.imported_reposts.into(),
+        post.place_id.as_ref().into(),
+        (&post.card_uri).into(),
+        (&post.geo).into(),
+        (&post.withheld).into(),
+        post.app_id.into(),
+        post.unshared.into(),
+        post.members_only.into(),
+        (&beside.direct_message_deep_link).into(),
         post.id.into(),
     ];
     Ok(tx.exec(sql, &args)? > 0)

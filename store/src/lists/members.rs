@@ -4,15 +4,20 @@ use base::{Fault, UserId};
 
 use super::List;
 use crate::Tx;
-use crate::exports::Pair;
+use crate::exports::{Pair, Tied};
 use crate::follows::Edge;
 use crate::posts::Span;
 
 /// Puts a user on a list, with both counters; false when it is there already.
 pub fn add_member(tx: &mut Tx<'_>, list: &List, user: UserId) -> Result<bool, Fault> {
+    let id = tx.next_id::<()>().get();
+    add_member_as(tx, list, user, id)
+}
+
+/// The same, with the membership's own number.
+pub fn add_member_as(tx: &mut Tx<'_>, list: &List, user: UserId, id: i64) -> Result<bool, Fault> {
     let sql = "INSERT INTO list_member (list_id, user_id, id, private) VALUES ($1, $2, $3, $4) \
                ON CONFLICT DO NOTHING";
-    let id = tx.next_id::<()>();
     let args = [list.id.into(), user.into(), id.into(), list.private.into()];
     if tx.exec(sql, &args)? == 0 {
         return Ok(false);
@@ -122,13 +127,13 @@ pub fn memberships(
 }
 
 /// The members of all live lists behind one, as list and user.
-pub fn members(tx: &mut Tx<'_>, after: Pair, limit: i64) -> Result<Vec<Pair>, Fault> {
-    let sql = "SELECT m.list_id, m.user_id FROM list_member m JOIN list l ON l.id = m.list_id \
+pub fn members(tx: &mut Tx<'_>, after: Pair, limit: i64) -> Result<Vec<Tied>, Fault> {
+    let sql = "SELECT m.list_id, m.user_id, m.id FROM list_member m JOIN list l ON l.id = m.list_id \
                WHERE (m.list_id, m.user_id) > ($1, $2) AND l.deleted_at IS NULL \
                ORDER BY m.list_id, m.user_id LIMIT $3";
     tx.rows(
         sql,
         &[after.0.into(), after.1.into(), limit.into()],
-        |row| Ok((row.int(0)?, row.int(1)?)),
+        |row| Ok(((row.int(0)?, row.int(1)?), row.int(2)?)),
     )
 }

@@ -33,7 +33,8 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<
                         .skip(edge_name(*kind), why, || format!("{tie:?}"));
                     continue;
                 };
-                edge(tx, desk, *kind, from, to)?;
+                let id = tie.id.unwrap_or_else(|| tx.next_id::<()>().get());
+                edge(tx, desk, *kind, (from, to), id)?;
                 if waiting && *kind == EdgeKind::Follow {
                     graph::delete(tx, Tie::Request, from, to)?;
                 }
@@ -49,8 +50,8 @@ fn edge(
     tx: &mut Tx<'_>,
     desk: &mut Desk,
     kind: EdgeKind,
-    from: UserId,
-    to: UserId,
+    (from, to): (UserId, UserId),
+    id: i64,
 ) -> Result<(), Fault> {
     let name = edge_name(kind);
     if from == to {
@@ -58,7 +59,7 @@ fn edge(
             .skip(name, "from an account to itself", || format!("user {from}"));
         return Ok(());
     }
-    if !imports::insert_edge(tx, kind, from, to)? {
+    if !imports::insert_edge(tx, kind, from, to, id)? {
         if kind == EdgeKind::Follow && is_blocked(tx, from, to)? {
             desk.report
                 .skip(name, "one of the two blocks the other", || {
@@ -69,6 +70,7 @@ fn edge(
         }
         return Ok(());
     }
+    desk.came(id);
     desk.report.take(name);
     match kind {
         EdgeKind::Follow => shift(desk, from, to, 1),

@@ -23,7 +23,7 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<
                     continue;
                 };
                 if let Some(user) = desk.person(Some(told.user)) {
-                    member(tx, desk, &list, user, "list_member")?;
+                    member(tx, desk, &list, user, told.id)?;
                 }
             }
             _ => {}
@@ -33,11 +33,6 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<
 }
 
 fn list(tx: &mut Tx<'_>, desk: &mut Desk, told: &Told) -> Result<(), Fault> {
-    if told.role == ListRole::Subscribed {
-        desk.report
-            .skip("list", "following a list is not kept", || told.url.clone());
-        return Ok(());
-    }
     let owner = owner(tx, desk, told)?;
     let name: String = told.name.chars().take(100).collect();
     let known = match told.id {
@@ -58,8 +53,9 @@ fn list(tx: &mut Tx<'_>, desk: &mut Desk, told: &Told) -> Result<(), Fault> {
         member_version: 0,
     };
     let list = keep(tx, desk, list, known)?;
-    match desk.owner {
-        Some(user) if told.role == ListRole::Member => member(tx, desk, &list, user, "list_member"),
+    match (desk.owner, told.role) {
+        (Some(user), ListRole::Member) => member(tx, desk, &list, user, None),
+        (Some(user), ListRole::Subscribed) => reader(tx, desk, &list, user),
         _ => Ok(()),
     }
 }
@@ -105,16 +101,40 @@ fn member(
     desk: &mut Desk,
     list: &List,
     user: UserId,
-    kind: &str,
+    id: Option<i64>,
 ) -> Result<(), Fault> {
+    let kind = "list_member";
+    let id = id.unwrap_or_else(|| tx.next_id::<()>().get());
     if list.deleted_at.is_some() {
-        desk.report.skip(kind, "the list was deleted here", || {
-            format!("list {}", list.id)
-        });
-    } else if lists::add_member(tx, list, user)? {
+        deleted(desk, kind, list);
+    } else if lists::add_member_as(tx, list, user, id)? {
+        desk.came(id);
         desk.report.take(kind);
     } else {
         desk.report.know(kind);
     }
     Ok(())
+}
+
+/// The owner of the archive follows a list of somebody else.
+fn reader(tx: &mut Tx<'_>, desk: &mut Desk, list: &List, user: UserId) -> Result<(), Fault> {
+    let kind = "list_follow";
+    if list.deleted_at.is_some() {
+        deleted(desk, kind, list);
+    } else if list.private {
+        desk.report.skip(kind, "the list is private here", || {
+            format!("list {}", list.id)
+        });
+    } else if lists::follow(tx, list.id, user)? {
+        desk.report.take(kind);
+    } else {
+        desk.report.know(kind);
+    }
+    Ok(())
+}
+
+fn deleted(desk: &mut Desk, kind: &str, list: &List) {
+    desk.report.skip(kind, "the list was deleted here", || {
+        format!("list {}", list.id)
+    });
 }

@@ -1,7 +1,7 @@
 //! Attachments.
 
 use archive::{Media as Told, MediaKind};
-use base::{Fault, Id, UserId};
+use base::{Fault, Id, Time, UserId};
 use serde_json::{Value, json};
 use store::Tx;
 use store::media::{self, Media};
@@ -50,6 +50,7 @@ pub(crate) fn keep(
         MediaKind::Photo => "photo",
         MediaKind::Video => "video",
         MediaKind::AnimatedGif => "animated_gif",
+        MediaKind::Subtitles => "subtitles",
     };
     let medium = Media {
         media_key: key_of(told),
@@ -65,12 +66,12 @@ pub(crate) fn keep(
         alt_text: told.alt.clone().unwrap_or_default(),
         variants: variants(told),
         created_at: names::time_of(told.id),
-        content_type: String::new(),
-        size: 0,
-        bit_rate: 0,
-        sizes: String::new(),
-        uses: None,
-        expires_at: None,
+        content_type: told.content_type.clone(),
+        size: told.size.unwrap_or(0),
+        bit_rate: told.bit_rate.unwrap_or(0),
+        sizes: told.sizes.clone(),
+        uses: told.uses,
+        expires_at: told.expires_at_ms.map(Time::from_ms),
     };
     if media::insert(tx, &medium)? {
         desk.came(told.id);

@@ -8,6 +8,7 @@ mod owner;
 mod people;
 mod placeholders;
 mod posts;
+mod rows;
 mod users;
 
 use base::{PostId, Stop};
@@ -47,6 +48,7 @@ pub(crate) fn store(
     lists::store(tx, &mut desk, &chunk.items)?;
     edges::store(tx, &mut desk, &chunk.items)?;
     media::store(tx, &mut desk, &chunk.items)?;
+    rows::store(tx, &mut desk, &chunk.items)?;
     desk.settle(tx, &setup.key)?;
     tx.ids_stay_above(PostId::new(desk.highest));
     announce(tx, &desk, setup)?;

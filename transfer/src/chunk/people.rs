@@ -85,6 +85,10 @@ fn name_all<'a>(item: &'a Item, told: &mut People<'a>) {
         }
         Item::Member(member) => name(told, Some(member.user), "", ""),
         Item::Media(media) => name(told, media.0.owner, "", ""),
+        Item::Row(row) => row
+            .people()
+            .into_iter()
+            .for_each(|id| name(told, Some(id), "", "")),
         Item::Profile(_) | Item::User(_) => {}
     }
 }

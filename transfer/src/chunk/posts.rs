@@ -53,6 +53,7 @@ fn store_one(tx: &mut Tx<'_>, desk: &mut Desk, told: &Prepared) -> Result<(), Fa
     let beside = Beside {
         imported_likes: told.post.like_count.max(0),
         imported_reposts: told.post.repost_count.max(0),
+        direct_message_deep_link: told.post.message_link.clone(),
         ..Beside::default()
     };
     let stored = match there {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use archive::{Profile, User as Told};
-use base::{Fault, Time, UserId};
+use base::{Fault, PostId, Time, UserId};
 use network::compose::profile_entities;
 use store::users::{self, State, User};
 use store::{Tx, imports};
@@ -48,6 +48,9 @@ fn store_user(tx: &mut Tx<'_>, desk: &mut Desk, id: UserId, told: &Told) -> Resu
         let mut user = User::blank(id, &username, created_at(id, told));
         fill(&mut user, told);
         users::insert(tx, &user, "")?;
+        if user.pinned_post_id.is_some() {
+            users::update(tx, &user)?;
+        }
         desk.came(id.get());
         desk.report.take("user");
         return Ok(());
@@ -90,9 +93,22 @@ fn fill(user: &mut User, told: &Told) {
     user.name = names::display_name(&told.name, &user.username);
     user.protected = told.protected;
     user.verified = told.verified;
-    let mark = if told.verified { "blue" } else { "none" };
-    mark.clone_into(&mut user.verified_type);
+    let plain = if told.verified { "blue" } else { "none" };
+    let mark = one_of(&told.verified_type, &["blue", "business", "government", "none"]);
+    mark.unwrap_or(plain).clone_into(&mut user.verified_type);
+    let level = one_of(&told.subscription_type, &["Basic", "Premium", "PremiumPlus"]);
+    level.unwrap_or("None").clone_into(&mut user.subscription_type);
+    user.parody = told.parody;
+    user.is_identity_verified = told.identity_verified;
+    user.receives_dm = !told.refuses_messages;
+    names::json(&told.affiliation).clone_into(&mut user.affiliation);
+    names::json(&told.withheld).clone_into(&mut user.withheld);
+    user.pinned_post_id = told.pinned_post.map(PostId::new);
     Facts::of(told).complete(user);
+}
+
+fn one_of<'t>(text: &'t str, words: &[&str]) -> Option<&'t str> {
+    words.contains(&text).then_some(text)
 }
 
 fn store_profile(tx: &mut Tx<'_>, desk: &mut Desk, profile: &Profile) -> Result<(), Fault> {

@@ -3,9 +3,10 @@
 use archive::{
     Like, List, ListMember, Media as Attachment, MediaFile, MediaKind, Record, Tie, Variant,
 };
-use base::Stop;
+use base::{Stop, Time};
 use base::id::created_at;
 use serde_json::Value;
+use store::carried::{self, Cell, Table};
 use store::exports::{self, Pair};
 use store::imports::EdgeKind;
 use store::media::{self, Media};
@@ -13,6 +14,7 @@ use store::{Tx, lists};
 
 use super::{PAGE, Page, page_of};
 use crate::read::file_name;
+use crate::rows;
 
 pub(super) fn lists(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Stop> {
     let lists = lists::list(tx, after, PAGE)?;
@@ -34,14 +36,15 @@ pub(super) fn members(tx: &mut Tx<'_>, after: Pair) -> Result<Page<Pair>, Stop> 
     let members = lists::members(tx, after, PAGE)?;
     let records = members
         .iter()
-        .map(|(list, user)| {
+        .map(|((list, user), id)| {
             Record::ListMember(ListMember {
                 list: *list,
                 user: *user,
+                id: Some(*id),
             })
         })
         .collect();
-    Ok(page_of(&members, |pair| *pair, records))
+    Ok(page_of(&members, |(pair, _)| *pair, records))
 }
 
 pub(super) fn edges(tx: &mut Tx<'_>, kind: EdgeKind, after: Pair) -> Result<Page<Pair>, Stop> {
@@ -53,14 +56,15 @@ pub(super) fn edges(tx: &mut Tx<'_>, kind: EdgeKind, after: Pair) -> Result<Page
         EdgeKind::Request => Record::FollowRequest,
         EdgeKind::DmBlock => Record::DmBlock,
     };
-    let records = edges.iter().map(|(from, to)| {
+    let records = edges.iter().map(|((from, to), id)| {
         line(Tie {
             from: Some(*from),
             to: Some(*to),
+            id: Some(*id),
         })
     });
     let records = records.collect();
-    Ok(page_of(&edges, |pair| *pair, records))
+    Ok(page_of(&edges, |(pair, _)| *pair, records))
 }
 
 pub(super) fn likes(tx: &mut Tx<'_>, after: Pair) -> Result<Page<Pair>, Stop> {
@@ -94,12 +98,24 @@ pub(super) fn media(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Stop> {
     Ok(page_of(&media, |medium| medium.id.get(), records))
 }
 
+/// Rows of a carried table.
+pub(super) fn rows(
+    tx: &mut Tx<'_>,
+    table: &'static Table,
+    after: &[Cell],
+) -> Result<Page<Vec<Cell>>, Stop> {
+    let rows = carried::page(tx, table, after, PAGE)?;
+    let records = rows.iter().map(|row| rows::to_line(table, row)).collect();
+    Ok(page_of(&rows, |row| table.key_of(row), records))
+}
+
 /// An attachment as it stands in a line.
 pub(super) fn attachment(medium: &Media) -> Attachment {
     let pixels = |number: i64| u32::try_from(number).unwrap_or(0);
     let kind = match medium.kind.as_str() {
         "video" => MediaKind::Video,
         "animated_gif" => MediaKind::AnimatedGif,
+        "subtitles" => MediaKind::Subtitles,
         _ => MediaKind::Photo,
     };
     let url = if kind == MediaKind::Photo {
@@ -120,6 +136,12 @@ pub(super) fn attachment(medium: &Media) -> Attachment {
         height: pixels(medium.height),
         duration_ms: Some(medium.duration_ms).filter(|ms| *ms > 0),
         variants: variants(&medium.variants),
+        content_type: medium.content_type.clone(),
+        size: Some(medium.size).filter(|size| *size > 0),
+        bit_rate: Some(medium.bit_rate).filter(|rate| *rate > 0),
+        sizes: medium.sizes.clone(),
+        uses: medium.uses,
+        expires_at_ms: medium.expires_at.map(Time::ms),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use archive::{Mention, Post as Line, Record, Repost};
-use base::{Fault, PostId, Stop, UserId};
+use base::{AppId, Fault, PostId, Stop, UserId};
 use store::media::{self, Media};
 use store::posts::{self, Post, State};
 use store::users::{self, User};
@@ -19,6 +19,7 @@ struct Beside {
     mentions: HashMap<PostId, Vec<Mention>>,
     media: HashMap<String, Media>,
     versions: HashMap<PostId, Vec<i64>>,
+    links: HashMap<PostId, String>,
 }
 
 pub(super) fn page(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Stop> {
@@ -65,6 +66,7 @@ impl Beside {
                 .map(|medium| (medium.media_key.clone(), medium))
                 .collect(),
             versions,
+            links: exports::message_links(tx, &ids)?.into_iter().collect(),
         })
     }
 
@@ -104,6 +106,14 @@ impl Beside {
             followers_only: post.followers_only,
             made_with_ai: post.made_with_ai,
             paid_partnership: post.paid_partnership,
+            place: post.place_id.clone(),
+            geo: post.geo.clone(),
+            card: post.card_uri.clone(),
+            message_link: self.links.get(&post.id).cloned().unwrap_or_default(),
+            withheld: post.withheld.clone(),
+            app: post.app_id.map(AppId::get),
+            unshared: post.unshared,
+            members_only: post.members_only,
             ..Line::default()
         }
     }

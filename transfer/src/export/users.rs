@@ -1,7 +1,7 @@
 //! Accounts as lines.
 
 use archive::{Record, User as Line};
-use base::{Stop, UserId};
+use base::{PostId, Stop, UserId};
 use store::Tx;
 use store::users::{self, State, User};
 
@@ -33,5 +33,15 @@ fn line(user: &User) -> Line {
         listed_count: user.listed_count,
         avatar_url: user.profile_image_url.clone(),
         banner_url: user.profile_banner_url.clone(),
+        verified_type: user.verified_type.clone(),
+        subscription_type: Some(user.subscription_type.clone())
+            .filter(|level| level != "None")
+            .unwrap_or_default(),
+        parody: user.parody,
+        identity_verified: user.is_identity_verified,
+        refuses_messages: !user.receives_dm,
+        affiliation: user.affiliation.clone(),
+        withheld: user.withheld.clone(),
+        pinned_post: user.pinned_post_id.map(PostId::get),
     }
 }

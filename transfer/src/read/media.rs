@@ -18,6 +18,7 @@ pub(crate) struct Shelf<'a> {
 /// `<prefix>_<id>` of an attachment.
 pub(crate) fn key_of(media: &Media) -> String {
     let prefix = match media.kind {
+        MediaKind::Subtitles => 0,
         MediaKind::Photo => 3,
         MediaKind::Video => 7,
         MediaKind::AnimatedGif => 16,

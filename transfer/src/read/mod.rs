@@ -4,6 +4,7 @@ mod media;
 mod ready;
 
 use archive::{ArchiveError, Position, Record, Skipped, Why};
+use store::carried;
 use tokio::sync::mpsc::Sender;
 
 pub(crate) use media::{file_name, key_of};
@@ -190,6 +191,7 @@ fn data_type(record: &Record) -> &'static str {
         Record::DeletedPost(deleted) if deleted.post.is_some() => "deletedTweets",
         Record::DeletedPost(_) => "deletedTweetHeaders",
         Record::Media(_) => "media",
+        Record::Row(row) => carried::table(&row.kind).map_or("line", |table| table.name),
         Record::Skipped(_) => "skipped",
     }
 }

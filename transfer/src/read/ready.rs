@@ -6,6 +6,7 @@ use store::imports::EdgeKind;
 
 use super::media::Shelf;
 use crate::report::Report;
+use crate::rows::{self, Row};
 
 /// In bytes; nobody may write more.
 const LONGEST: usize = 100_000;
@@ -22,6 +23,7 @@ pub(crate) enum Item {
     List(List),
     Member(ListMember),
     Media(Box<(MediaFile, String)>),
+    Row(Box<Row>),
 }
 
 /// A post whose text has been read.
@@ -48,6 +50,7 @@ impl Item {
             Self::Post(post) => 500 + post.post.text.len() * 3,
             Self::Like(like) => 200 + like.like.text.len() * 3,
             Self::User(user) => 300 + user.bio.len(),
+            Self::Row(row) => row.weight(),
             _ => 200,
         }
     }
@@ -91,7 +94,8 @@ pub(crate) fn prepare(
             if !sane(member.user) {
                 return strange("list_member", member.user, report);
             }
-            Item::Member(member)
+            let id = member.id.filter(|id| sane(*id));
+            Item::Member(ListMember { id, ..member })
         }
         Record::Media(file) => {
             if !sane(file.media.id) {
@@ -110,8 +114,21 @@ pub(crate) fn prepare(
             report.take("note_tweet");
             return None;
         }
+        Record::Row(line) => row(&line, highest, report)?,
         Record::Skipped(_) => return None,
     })
+}
+
+fn row(line: &archive::Row, highest: i64, report: &mut Report) -> Option<Item> {
+    match rows::from_line(line, highest) {
+        Ok(row) => Some(Item::Row(Box::new(row))),
+        Err(why) => {
+            let id = line.cells.iter().find(|(name, _)| name == "id");
+            let id = id.map_or_else(String::new, |(_, id)| format!(" {id}"));
+            report.skip(&line.kind, &why, || format!("{}{id}", line.kind));
+            None
+        }
+    }
 }
 
 fn user_of(account: Account) -> User {
@@ -138,7 +155,10 @@ fn edge(kind: EdgeKind, tie: Tie, highest: i64, report: &mut Report) -> Option<I
         .find(|id| *id <= 0 || *id > highest);
     match strange_id {
         Some(id) => strange(edge_name(kind), id, report),
-        None => Some(Item::Edge(kind, tie)),
+        None => {
+            let id = tie.id.filter(|id| *id > 0 && *id <= highest);
+            Some(Item::Edge(kind, Tie { id, ..tie }))
+        }
     }
 }
 
@@ -181,6 +201,13 @@ fn read(
         return None;
     }
     post.author = post.author.filter(sane);
+    for text in [&mut post.card, &mut post.message_link] {
+        if text.len() > MOST * 10 || text.contains('\0') {
+            text.clear();
+        }
+    }
+    post.app = post.app.filter(sane);
+    post.community_id = post.community_id.filter(sane);
     post.in_reply_to_post = post.in_reply_to_post.filter(sane);
     post.in_reply_to_user = post.in_reply_to_user.filter(sane);
     post.quoted_post = post.quoted_post.filter(sane);

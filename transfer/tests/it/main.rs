@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod archives;
 #[cfg(test)]
+mod carried;
+#[cfg(test)]
 mod interrupted;
 #[cfg(test)]
 mod lines;

@@ -110,6 +110,15 @@ impl World {
         }
     }
 
+    /// The engines that are there.
+    pub(crate) fn engines() -> Vec<Engine> {
+        let mut engines = vec![Engine::Lite];
+        if std::env::var_os("LOCUM_TEST_POSTGRES").is_some() {
+            engines.push(Engine::Postgres);
+        }
+        engines
+    }
+
     pub(crate) fn options(&self) -> ImportOptions {
         ImportOptions {
             media_dir: Some(self.folder.path().join("media")),

@@ -1,12 +1,13 @@
 //! The row of a post, out of what its source tells and what is there.
 
-use base::{Fault, PostId, Time, UserId};
+use base::{AppId, Fault, PostId, Time, UserId};
 use store::Tx;
 use store::imports::Seen;
 use store::posts::{Post as Row, State};
 
 use crate::chunk::desk::Desk;
 use crate::chunk::people;
+use crate::names;
 use crate::read::Prepared;
 
 /// How often a post can be edited.
@@ -30,6 +31,11 @@ pub(super) struct Place {
     pub(super) root_conversation: Option<PostId>,
     /// A later version is there.
     pub(super) superseded: bool,
+}
+
+/// Sixteen hexadecimal digits, as places are spoken.
+fn is_place(text: &str) -> bool {
+    network::places::number(text).is_some()
 }
 
 /// The row, and those in whose mentions it goes.
@@ -86,6 +92,13 @@ pub(super) fn build(
         display_start: reading.display_start,
         display_end: reading.display_end,
         media_keys,
+        place_id: post.place.clone().filter(|place| is_place(place)),
+        geo: names::json(&post.geo).to_owned(),
+        card_uri: post.card.clone(),
+        withheld: names::json(&post.withheld).to_owned(),
+        app_id: post.app.map(AppId::new),
+        unshared: post.unshared,
+        members_only: post.members_only,
         ..Row::blank(id, author, Time::from_ms(post.created_at_ms))
     };
     Ok((row, mentioned))

@@ -1,0 +1,276 @@
+//! Where accounts stand in the tables, and how a row comes to stand for another one.
+
+use std::sync::LazyLock;
+
+/// A column that names an account.
+pub(super) struct Stand {
+    #[cfg(test)]
+    table: &'static str,
+    #[cfg(test)]
+    column: &'static str,
+    /// What takes away those of the rows that both accounts have, and their counters; the one
+    /// account is `$1`, the other `$2`.
+    pub(super) twice: Vec<&'static str>,
+    /// What lets the rows name `$1` instead of `$2`.
+    pub(super) moves: &'static str,
+}
+
+/// What counts the rows: a table's column, by the rows' column that names it.
+type Count = (&'static str, &'static str, &'static str);
+
+/// Table, column, what a row is unique by beside it, and what counts the rows.
+type Declared = (
+    &'static str,
+    &'static str,
+    &'static [&'static str],
+    &'static [Count],
+);
+
+const DECLARED: &[Declared] = &[
+    (
+        "follow",
+        "target_id",
+        &["source_id"],
+        &[("users", "following_count", "source_id")],
+    ),
+    (
+        "follow",
+        "source_id",
+        &["target_id"],
+        &[("users", "followers_count", "target_id")],
+    ),
+    ("block", "target_id", &["source_id"], &[]),
+    ("block", "source_id", &["target_id"], &[]),
+    ("mute", "target_id", &["source_id"], &[]),
+    ("mute", "source_id", &["target_id"], &[]),
+    ("follow_request", "target_id", &["source_id"], &[]),
+    ("follow_request", "source_id", &["target_id"], &[]),
+    ("dm_block", "target_id", &["source_id"], &[]),
+    ("dm_block", "source_id", &["target_id"], &[]),
+    ("subscription", "author_id", &["subscriber_id"], &[]),
+    ("subscription", "subscriber_id", &["author_id"], &[]),
+    ("affiliate", "organization_id", &["user_id"], &[]),
+    ("affiliate", "user_id", &["organization_id"], &[]),
+    (
+        "post_like",
+        "user_id",
+        &["post_id"],
+        &[("post", "like_count", "post_id")],
+    ),
+    (
+        "bookmark",
+        "user_id",
+        &["post_id"],
+        &[("post", "bookmark_count", "post_id")],
+    ),
+    ("bookmark_folder", "user_id", &[], &[]),
+    ("bookmark_filing", "user_id", &[], &[]),
+    ("mention", "user_id", &["post_id"], &[]),
+    ("media_tag", "user_id", &["post_id"], &[]),
+    ("media_share", "user_id", &["media_id"], &[]),
+    ("media", "owner_id", &[], &[]),
+    ("post", "author_id", &[], &[]),
+    ("post", "in_reply_to_user_id", &[], &[]),
+    ("poll_vote", "user_id", &["poll_id"], &[]),
+    ("list", "owner_id", &[], &[]),
+    (
+        "list_member",
+        "user_id",
+        &["list_id"],
+        &[("list", "member_count", "list_id")],
+    ),
+    (
+        "list_follow",
+        "user_id",
+        &["list_id"],
+        &[("list", "follower_count", "list_id")],
+    ),
+    ("list_pin", "user_id", &["list_id"], &[]),
+    ("community", "owner_id", &[], &[]),
+    (
+        "community_member",
+        "user_id",
+        &["community_id"],
+        &[("community", "member_count", "community_id")],
+    ),
+    ("space", "creator_id", &[], &[]),
+    (
+        "space_part",
+        "user_id",
+        &["space_id", "role"],
+        &[
+            ("space", "participant_count", "space_id AND a.role = 3"),
+            ("space", "subscriber_count", "space_id AND a.role = 4"),
+        ],
+    ),
+    ("dm_participant", "user_id", &["conversation_id"], &[]),
+    (
+        "dm_inbox",
+        "user_id",
+        &["kind", "event_id"],
+        &[("dm_event", "copies", "event_id")],
+    ),
+    ("dm_event", "sender_id", &[], &[]),
+    ("note_writer", "user_id", &[""], &[]),
+    ("note", "author_id", &["post_id", "test_mode"], &[]),
+    (
+        "note_rating",
+        "user_id",
+        &["note_id"],
+        &[
+            ("note", "helpful", "note_id AND a.helpful = 1"),
+            ("note", "not_helpful", "note_id AND a.helpful = 0"),
+        ],
+    ),
+    ("note_request", "user_id", &["post_id"], &[]),
+    ("app", "owner_id", &[], &[]),
+    ("import_alias", "user_id", &[], &[]),
+    ("import_author", "user_id", &["source"], &[]),
+];
+
+/// All of them, with their statements, which stay for as long as the program runs.
+pub(super) static STANDS: LazyLock<Vec<Stand>> =
+    LazyLock::new(|| DECLARED.iter().map(made).collect());
+
+fn made(declared: &Declared) -> Stand {
+    let (table, column, beside, counts) = *declared;
+    let same: Vec<String> = beside
+        .iter()
+        .filter(|other| !other.is_empty())
+        .map(|other| format!(" AND b.{other} = a.{other}"))
+        .collect();
+    let both = format!(
+        "EXISTS (SELECT 1 FROM {table} b WHERE b.{column} = $2{})",
+        same.concat()
+    );
+    let mut twice: Vec<&'static str> = Vec::new();
+    for (counted, counter, by) in counts {
+        // What stands behind the column's name says which rows are counted.
+        let (by, which) = by.split_once(' ').unwrap_or((*by, ""));
+        let sql = format!(
+            "UPDATE {counted} SET {counter} = {counter} - 1 WHERE id IN \
+             (SELECT a.{by} FROM {table} a WHERE a.{column} = $1 {which} AND {both})"
+        );
+        twice.push(sql.leak());
+    }
+    if !beside.is_empty() {
+        let sql = format!("DELETE FROM {table} AS a WHERE a.{column} = $1 AND {both}");
+        twice.push(sql.leak());
+    }
+    let moves = format!("UPDATE {table} SET {column} = $1 WHERE {column} = $2");
+    Stand {
+        #[cfg(test)]
+        table,
+        #[cfg(test)]
+        column,
+        twice,
+        moves: moves.leak(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::STANDS;
+    use crate::schema;
+
+    /// Columns that name something else than an account.
+    const OTHERS: &[&str] = &[
+        "app_id",
+        "client_id",
+        "community_id",
+        "conversation_id",
+        "edit_root_id",
+        "event_id",
+        "folder_id",
+        "in_reply_to_post_id",
+        "list_id",
+        "media_id",
+        "most_recent_post_id",
+        "note_id",
+        "pinned_post_id",
+        "place_id",
+        "poll_id",
+        "post_id",
+        "post_ids",
+        "quoted_post_id",
+        "read_id",
+        "repost_of_id",
+        "space_id",
+        "story_id",
+        "topic_id",
+        "upload_id",
+        "job_id",
+        "webhook_id",
+        "video_id",
+    ];
+
+    /// Columns that name an account and are moved in another way, or not at all; and why.
+    const EXCEPTIONS: &[(&str, &[(&str, &str)])] = &[
+        (
+            "moved with the conversation",
+            &[
+                ("dm_conversation", "lower_id"),
+                ("dm_conversation", "higher_id"),
+                ("dm_event", "participant_ids"),
+            ],
+        ),
+        ("moved with the affiliates", &[("users", "affiliation")]),
+        (
+            "a placeholder has never signed in, authorized an app or uploaded a file",
+            &[
+                ("oauth1_token", "user_id"),
+                ("oauth2_token", "user_id"),
+                ("app_grant", "user_id"),
+                ("oauth1_request", "user_id"),
+                ("oauth2_code", "user_id"),
+                ("session", "user_id"),
+                ("link", "user_id"),
+                ("credential_use", "user_id"),
+                ("upload", "owner_id"),
+                ("upload", "shared_with"),
+            ],
+        ),
+        (
+            "what happened is told as it was then",
+            &[
+                ("event", "actor_id"),
+                ("event", "subject_id"),
+                ("audit", "actor_id"),
+            ],
+        ),
+        (
+            "what a placeholder wrote is nobody's to see, and so speaks of no topic",
+            &[("topic_post", "author_id")],
+        ),
+        (
+            "removed with the account itself",
+            &[("import_name", "user_id"), ("user_word", "user_id")],
+        ),
+    ];
+
+    /// Columns that name accounts though their own names do not say so.
+    const UNNAMED: &[(&str, &str)] = &[("users", "affiliation"), ("upload", "shared_with")];
+
+    #[test]
+    fn every_column_that_names_an_account_is_moved_or_excepted_for_a_reason() {
+        let stands = STANDS.iter().map(|stand| (stand.table, stand.column));
+        let excepted = EXCEPTIONS.iter().flat_map(|(_, all)| all.iter().copied());
+        let known: Vec<(&str, &str)> = stands.chain(excepted).collect();
+        let once: BTreeSet<(&str, &str)> = known.iter().copied().collect();
+        assert_eq!(known.len(), once.len(), "a column is named twice");
+        let tables = schema::tables();
+        let mut there: BTreeSet<(&str, &str)> = BTreeSet::new();
+        for (table, columns) in &tables {
+            for column in columns {
+                let place = (table.as_str(), column.as_str());
+                let by_name = column.ends_with("_id") || column.ends_with("_ids");
+                if by_name && !OTHERS.contains(&place.1) || UNNAMED.contains(&place) {
+                    there.insert(place);
+                }
+            }
+        }
+        assert_eq!(there, once);
+    }
+}

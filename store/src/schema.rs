@@ -1,0 +1,43 @@
+//! The tables and columns that the migrations make, for tests that nothing is left out.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Every table and its columns.
+pub(crate) fn tables() -> BTreeMap<String, Vec<String>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
+    let mut scripts: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    scripts.sort();
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for script in scripts {
+        let text = std::fs::read_to_string(script).unwrap();
+        let mut table: Option<String> = None;
+        for line in text.lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match words.as_slice() {
+                ["CREATE", "TABLE", name, ..] | ["CREATE", "VOLATILE", "TABLE", name, ..] => {
+                    found.entry((*name).to_owned()).or_default();
+                    table = Some((*name).to_owned());
+                }
+                ["ALTER", "TABLE", name, "ADD", "COLUMN", column, ..] => {
+                    found.entry((*name).to_owned()).or_default().push((*column).to_owned());
+                }
+                ["DROP", "TABLE", name, ..] => {
+                    found.remove(name.trim_end_matches(';'));
+                }
+                [first, ..] if first.starts_with(')') => table = None,
+                ["--" | "PRIMARY" | "UNIQUE" | "COMMIT_ORDER", ..] | [] => {}
+                [column, _, ..] => {
+                    if let Some(columns) = table.as_ref().and_then(|table| found.get_mut(table)) {
+                        columns.push((*column).to_owned());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}

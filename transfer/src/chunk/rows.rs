@@ -1,0 +1,191 @@
+//! Rows of carried tables.
+
+use std::collections::HashMap;
+
+use base::{AppId, Fault, PostId, Secret, Time, UserId};
+use network::apps::{self, App};
+use store::carried::{self, Cell, Column, Kind, Outcome};
+use store::posts::State;
+use store::{Tx, communities};
+
+use super::desk::{Desk, NOBODY};
+use super::{placeholders, posts};
+use crate::read::Item;
+use crate::rows::Row;
+
+/// Rows that others refer to, by table and id, asked once.
+type Known = HashMap<(&'static str, i64), bool>;
+
+pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<(), Fault> {
+    let rows = items.iter().filter_map(|item| match item {
+        Item::Row(row) => Some(&**row),
+        _ => None,
+    });
+    let mut rows: Vec<&Row> = rows.collect();
+    // What a row refers to comes before it, in whatever order the lines stand.
+    rows.sort_by_cached_key(|row| row.table.place());
+    let mut unknown: Vec<i64> = rows.iter().flat_map(|row| row.posts()).collect();
+    unknown.retain(|post| !desk.posts.contains_key(post));
+    unknown.sort_unstable();
+    unknown.dedup();
+    posts::look_up(tx, desk, unknown)?;
+    let mut known = Known::new();
+    rows.into_iter()
+        .try_for_each(|row| store_one(tx, desk, &mut known, row))
+}
+
+fn store_one(
+    tx: &mut Tx<'_>,
+    desk: &mut Desk,
+    known: &mut Known,
+    row: &Row,
+) -> Result<(), Fault> {
+    let kind = row.table.name;
+    let mut cells = Vec::with_capacity(row.cells.len());
+    for (column, cell) in row.table.columns.iter().zip(&row.cells) {
+        match placed(tx, desk, known, column, cell)? {
+            Ok(cell) => cells.push(cell),
+            Err(why) => {
+                desk.report.skip(kind, &why, || row.example());
+                return Ok(());
+            }
+        }
+    }
+    let row = Row {
+        table: row.table,
+        cells: in_order(kind, cells),
+    };
+    match insert(tx, &row)? {
+        Outcome::Added => {}
+        Outcome::There => {
+            desk.report.know(kind);
+            return Ok(());
+        }
+        Outcome::Refused => {
+            let why = "what it needs is not here, or something stands in its place";
+            desk.report.skip(kind, why, || row.example());
+            return Ok(());
+        }
+    }
+    for (column, cell) in row.table.columns.iter().zip(&row.cells) {
+        if let (Kind::Id | Kind::Stamp, Some(id)) = (column.kind, cell.int()) {
+            desk.came(id);
+            if column.kind == Kind::Id {
+                known.insert((kind, id), true);
+                index(tx, kind, id)?;
+            }
+        }
+    }
+    desk.report.take(kind);
+    Ok(())
+}
+
+/// A cell as it stands here, or why the row cannot be stored.
+fn placed(
+    tx: &mut Tx<'_>,
+    desk: &mut Desk,
+    known: &mut Known,
+    column: &Column,
+    cell: &Cell,
+) -> Result<Result<Cell, String>, Fault> {
+    let here = |id: i64| desk.person(Some(id)).map_or(id, UserId::get);
+    Ok(Ok(match (column.kind, cell) {
+        (Kind::User, Cell::Int(id)) => Cell::Int(here(*id)),
+        (Kind::UserOrNone, Cell::Int(id)) if *id > 0 => Cell::Int(here(*id)),
+        (Kind::Users, Cell::Text(ids)) => {
+            let ids = ids.split(',').filter_map(|id| id.parse().ok());
+            let ids: Vec<String> = ids.map(|id| here(id).to_string()).collect();
+            Cell::Text(ids.join(","))
+        }
+        (Kind::Post, Cell::Int(id)) => {
+            let seen = placeholders::ensure(tx, desk, PostId::new(*id), NOBODY, None)?;
+            if seen.state == State::Deleted {
+                return Ok(Err("the post was deleted here".to_owned()));
+            }
+            cell.clone()
+        }
+        (Kind::Of(table), Cell::Int(id)) if !is_there(tx, known, table, *id)? => {
+            return Ok(Err(format!("its {table} is not here")));
+        }
+        (Kind::OptOf(table), Cell::Int(id)) if !is_there(tx, known, table, *id)? => Cell::Null,
+        _ => cell.clone(),
+    }))
+}
+
+fn is_there(
+    tx: &mut Tx<'_>,
+    known: &mut Known,
+    table: &'static str,
+    id: i64,
+) -> Result<bool, Fault> {
+    if let Some(there) = known.get(&(table, id)) {
+        return Ok(*there);
+    }
+    let there = carried::exists(tx, table, id)?;
+    known.insert((table, id), there);
+    Ok(there)
+}
+
+/// The two of a conversation stand in the order of their ids, whoever they are here.
+fn in_order(kind: &str, mut cells: Vec<Cell>) -> Vec<Cell> {
+    if kind == "dm_conversation"
+        && let [_, lower, higher] = cells.as_mut_slice()
+        && lower.int() > higher.int()
+    {
+        std::mem::swap(lower, higher);
+    }
+    cells
+}
+
+fn insert(tx: &mut Tx<'_>, row: &Row) -> Result<Outcome, Fault> {
+    match row.table.name {
+        "app" if apps::adopt(tx, app(row))? => Ok(Outcome::Added),
+        "app" => Ok(Outcome::There),
+        _ => carried::insert(tx, row.table, &row.cells),
+    }
+}
+
+/// An app that has no keys yet.
+fn app(row: &Row) -> App {
+    let cell = |name: &str| row.table.cell(&row.cells, name);
+    let number = |name: &str| cell(name).and_then(Cell::int).unwrap_or(0);
+    let text = |name: &str| cell(name).and_then(Cell::text).unwrap_or_default().to_owned();
+    App {
+        id: AppId::new(number("id")),
+        owner_id: UserId::new(number("owner_id")),
+        name: text("name"),
+        description: text("description"),
+        website_url: text("website_url"),
+        created_at: Time::from_ms(number("created_at")),
+        state: if number("state") == 0 {
+            apps::State::Active
+        } else {
+            apps::State::Suspended
+        },
+        api_key: String::new(),
+        api_secret: Secret::new(""),
+        client_id: String::new(),
+        client_secret_digest: None,
+        kind: text("kind"),
+        permission: text("permission"),
+        request_email: number("request_email") != 0,
+        sign_in: number("sign_in") != 0,
+        access_level: text("access_level"),
+        entitlements: text("entitlements"),
+        callback_urls: text("callback_urls"),
+        vocabulary: text("vocabulary"),
+    }
+}
+
+/// Lets what came be found by its words.
+fn index(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<(), Fault> {
+    match kind {
+        "community" => match communities::by_id(tx, id)? {
+            Some(community) => communities::index(tx, &community),
+            None => Ok(()),
+        },
+        "space" => network::spaces::index(tx, id),
+        "story" => network::news::index(tx, id),
+        _ => Ok(()),
+    }
+}
