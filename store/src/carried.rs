@@ -279,7 +279,9 @@ pub fn page(
     args.push(limit.into());
     tx.rows(table.page, &args, |row| {
         let cells = table.columns.iter().enumerate();
-        cells.map(|(place, column)| read(row, place, column.kind)).collect()
+        cells
+            .map(|(place, column)| read(row, place, column.kind))
+            .collect()
     })
 }
 
@@ -301,7 +303,9 @@ pub fn insert(tx: &mut Tx<'_>, table: &Table, row: &[Cell]) -> Result<Outcome, F
         return Ok(same.map_or(Outcome::Refused, |()| Outcome::There));
     }
     for (sql, columns) in table.steps {
-        let args = columns.iter().map(|name| table.cell(row, name).map_or(Value::Null, Cell::value));
+        let args = columns
+            .iter()
+            .map(|name| table.cell(row, name).map_or(Value::Null, Cell::value));
         let args: Vec<Value<'_>> = args.collect();
         tx.exec(sql, &args)?;
     }
@@ -369,7 +373,13 @@ mod tests {
         ),
         (
             "an import's own notes, and this database's",
-            &["meta", "import_progress", "import_alias", "import_name", "import_author"],
+            &[
+                "meta",
+                "import_progress",
+                "import_alias",
+                "import_name",
+                "import_author",
+            ],
         ),
         ("not finished", &["upload", "upload_segment"]),
         (
@@ -400,7 +410,9 @@ mod tests {
     #[test]
     fn every_table_is_carried_or_left_out_for_a_reason() {
         let carried = tables().iter().map(|table| table.name);
-        let left = LEFT_OUT.iter().flat_map(|(_, tables)| tables.iter().copied());
+        let left = LEFT_OUT
+            .iter()
+            .flat_map(|(_, tables)| tables.iter().copied());
         let known: Vec<&str> = SPOKEN.iter().copied().chain(carried).chain(left).collect();
         let once: BTreeSet<&str> = known.iter().copied().collect();
         assert_eq!(known.len(), once.len(), "a table is named twice");
@@ -429,9 +441,15 @@ mod tests {
         ];
         let there = schema::tables();
         for table in tables() {
-            let mut columns: BTreeSet<&str> = there[table.name].iter().map(String::as_str).collect();
+            let mut columns: BTreeSet<&str> =
+                there[table.name].iter().map(String::as_str).collect();
             for column in table.columns {
-                assert!(columns.remove(column.name), "{}.{}", table.name, column.name);
+                assert!(
+                    columns.remove(column.name),
+                    "{}.{}",
+                    table.name,
+                    column.name
+                );
             }
             columns.retain(|column| !made.contains(&(table.name, *column)));
             assert!(columns.is_empty(), "{}: {columns:?}", table.name);

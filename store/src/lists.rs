@@ -11,8 +11,8 @@ use crate::exports::Pair;
 use crate::posts::Span;
 
 pub use members::{
-    add_member, add_member_as, everyone_on, is_member, members, members_of, memberships, open_lists,
-    remove_member,
+    add_member, add_member_as, everyone_on, is_member, members, members_of, memberships,
+    open_lists, remove_member,
 };
 pub use readers::{follow, followed, followers, pin, pinned, unfollow, unpin};
 

@@ -37,10 +37,9 @@ fn spoken(kind: Kind, cell: &Cell) -> Value {
     match (kind, cell) {
         (_, Cell::Null) => Value::Null,
         (Kind::Switch, Cell::Int(number)) => (*number != 0).into(),
-        (
-            Kind::Number | Kind::Among(..) | Kind::Time | Kind::OptTime,
-            Cell::Int(number),
-        ) => (*number).into(),
+        (Kind::Number | Kind::Among(..) | Kind::Time | Kind::OptTime, Cell::Int(number)) => {
+            (*number).into()
+        }
         (_, Cell::Int(id)) => id.to_string().into(),
         (Kind::Users | Kind::Posts, Cell::Text(ids)) => {
             let ids = ids.split(',').filter(|id| !id.is_empty());
@@ -117,16 +116,21 @@ fn ids(value: &Value, highest: i64) -> Option<String> {
         Some(id.to_string())
     });
     let ids: Option<Vec<String>> = ids.collect();
-    ids.map(|ids| ids.join(",")).filter(|ids| ids.len() <= LONGEST)
+    ids.map(|ids| ids.join(","))
+        .filter(|ids| ids.len() <= LONGEST)
 }
 
 fn bytes(hex: &str) -> Option<Vec<u8>> {
     let pairs = hex.as_bytes().chunks(2);
     let pairs = pairs.map(|pair| {
-        let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2)?;
+        let pair = std::str::from_utf8(pair)
+            .ok()
+            .filter(|pair| pair.len() == 2)?;
         u8::from_str_radix(pair, 16).ok()
     });
-    pairs.collect::<Option<Vec<u8>>>().filter(|bytes| bytes.len() <= LONGEST)
+    pairs
+        .collect::<Option<Vec<u8>>>()
+        .filter(|bytes| bytes.len() <= LONGEST)
 }
 
 impl Row {

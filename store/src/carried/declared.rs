@@ -3,16 +3,22 @@
 use super::{Column, Declared, Kind, Step};
 
 use Kind::{
-    Among, Bytes, Foreign, Id, Json, Number, Of, OneOf, OptOf, OptTime, Post, Posts, Stamp, Switch, Text, Time,
-    User, UserOrNone, Users,
+    Among, Bytes, Foreign, Id, Json, Number, Of, OneOf, OptOf, OptTime, Post, Posts, Stamp, Switch,
+    Text, Time, User, UserOrNone, Users,
 };
 
 /// How a row is looked for that others refer to.
 pub(super) const REFERRED: &[(&str, &str)] = &[
     ("app", "SELECT 1 FROM app WHERE id = $1"),
-    ("bookmark_folder", "SELECT 1 FROM bookmark_folder WHERE id = $1"),
+    (
+        "bookmark_folder",
+        "SELECT 1 FROM bookmark_folder WHERE id = $1",
+    ),
     ("community", "SELECT 1 FROM community WHERE id = $1"),
-    ("dm_conversation", "SELECT 1 FROM dm_conversation WHERE id = $1"),
+    (
+        "dm_conversation",
+        "SELECT 1 FROM dm_conversation WHERE id = $1",
+    ),
     ("dm_event", "SELECT 1 FROM dm_event WHERE id = $1"),
     ("list", "SELECT 1 FROM list WHERE id = $1"),
     ("media", "SELECT 1 FROM media WHERE id = $1"),
@@ -191,8 +197,11 @@ const BOOKMARK_FILING: Declared = table(
      WHERE f.id = $1 AND b.post_id = $2 AND b.user_id = $3)",
 );
 
-const HIDDEN_REPLY: Declared =
-    table("hidden_reply", 1, columns! { post_id: Post, hidden_at: Time });
+const HIDDEN_REPLY: Declared = table(
+    "hidden_reply",
+    1,
+    columns! { post_id: Post, hidden_at: Time },
+);
 
 const MEDIA_SHARE: Declared = table(
     "media_share",
@@ -215,7 +224,10 @@ const POLL: Declared = table(
         id: Id, post_id: Post, duration_minutes: Number, ends_at: Time, closed_at: OptTime,
     },
 )
-.moves(&[("UPDATE post SET poll_id = $1 WHERE id = $2", &["id", "post_id"])]);
+.moves(&[(
+    "UPDATE post SET poll_id = $1 WHERE id = $2",
+    &["id", "post_id"],
+)]);
 
 const POLL_OPTION: Declared = table(
     "poll_option",

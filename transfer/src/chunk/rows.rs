@@ -34,12 +34,7 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<
         .try_for_each(|row| store_one(tx, desk, &mut known, row))
 }
 
-fn store_one(
-    tx: &mut Tx<'_>,
-    desk: &mut Desk,
-    known: &mut Known,
-    row: &Row,
-) -> Result<(), Fault> {
+fn store_one(tx: &mut Tx<'_>, desk: &mut Desk, known: &mut Known, row: &Row) -> Result<(), Fault> {
     let kind = row.table.name;
     let mut cells = Vec::with_capacity(row.cells.len());
     for (column, cell) in row.table.columns.iter().zip(&row.cells) {
@@ -149,7 +144,12 @@ fn insert(tx: &mut Tx<'_>, row: &Row) -> Result<Outcome, Fault> {
 fn app(row: &Row) -> App {
     let cell = |name: &str| row.table.cell(&row.cells, name);
     let number = |name: &str| cell(name).and_then(Cell::int).unwrap_or(0);
-    let text = |name: &str| cell(name).and_then(Cell::text).unwrap_or_default().to_owned();
+    let text = |name: &str| {
+        cell(name)
+            .and_then(Cell::text)
+            .unwrap_or_default()
+            .to_owned()
+    };
     App {
         id: AppId::new(number("id")),
         owner_id: UserId::new(number("owner_id")),

@@ -94,10 +94,18 @@ fn fill(user: &mut User, told: &Told) {
     user.protected = told.protected;
     user.verified = told.verified;
     let plain = if told.verified { "blue" } else { "none" };
-    let mark = one_of(&told.verified_type, &["blue", "business", "government", "none"]);
+    let mark = one_of(
+        &told.verified_type,
+        &["blue", "business", "government", "none"],
+    );
     mark.unwrap_or(plain).clone_into(&mut user.verified_type);
-    let level = one_of(&told.subscription_type, &["Basic", "Premium", "PremiumPlus"]);
-    level.unwrap_or("None").clone_into(&mut user.subscription_type);
+    let level = one_of(
+        &told.subscription_type,
+        &["Basic", "Premium", "PremiumPlus"],
+    );
+    level
+        .unwrap_or("None")
+        .clone_into(&mut user.subscription_type);
     user.parody = told.parody;
     user.is_identity_verified = told.identity_verified;
     user.receives_dm = !told.refuses_messages;

@@ -3,8 +3,8 @@
 use archive::{
     Like, List, ListMember, Media as Attachment, MediaFile, MediaKind, Record, Tie, Variant,
 };
-use base::{Stop, Time};
 use base::id::created_at;
+use base::{Stop, Time};
 use serde_json::Value;
 use store::carried::{self, Cell, Table};
 use store::exports::{self, Pair};

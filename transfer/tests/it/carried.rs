@@ -170,12 +170,7 @@ fn media(
 }
 
 fn groups(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
-    let People {
-        ada,
-        bea,
-        cas,
-        dan,
-    } = people;
+    let People { ada, bea, cas, dan } = people;
     let list = NewList {
         name: "Boats".to_owned(),
         ..NewList::default()
@@ -265,12 +260,7 @@ fn spaces(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
 }
 
 fn talks(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
-    let People {
-        ada,
-        bea,
-        cas,
-        dan,
-    } = people;
+    let People { ada, bea, cas, dan } = people;
     let from = |user_id| Sender {
         user_id,
         app_id: None,
@@ -296,12 +286,7 @@ fn talks(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
 }
 
 fn notes(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
-    let People {
-        ada,
-        bea,
-        cas,
-        dan,
-    } = people;
+    let People { ada, bea, cas, dan } = people;
     let post = say(tx, ada, text("The harbour is closed"))?;
     for user in [bea, cas, dan] {
         network::notes::request(tx, user, post)?;
@@ -392,7 +377,11 @@ fn rows_that_are_not_sound_are_left_out_and_told() {
         let source: Vec<String> = source.iter().map(|line| (*line).to_owned()).collect();
         let (_folder, source) = lines("bad.jsonl", &source);
         let report = world.import(source).await;
-        let why: Vec<_> = report.skipped.iter().map(|skip| skip.why.as_str()).collect();
+        let why: Vec<_> = report
+            .skipped
+            .iter()
+            .map(|skip| skip.why.as_str())
+            .collect();
         assert_eq!(
             why,
             [
@@ -425,7 +414,11 @@ fn an_account_that_turns_out_to_be_another_brings_everything_along() {
         let named = |lines: &[String], id: i64| {
             let id = format!("\"{id}\"");
             let mut kinds = kinds(lines);
-            let without: Vec<String> = lines.iter().filter(|line| !line.contains(&id)).cloned().collect();
+            let without: Vec<String> = lines
+                .iter()
+                .filter(|line| !line.contains(&id))
+                .cloned()
+                .collect();
             for (kind, count) in self::kinds(&without) {
                 *kinds.entry(kind).or_default() -= count;
             }
@@ -473,7 +466,9 @@ fn an_account_that_turns_out_to_be_another_brings_everything_along() {
             }
         }
         let pairs = |lines: &[String]| {
-            let talks = lines.iter().filter(|line| line.contains(r#""kind":"dm_conversation""#));
+            let talks = lines
+                .iter()
+                .filter(|line| line.contains(r#""kind":"dm_conversation""#));
             talks.count()
         };
         // Ada and Bea, Ada and Dan are one; Bea and Cas, and the group stay.
