@@ -8,6 +8,7 @@ const BITS: u32 = 17;
 const FULL: u32 = 1 << 20;
 
 /// Two tables of counts; a feature has a place in each.
+#[derive(Clone)]
 pub(super) struct Frequencies {
     first: Vec<u32>,
     second: Vec<u32>,

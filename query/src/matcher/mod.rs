@@ -10,6 +10,7 @@ mod frequency;
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::hint::black_box;
 
 use crate::ast::{Node, Query};
 use crate::facts::{Facts, Reading, gram};
@@ -28,7 +29,10 @@ pub struct Slot(u32);
 /// Rules are those of streams: a query of search is kept and never matches. Adding and removing
 /// hold from the next post on.
 pub struct Matcher {
+    /// What a post needs of a rule, by its slot.
     rules: Vec<Rule>,
+    /// Where it is filed, by its slot.
+    filings: Vec<Filing>,
     free: Vec<u32>,
     lists: HashMap<u64, List, BuildHasherDefault<Plain>>,
     /// Rules without a cover: evaluated against every post.
@@ -38,9 +42,15 @@ pub struct Matcher {
     frequencies: Frequencies,
 }
 
+/// Few bytes: of many rules each is a line of memory away.
+#[derive(Default)]
 struct Rule {
     number: u64,
     code: Box<[u8]>,
+}
+
+#[derive(Default)]
+struct Filing {
     /// The features under which it is filed; statistics change, so this is not found out again.
     cover: Box<[u64]>,
     /// How many of them are four bytes of a text, and of a link.
@@ -112,11 +122,23 @@ impl Matcher {
     pub fn new() -> Self {
         Self {
             rules: Vec::new(),
+            filings: Vec::new(),
             free: Vec::new(),
             lists: HashMap::default(),
             always: Vec::new(),
             grams: [0; 2],
             frequencies: Frequencies::new(),
+        }
+    }
+
+    /// An empty one that has seen the posts that this one has seen. A rule stays filed as it was
+    /// when it came; whoever keeps many for long files them anew there now and then, as words that
+    /// were rare may have become common.
+    #[must_use]
+    pub fn anew(&self) -> Self {
+        Self {
+            frequencies: self.frequencies.clone(),
+            ..Self::new()
         }
     }
 
@@ -140,25 +162,31 @@ impl Matcher {
     pub fn add(&mut self, number: u64, query: &Query) -> Slot {
         let slot = self.free.pop().unwrap_or_else(|| {
             let next = u32::try_from(self.rules.len()).unwrap_or(u32::MAX);
-            self.rules.push(Rule::unused());
+            self.rules.push(Rule::default());
+            self.filings.push(Filing::default());
             next
         });
         let mut rule = Rule {
             number,
+            ..Rule::default()
+        };
+        let mut filing = Filing {
             used: true,
-            ..Rule::unused()
+            ..Filing::default()
         };
         if query.reading() == Reading::Stream {
-            self.plan(slot, &mut rule, &query.root);
+            self.plan(slot, &mut rule, &mut filing, &query.root);
         }
-        if let Some(place) = self.rules.get_mut(as_place(slot)) {
-            *place = rule;
+        let place = as_place(slot);
+        if let (Some(kept), Some(filed)) = (self.rules.get_mut(place), self.filings.get_mut(place))
+        {
+            (*kept, *filed) = (rule, filing);
         }
         Slot(slot)
     }
 
     /// Files a rule, and compiles it unless its entries say all of it.
-    fn plan(&mut self, slot: u32, rule: &mut Rule, root: &Node) {
+    fn plan(&mut self, slot: u32, rule: &mut Rule, filing: &mut Filing, root: &Node) {
         let Some(cover) = cover::cover(root, &self.frequencies) else {
             rule.code = code::compile(root);
             self.always.push(slot);
@@ -170,11 +198,11 @@ impl Matcher {
         for entry in &cover.entries {
             self.file(slot, entry);
             if let Some(kind) = entry.gram {
-                rule.count_gram(kind);
+                filing.count_gram(kind);
             }
         }
-        rule.cover = cover.entries.iter().map(|entry| entry.feature).collect();
-        self.count_grams(rule.grams, 1);
+        filing.cover = cover.entries.iter().map(|entry| entry.feature).collect();
+        self.count_grams(filing.grams, 1);
     }
 
     fn file(&mut self, slot: u32, entry: &Entry) {
@@ -194,14 +222,12 @@ impl Matcher {
 
     /// Removes a rule; says its number, or none if there is no rule there.
     pub fn remove(&mut self, Slot(slot): Slot) -> Option<u64> {
-        let rule = self
-            .rules
-            .get_mut(as_place(slot))
-            .filter(|rule| rule.used)?;
-        let rule = std::mem::replace(rule, Rule::unused());
+        let filing = self.filings.get_mut(as_place(slot));
+        let filing = std::mem::take(filing.filter(|filing| filing.used)?);
+        let rule = std::mem::take(self.rules.get_mut(as_place(slot))?);
         self.free.push(slot);
-        self.count_grams(rule.grams, -1);
-        for feature in &rule.cover {
+        self.count_grams(filing.grams, -1);
+        for feature in &filing.cover {
             if let std::collections::hash_map::Entry::Occupied(mut list) =
                 self.lists.entry(*feature)
                 && list.get_mut().remove(slot)
@@ -209,7 +235,7 @@ impl Matcher {
                 list.remove();
             }
         }
-        if rule.cover.is_empty()
+        if filing.cover.is_empty()
             && let Some(place) = self.always.iter().position(|found| *found == slot)
         {
             self.always.swap_remove(place);
@@ -218,30 +244,33 @@ impl Matcher {
     }
 
     /// The numbers of the rules that match a post read for streams.
+    ///
+    /// Where rules are many, most of the time goes by waiting for memory. So each kind of it is
+    /// asked for all at once (first all lists, then their first entries, then the candidates), and
+    /// the waits overlap.
     pub fn matching(&self, facts: &Facts<'_>) -> Vec<u64> {
         if facts.reading != Reading::Stream {
             return Vec::new();
         }
-        let mut found: Vec<u32> = Vec::new();
-        for feature in facts.features.list() {
-            self.look_up(*feature, facts, &mut found);
-        }
+        let features = facts.features.list().iter();
+        let mut lists: Vec<&List> = Vec::with_capacity(32);
+        lists.extend(features.filter_map(|feature| self.lists.get(feature)));
         let [text_grams, link_grams] = self.grams;
         if text_grams > 0 {
-            for text in facts.texts() {
-                self.look_up_grams(Mark::Gram, text, facts, &mut found);
-            }
+            self.look_up_grams(Mark::Gram, facts.texts(), &mut lists);
         }
         if link_grams > 0 {
-            for link in facts.links() {
-                self.look_up_grams(Mark::LinkGram, link, facts, &mut found);
-            }
+            self.look_up_grams(Mark::LinkGram, facts.links(), &mut lists);
         }
-        for slot in &self.always {
-            if self.holds(*slot, facts) {
-                found.push(*slot);
-            }
+        let firsts = lists.iter().filter_map(|list| list.as_slice().first());
+        black_box(firsts.fold(0, |all, posting| all ^ posting.rule));
+        let mut found: Vec<u32> = Vec::with_capacity(64);
+        let mut candidates: Vec<u32> = Vec::with_capacity(64);
+        for list in lists {
+            sift(list.as_slice(), facts, &mut found, &mut candidates);
         }
+        candidates.extend(&self.always);
+        self.evaluate(&candidates, facts, &mut found);
         found.sort_unstable();
         found.dedup();
         found
@@ -251,37 +280,32 @@ impl Matcher {
             .collect()
     }
 
-    fn look_up_grams(&self, mark: Mark, text: &str, facts: &Facts<'_>, found: &mut Vec<u32>) {
-        for bytes in text.as_bytes().array_windows::<4>() {
-            self.look_up(gram(mark, *bytes), facts, found);
-        }
-    }
-
-    fn look_up(&self, feature: u64, facts: &Facts<'_>, found: &mut Vec<u32>) {
-        let Some(list) = self.lists.get(&feature) else {
-            return;
-        };
-        for posting in list.as_slice() {
-            let passes = posting.need & !facts.flags == 0
-                && posting.forbid & facts.flags == 0
-                && (posting.companion == NO_COMPANION
-                    || facts.features.may_have(posting.companion))
-                && (posting.language == 0 || same(posting.language, facts.language));
-            if passes && (posting.exact || self.holds(posting.rule, facts)) {
-                found.push(posting.rule);
+    fn evaluate(&self, candidates: &[u32], facts: &Facts<'_>, found: &mut Vec<u32>) {
+        let rules = candidates.iter().filter_map(|slot| {
+            let rule = self.rules.get(as_place(*slot))?;
+            Some((*slot, &*rule.code))
+        });
+        let rules: Vec<(u32, &[u8])> = rules.collect();
+        let firsts = rules.iter().filter_map(|(_, code)| code.first());
+        black_box(firsts.fold(0, |all, byte| all ^ byte));
+        for (slot, code) in rules {
+            if code::holds(code, facts) {
+                found.push(slot);
             }
         }
     }
 
-    fn holds(&self, slot: u32, facts: &Facts<'_>) -> bool {
-        self.rules
-            .get(as_place(slot))
-            .is_some_and(|rule| code::holds(&rule.code, facts))
+    fn look_up_grams<'a>(&'a self, mark: Mark, texts: &[String], lists: &mut Vec<&'a List>) {
+        for text in texts {
+            let grams = text.as_bytes().array_windows::<4>();
+            lists.extend(grams.filter_map(|bytes| self.lists.get(&gram(mark, *bytes))));
+        }
     }
 
     /// About how many bytes the rules take.
     pub fn bytes(&self) -> usize {
-        let rules = self.rules.capacity() * size_of::<Rule>();
+        let rules = self.rules.capacity() * size_of::<Rule>()
+            + self.filings.capacity() * size_of::<Filing>();
         let lists = self.lists.capacity() * 8 / 7 * (size_of::<(u64, List)>() + 1);
         let long: usize = self
             .lists
@@ -293,22 +317,28 @@ impl Matcher {
                 }
             })
             .sum();
-        let parts = |rule: &Rule| rule.code.len() + rule.cover.len() * size_of::<u64>();
-        rules + lists + long + self.rules.iter().map(parts).sum::<usize>()
+        let code: usize = self.rules.iter().map(|rule| rule.code.len()).sum();
+        let cover: usize = self.filings.iter().map(|filing| filing.cover.len()).sum();
+        rules + lists + long + code + cover * size_of::<u64>()
     }
 }
 
-impl Rule {
-    fn unused() -> Self {
-        Self {
-            number: 0,
-            code: Box::default(),
-            cover: Box::default(),
-            grams: [0; 2],
-            used: false,
+/// Of the rules in a list, those that match and those that must be evaluated.
+fn sift(list: &[Posting], facts: &Facts<'_>, found: &mut Vec<u32>, candidates: &mut Vec<u32>) {
+    for posting in list {
+        let passes = posting.need & !facts.flags == 0
+            && posting.forbid & facts.flags == 0
+            && (posting.companion == NO_COMPANION || facts.features.may_have(posting.companion))
+            && (posting.language == 0 || same(posting.language, facts.language));
+        if passes && posting.exact {
+            found.push(posting.rule);
+        } else if passes {
+            candidates.push(posting.rule);
         }
     }
+}
 
+impl Filing {
     fn count_gram(&mut self, kind: Mark) {
         let [texts, links] = &mut self.grams;
         let count = if kind == Mark::Gram { texts } else { links };

@@ -3,6 +3,7 @@
 mod index;
 mod language;
 mod meaning;
+mod operators;
 mod random;
 mod refusals;
 mod world;

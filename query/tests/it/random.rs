@@ -111,6 +111,39 @@ fn no_text_is_too_odd_and_what_is_taken_comes_back() {
     assert!(taken > 2_000, "{taken}");
 }
 
+/// A letter of any kind: of the language's own signs, of ASCII, or of all there are.
+fn letter(dice: &mut Dice) -> char {
+    let signs = [
+        '(', ')', '-', '"', ':', '[', ']', '~', '#', '@', '$', ' ', '\\', 'O', 'R',
+    ];
+    match dice.below(4) {
+        0 => *dice.of(&signs),
+        1 | 2 => char::from(u8::try_from(dice.below(128)).unwrap_or(0)),
+        _ => {
+            let number = u32::try_from(dice.below(0x11_0000)).unwrap_or(0);
+            char::from_u32(number).unwrap_or('\u{fffd}')
+        }
+    }
+}
+
+#[test]
+fn any_text_is_read_or_refused_in_bounded_time() {
+    let mut dice = Dice(0xcafe);
+    let mut longest = Duration::ZERO;
+    for round in 0..100_000 {
+        let length = if round % 500 == 0 { 4_096 } else { 40 };
+        let text: String = (0..dice.below(length)).map(|_| letter(&mut dice)).collect();
+        let product = Product::ALL[round % Product::ALL.len()];
+        let before = thread_time();
+        let answer = parse(&text, Dialect::new(product, Level::Enterprise));
+        longest = longest.max(thread_time().saturating_sub(before));
+        if let Err(problems) = answer {
+            assert!(!problems.to_string().is_empty() && !problems.details().is_empty());
+        }
+    }
+    assert!(longest < Duration::from_millis(50), "{longest:?}");
+}
+
 #[test]
 fn hostile_queries_are_answered_at_once() {
     let dialect = Dialect::new(Product::Powerstream, Level::SelfServe);
@@ -126,6 +159,13 @@ fn hostile_queries_are_answered_at_once() {
         "(a) ".repeat(512),
         "\u{301}".repeat(2_048),
         "has:x ".repeat(341),
+        "a OR ".repeat(409) + "b",
+        "(a OR b) ".repeat(227),
+        "-(a b) -(c d) ".repeat(146) + "x",
+        "\"a b\"~6 ".repeat(227),
+        "point_radius:[1 2 3km] ".repeat(89),
+        "from:".to_owned() + &"1".repeat(2_043),
+        "contains:".to_owned() + &"é".repeat(2_039),
     ];
     for text in &hostile {
         let before = thread_time();
