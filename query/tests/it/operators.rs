@@ -172,7 +172,9 @@ fn details(text: &str, dialect: Dialect) -> Vec<String> {
 /// The name that a refusal says for a term, and in which words.
 fn unknown(term: &str, at: usize) -> String {
     // The minus is no part of the token.
-    let (term, at) = term.strip_prefix('-').map_or((term, at), |term| (term, at + 1));
+    let (term, at) = term
+        .strip_prefix('-')
+        .map_or((term, at), |term| (term, at + 1));
     let (name, value) = term.split_once(':').unwrap_or((term, ""));
     if matches!(name, "is" | "has") {
         return format!("Reference to invalid field '{value}' (at position {at})");
