@@ -6,9 +6,9 @@ use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
-use http::header::{CONNECTION, HOST, HeaderValue};
+use http::header::{CONNECTION, EXPECT, HOST, HeaderValue};
 use http::{Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 
@@ -16,6 +16,7 @@ use crate::body::Body;
 use crate::life::{InFlight, Life};
 use crate::limits::Limits;
 use crate::plain::problem;
+use crate::rest::{Left, Rest};
 use crate::stats::Stats;
 
 /// Answers requests. A clone answers as well as the original.
@@ -82,11 +83,12 @@ impl hyper::service::Service<Request<Incoming>> for Service {
         stats.requests.up();
         let (in_flight, believed) = self.life.call();
         let version = request.version();
+        let (left, waits) = (Left::default(), request.headers().contains_key(EXPECT));
         let state = if let Some(status) = turn_away(&request, believed, limits) {
             stats.bad_requests.up();
             State::Ready(Some(problem(status, version, true)))
         } else {
-            let mut request = request.map(|body| Body::arriving(body, limits, stats));
+            let mut request = request.map(|body| Body::arriving(body, limits, stats, &left));
             request.extensions_mut().insert(self.peer);
             State::Coming(Arc::clone(handler).call(request))
         };
@@ -95,6 +97,8 @@ impl hyper::service::Service<Request<Incoming>> for Service {
             in_flight: Some(in_flight),
             stats: Arc::clone(stats),
             version,
+            left,
+            waits,
         }
     }
 }
@@ -105,11 +109,17 @@ pub(crate) struct Answer {
     in_flight: Option<InFlight>,
     stats: Arc<Stats>,
     version: Version,
+    /// What of the request's body nobody read.
+    left: Left,
+    /// The client sends its body when it is told to.
+    waits: bool,
 }
 
 enum State {
     Ready(Option<Response<Body>>),
     Coming(Coming),
+    /// It is there, and the request's body is read to its end.
+    Ending(Option<Response<Body>>, Rest),
 }
 
 impl Future for Answer {
@@ -120,14 +130,28 @@ impl Future for Answer {
         let response = match &mut this.state {
             State::Ready(response) => response.take().unwrap_or_default(),
             State::Coming(coming) => {
-                match catch_unwind(AssertUnwindSafe(|| coming.as_mut().poll(cx))) {
+                let answered = catch_unwind(AssertUnwindSafe(|| coming.as_mut().poll(cx)));
+                let response = match answered {
                     Ok(Poll::Pending) => return Poll::Pending,
                     Ok(Poll::Ready(response)) => response,
                     Err(panic) => excuse(&*panic, &this.stats, this.version),
+                };
+                // What the handler did not read is dropped with it.
+                this.state = State::Ready(None);
+                match this.leaving(response) {
+                    Ok(response) => response,
+                    Err((response, rest)) => {
+                        this.state = State::Ending(Some(response), rest);
+                        return self.poll(cx);
+                    }
                 }
             }
+            State::Ending(response, rest) => {
+                let at_end = ready!(rest.poll(cx));
+                let response = response.take().unwrap_or_default();
+                if at_end { response } else { parting(response) }
+            }
         };
-        let response = parting(response, this.version);
         let in_flight = this.in_flight.take();
         Poll::Ready(Ok(response.map(|body| match in_flight {
             Some(in_flight) => body.held(in_flight),
@@ -136,14 +160,28 @@ impl Future for Answer {
     }
 }
 
-/// Says good-bye with an answer that leaves its request's body unread.
-fn parting(mut response: Response<Body>, version: Version) -> Response<Body> {
-    let unread = [StatusCode::REQUEST_TIMEOUT, StatusCode::PAYLOAD_TOO_LARGE];
-    if version < Version::HTTP_2 && unread.contains(&response.status()) {
-        response
-            .headers_mut()
-            .insert(CONNECTION, HeaderValue::from_static("close"));
+impl Answer {
+    /// An answer as it goes out, or the rest of a body that is to be read before it does.
+    fn leaving(&self, response: Response<Body>) -> Result<Response<Body>, (Response<Body>, Rest)> {
+        let unread = [StatusCode::REQUEST_TIMEOUT, StatusCode::PAYLOAD_TOO_LARGE];
+        let left = self.left.lock().take();
+        if self.version >= Version::HTTP_2 {
+            return Ok(response);
+        }
+        let goes = self.waits || unread.contains(&response.status());
+        match left.map(Rest::of) {
+            Some(Ok(rest)) if !goes => Err((response, rest)),
+            Some(_) => Ok(parting(response)),
+            None if unread.contains(&response.status()) => Ok(parting(response)),
+            None => Ok(response),
+        }
     }
+}
+
+/// Says good-bye with an answer that leaves its request's body unread.
+fn parting(mut response: Response<Body>) -> Response<Body> {
+    let close = HeaderValue::from_static("close");
+    response.headers_mut().insert(CONNECTION, close);
     response
 }
 

@@ -15,6 +15,7 @@ use tokio::time::{Instant, Sleep};
 
 use crate::life::InFlight;
 use crate::limits::Limits;
+use crate::rest::Left;
 use crate::stats::Stats;
 
 /// Why a body could not be read to its end.
@@ -175,12 +176,18 @@ impl Body {
         }
     }
 
-    pub(crate) fn arriving(incoming: Incoming, limits: &Limits, stats: &Arc<Stats>) -> Self {
+    pub(crate) fn arriving(
+        incoming: Incoming,
+        limits: &Limits,
+        stats: &Arc<Stats>,
+        left: &Left,
+    ) -> Self {
         if incoming.is_end_stream() {
             return Self::empty();
         }
         Self::of(Kind::Arriving(Box::new(Arriving {
-            incoming,
+            incoming: Some(incoming),
+            left: Left::clone(left),
             silence: limits.body_timeout,
             total: limits.body_total,
             watch: None,
@@ -196,7 +203,10 @@ impl Body {
 
 /// A request body on its way in, with one timer that is set only if bytes are waited for.
 struct Arriving {
-    incoming: Incoming,
+    /// Until it is dropped.
+    incoming: Option<Incoming>,
+    /// Where it goes if it is dropped before its end.
+    left: Left,
     silence: Duration,
     total: Duration,
     watch: Option<Watch>,
@@ -211,7 +221,10 @@ struct Watch {
 
 impl Arriving {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        match Pin::new(&mut self.incoming).poll_frame(cx) {
+        let Some(incoming) = &mut self.incoming else {
+            return Poll::Ready(None);
+        };
+        match Pin::new(incoming).poll_frame(cx) {
             Poll::Ready(frame) => {
                 if let Some(watch) = &mut self.watch {
                     watch.last = Instant::now();
@@ -247,6 +260,20 @@ impl Arriving {
     }
 }
 
+impl Arriving {
+    fn is_at_end(&self) -> bool {
+        self.incoming.as_ref().is_none_or(HttpBody::is_end_stream)
+    }
+}
+
+impl Drop for Arriving {
+    fn drop(&mut self) {
+        if !self.is_at_end() {
+            *self.left.lock() = self.incoming.take();
+        }
+    }
+}
+
 impl HttpBody for Body {
     type Data = Bytes;
     type Error = BodyError;
@@ -273,7 +300,7 @@ impl HttpBody for Body {
     fn is_end_stream(&self) -> bool {
         match &self.kind {
             Kind::Empty => true,
-            Kind::Arriving(arriving) => arriving.incoming.is_end_stream(),
+            Kind::Arriving(arriving) => arriving.is_at_end(),
             _ => false,
         }
     }
@@ -284,7 +311,10 @@ impl HttpBody for Body {
             Kind::Full(bytes) => {
                 SizeHint::with_exact(u64::try_from(bytes.len()).unwrap_or(u64::MAX))
             }
-            Kind::Arriving(arriving) => arriving.incoming.size_hint(),
+            Kind::Arriving(arriving) => {
+                let incoming = arriving.incoming.as_ref();
+                incoming.map_or_else(|| SizeHint::with_exact(0), HttpBody::size_hint)
+            }
             Kind::Channel(_) | Kind::Stream(_) => SizeHint::default(),
         }
     }

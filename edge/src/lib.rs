@@ -13,6 +13,7 @@ mod life;
 mod limits;
 mod listen;
 mod plain;
+mod rest;
 mod serve;
 mod shutdown;
 mod stats;

@@ -7,7 +7,7 @@
 //! cold.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::sync::Arc;
 
 use base::id::first_at;
@@ -30,6 +30,10 @@ const CATCH_UP: i64 = 20_000;
 /// On a database server a post may appear below one that is there already, as long as its
 /// transaction was open; none is open for longer.
 const OVERLAP_MS: i64 = 60_000;
+/// On a database server, so many authors are asked for what they posted since; of more, everyone.
+const FEW: usize = 500;
+/// Ids of an author that are read at once, at most.
+const BATCH: i64 = 64;
 /// Ids in memory at most, over all readers and lists.
 const MEMORY: u64 = 4_000_000;
 
@@ -166,14 +170,19 @@ impl Home {
         } else {
             self.seen
         };
-        let recent = posts::recent(tx, above, CATCH_UP)?;
+        let recent = if tx.is_shared() && self.authors.len() <= FEW {
+            let authors: Vec<UserId> = self.authors.iter().copied().collect();
+            posts::recent_of(tx, &authors, above, CATCH_UP)?
+        } else {
+            posts::recent(tx, above, CATCH_UP)?
+        };
         if i64::try_from(recent.len()).unwrap_or(i64::MAX) >= CATCH_UP {
             return self.merge(tx, of, self.depth);
         }
-        let Some((newest, _)) = recent.first() else {
+        let Some(newest) = recent.iter().map(|(id, _)| *id).max() else {
             return Ok(());
         };
-        self.seen = self.seen.max(*newest);
+        self.seen = self.seen.max(newest);
         let mut new: Vec<PostId> = recent
             .iter()
             .filter(|(_, author)| self.authors.contains(author))
@@ -203,14 +212,16 @@ impl Home {
         let authors: Vec<UserId> = self.authors.iter().copied().collect();
         let newest = users::most_recent_posts(tx, &authors)?;
         let mut next: BinaryHeap<(PostId, UserId)> = newest.into_iter().collect();
+        let mut shelves: HashMap<UserId, Shelf> = HashMap::new();
         let mut ids = Vec::with_capacity(depth);
         while let Some((id, author)) = next.pop() {
             ids.push(id);
             if ids.len() >= depth {
                 break;
             }
-            if let Some(older) = posts::ids_of_author(tx, author, id.get(), 1)?.first() {
-                next.push((*older, author));
+            let shelf = shelves.entry(author).or_default();
+            if let Some(older) = shelf.below(tx, author, id)? {
+                next.push((older, author));
             }
         }
         self.complete = ids.len() < depth;
@@ -241,5 +252,32 @@ impl Home {
         let page: Vec<PostId> = within().take(limit).collect();
         let more = within().nth(limit).is_some();
         (page, more)
+    }
+}
+
+/// What an author wrote below the post that was taken last: the more is taken, the more is read at
+/// once.
+#[derive(Default)]
+struct Shelf {
+    /// Oldest first.
+    ids: Vec<PostId>,
+    asked: i64,
+    at_end: bool,
+}
+
+impl Shelf {
+    fn below(
+        &mut self,
+        tx: &mut Tx<'_>,
+        author: UserId,
+        id: PostId,
+    ) -> Result<Option<PostId>, Fault> {
+        if self.ids.is_empty() && !self.at_end {
+            self.asked = (self.asked * 2).clamp(1, BATCH);
+            self.ids = posts::ids_of_author(tx, author, id.get(), self.asked)?;
+            self.ids.reverse();
+            self.at_end = i64::try_from(self.ids.len()).unwrap_or(0) < self.asked;
+        }
+        Ok(self.ids.pop())
     }
 }

@@ -3,7 +3,8 @@
 use base::{Fault, UserId};
 
 use crate::Tx;
-use crate::follows::{Edge, edges};
+use crate::edges::{hanging, page_to};
+use crate::follows::Edge;
 use crate::posts::Span;
 
 /// Makes these the organizations that a user is affiliated with.
@@ -28,9 +29,6 @@ pub fn of_users(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(UserId, UserId
 
 /// A page of those who are affiliated with an organization, latest first.
 pub fn page(tx: &mut Tx<'_>, organization: UserId, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let falling = "SELECT user_id, id FROM affiliate WHERE organization_id = $1 AND id > $2 \
-                   AND id < $3 ORDER BY id DESC LIMIT $4";
-    let rising = "SELECT user_id, id FROM affiliate WHERE organization_id = $1 AND id > $2 \
-                  AND id < $3 ORDER BY id ASC LIMIT $4";
-    edges(tx, organization, span, falling, rising)
+    let sql = hanging!("SELECT user_id, id FROM affiliate WHERE organization_id = $1");
+    page_to(tx, organization, span, sql)
 }

@@ -3,7 +3,8 @@
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
-use crate::edges::{self, Edge};
+use crate::db::Row;
+use crate::edges::{self, Edge, hanging};
 use crate::posts::Span;
 
 /// A folder of bookmarks.
@@ -64,11 +65,8 @@ pub fn file(
 
 /// A page of a user's bookmarks, latest first: the post and the bookmark's own id.
 pub fn of_user(tx: &mut Tx<'_>, user: UserId, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let falling = "SELECT post_id, id FROM bookmark WHERE user_id = $1 AND id > $2 AND id < $3 \
-                   ORDER BY id DESC LIMIT $4";
-    let rising = "SELECT post_id, id FROM bookmark WHERE user_id = $1 AND id > $2 AND id < $3 \
-                  ORDER BY id ASC LIMIT $4";
-    edges::page(tx, user.get(), span, falling, rising)
+    let sql = hanging!("SELECT post_id, id FROM bookmark WHERE user_id = $1");
+    edges::page(tx, user, span, sql)
 }
 
 /// The id of a user's bookmark before which there are so many newer ones, if there are that many.
@@ -79,11 +77,8 @@ pub fn nth_of_user(tx: &mut Tx<'_>, user: UserId, newer: i64) -> Result<Option<i
 
 /// A page of a folder, what was filed last first: the post and the filing's own id.
 pub fn of_folder(tx: &mut Tx<'_>, folder: i64, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let falling = "SELECT post_id, id FROM bookmark_filing WHERE folder_id = $1 AND id > $2 \
-                   AND id < $3 ORDER BY id DESC LIMIT $4";
-    let rising = "SELECT post_id, id FROM bookmark_filing WHERE folder_id = $1 AND id > $2 \
-                  AND id < $3 ORDER BY id ASC LIMIT $4";
-    edges::page(tx, folder, span, falling, rising)
+    let sql = hanging!("SELECT post_id, id FROM bookmark_filing WHERE folder_id = $1");
+    edges::page(tx, folder, span, sql)
 }
 
 /// Makes a folder.
@@ -100,37 +95,19 @@ pub fn insert_folder(tx: &mut Tx<'_>, folder: &Folder) -> Result<(), Fault> {
 /// The folder with an id, whose ever it is.
 pub fn folder(tx: &mut Tx<'_>, id: i64) -> Result<Option<Folder>, Fault> {
     let sql = "SELECT id, user_id, name FROM bookmark_folder WHERE id = $1";
-    tx.row(sql, &[id.into()], |row| {
-        Ok(Folder {
-            id: row.int(0)?,
-            user_id: row.id(1)?,
-            name: row.text(2)?,
-        })
+    tx.row(sql, &[id.into()], read_folder)
+}
+
+fn read_folder(row: &Row<'_, '_>) -> Result<Folder, Fault> {
+    Ok(Folder {
+        id: row.int(0)?,
+        user_id: row.id(1)?,
+        name: row.text(2)?,
     })
 }
 
 /// A page of a user's folders, latest first.
 pub fn folders(tx: &mut Tx<'_>, user: UserId, span: &Span) -> Result<Vec<Folder>, Fault> {
-    let falling = "SELECT id, user_id, name FROM bookmark_folder WHERE user_id = $1 AND id > $2 \
-                   AND id < $3 ORDER BY id DESC LIMIT $4";
-    let rising = "SELECT id, user_id, name FROM bookmark_folder WHERE user_id = $1 AND id > $2 \
-                  AND id < $3 ORDER BY id ASC LIMIT $4";
-    let args = [
-        user.into(),
-        span.above.into(),
-        span.below.into(),
-        span.limit.into(),
-    ];
-    let sql = if span.rising { rising } else { falling };
-    let mut all = tx.rows(sql, &args, |row| {
-        Ok(Folder {
-            id: row.int(0)?,
-            user_id: row.id(1)?,
-            name: row.text(2)?,
-        })
-    })?;
-    if span.rising {
-        all.reverse();
-    }
-    Ok(all)
+    let sql = hanging!("SELECT id, user_id, name FROM bookmark_folder WHERE user_id = $1");
+    edges::page_of(tx, &[user.into()], span, sql, read_folder)
 }

@@ -3,6 +3,7 @@
 use base::{Fault, UserId};
 
 use crate::Tx;
+use crate::edges::{hanging, page_to};
 use crate::posts::Span;
 
 /// Whether `source` follows `target`.
@@ -67,42 +68,15 @@ fn count(tx: &mut Tx<'_>, source: UserId, target: UserId, by: i64) -> Result<(),
 
 /// A page of those who follow a user, latest first: the user and the edge's own number.
 pub fn followers(tx: &mut Tx<'_>, target: UserId, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let falling = "SELECT source_id, id FROM follow WHERE target_id = $1 AND id > $2 AND id < $3 \
-                   ORDER BY id DESC LIMIT $4";
-    let rising = "SELECT source_id, id FROM follow WHERE target_id = $1 AND id > $2 AND id < $3 \
-                  ORDER BY id ASC LIMIT $4";
-    edges(tx, target, span, falling, rising)
+    let sql = hanging!("SELECT source_id, id FROM follow WHERE target_id = $1");
+    page_to(tx, target, span, sql)
 }
 
 /// A page of those whom a user follows, latest first: the user and the edge's own number.
 pub fn following(tx: &mut Tx<'_>, source: UserId, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let falling = "SELECT target_id, id FROM follow WHERE source_id = $1 AND id > $2 AND id < $3 \
-                   ORDER BY id DESC LIMIT $4";
-    let rising = "SELECT target_id, id FROM follow WHERE source_id = $1 AND id > $2 AND id < $3 \
-                  ORDER BY id ASC LIMIT $4";
-    edges(tx, source, span, falling, rising)
+    let sql = hanging!("SELECT target_id, id FROM follow WHERE source_id = $1");
+    page_to(tx, source, span, sql)
 }
 
 /// One end of an edge, and the edge's own number, which is what it is ordered by.
 pub type Edge = (UserId, i64);
-
-pub(crate) fn edges(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    span: &Span,
-    falling: &'static str,
-    rising: &'static str,
-) -> Result<Vec<Edge>, Fault> {
-    let args = [
-        user.into(),
-        span.above.into(),
-        span.below.into(),
-        span.limit.into(),
-    ];
-    let sql = if span.rising { rising } else { falling };
-    let mut edges = tx.rows(sql, &args, |row| Ok((row.id(0)?, row.int(1)?)))?;
-    if span.rising {
-        edges.reverse();
-    }
-    Ok(edges)
-}

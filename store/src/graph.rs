@@ -4,7 +4,8 @@
 use base::{Fault, UserId};
 
 use crate::Tx;
-use crate::follows::{Edge, edges};
+use crate::edges::{BothWays, hanging, page_to};
+use crate::follows::Edge;
 use crate::posts::Span;
 
 /// What one user may be to another.
@@ -114,16 +115,13 @@ pub fn page(tx: &mut Tx<'_>, tie: Tie, source: UserId, span: &Span) -> Result<Ve
         "SELECT target_id, id FROM ",
         " WHERE source_id = $1 AND id > $2 AND id < $3 ORDER BY id ASC LIMIT $4"
     );
-    edges(tx, source, span, falling, rising)
+    page_to(tx, source, span, BothWays { falling, rising })
 }
 
 /// A page of those who have asked to follow `target`, latest first.
 pub fn requests(tx: &mut Tx<'_>, target: UserId, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let falling = "SELECT source_id, id FROM follow_request WHERE target_id = $1 AND id > $2 \
-                   AND id < $3 ORDER BY id DESC LIMIT $4";
-    let rising = "SELECT source_id, id FROM follow_request WHERE target_id = $1 AND id > $2 \
-                  AND id < $3 ORDER BY id ASC LIMIT $4";
-    edges(tx, target, span, falling, rising)
+    let sql = hanging!("SELECT source_id, id FROM follow_request WHERE target_id = $1");
+    page_to(tx, target, span, sql)
 }
 
 /// Drops every request to follow `target`; how many there were.

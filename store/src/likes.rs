@@ -3,7 +3,7 @@
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
-use crate::edges::{self, Edge};
+use crate::edges::{self, Edge, hanging};
 use crate::posts::Span;
 
 /// Makes a user like a post, with the user's counter; false when they do already. The post's own
@@ -41,18 +41,12 @@ pub fn count(tx: &mut Tx<'_>, post: PostId, by: i64) -> Result<bool, Fault> {
 
 /// A page of those who like a post, latest like first: the user and the like's own id.
 pub fn of_post(tx: &mut Tx<'_>, post: PostId, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let falling = "SELECT user_id, id FROM post_like WHERE post_id = $1 AND id > $2 AND id < $3 \
-                   ORDER BY id DESC LIMIT $4";
-    let rising = "SELECT user_id, id FROM post_like WHERE post_id = $1 AND id > $2 AND id < $3 \
-                  ORDER BY id ASC LIMIT $4";
-    edges::page(tx, post.get(), span, falling, rising)
+    let sql = hanging!("SELECT user_id, id FROM post_like WHERE post_id = $1");
+    edges::page(tx, post, span, sql)
 }
 
 /// A page of what a user likes, latest like first: the post and the like's own id.
 pub fn of_user(tx: &mut Tx<'_>, user: UserId, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let falling = "SELECT post_id, id FROM post_like WHERE user_id = $1 AND id > $2 AND id < $3 \
-                   ORDER BY id DESC LIMIT $4";
-    let rising = "SELECT post_id, id FROM post_like WHERE user_id = $1 AND id > $2 AND id < $3 \
-                  ORDER BY id ASC LIMIT $4";
-    edges::page(tx, user.get(), span, falling, rising)
+    let sql = hanging!("SELECT post_id, id FROM post_like WHERE user_id = $1");
+    edges::page(tx, user, span, sql)
 }

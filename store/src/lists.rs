@@ -7,7 +7,7 @@ use base::{Fault, Time, UserId};
 
 use crate::Tx;
 use crate::db::Row;
-use crate::exports::Pair;
+use crate::edges::{both_ways, page_of};
 use crate::posts::Span;
 
 pub use members::{
@@ -86,28 +86,15 @@ pub fn owned(
     private_too: bool,
     span: &Span,
 ) -> Result<Vec<List>, Fault> {
-    let falling = columns!(
-        "SELECT ",
-        " FROM list WHERE owner_id = $1 AND deleted_at IS NULL AND private <= $2 \
-         AND id > $3 AND id < $4 ORDER BY id DESC LIMIT $5"
+    let sql = both_ways!(
+        columns!(
+            "SELECT ",
+            " FROM list WHERE owner_id = $1 AND deleted_at IS NULL AND private <= $2 \
+             AND id > $3 AND id < $4 ORDER BY id"
+        ),
+        " LIMIT $5"
     );
-    let rising = columns!(
-        "SELECT ",
-        " FROM list WHERE owner_id = $1 AND deleted_at IS NULL AND private <= $2 \
-         AND id > $3 AND id < $4 ORDER BY id ASC LIMIT $5"
-    );
-    let args = [
-        owner.into(),
-        private_too.into(),
-        span.above.into(),
-        span.below.into(),
-        span.limit.into(),
-    ];
-    let mut lists = tx.rows(if span.rising { rising } else { falling }, &args, read)?;
-    if span.rising {
-        lists.reverse();
-    }
-    Ok(lists)
+    page_of(tx, &[owner.into(), private_too.into()], span, sql, read)
 }
 
 /// How many live lists a user has.
@@ -213,26 +200,4 @@ pub fn delete(tx: &mut Tx<'_>, list: &List) -> Result<(), Fault> {
                member_version = member_version + 1 WHERE id = $2";
     let now = tx.now();
     tx.exec(sql, &[now.into(), list.id.into()]).map(|_| ())
-}
-
-/// A page of edges from one end, latest first.
-fn edges(
-    tx: &mut Tx<'_>,
-    of: i64,
-    span: &Span,
-    falling: &'static str,
-    rising: &'static str,
-) -> Result<Vec<Pair>, Fault> {
-    let args = [
-        of.into(),
-        span.above.into(),
-        span.below.into(),
-        span.limit.into(),
-    ];
-    let sql = if span.rising { rising } else { falling };
-    let mut edges = tx.rows(sql, &args, |row| Ok((row.int(0)?, row.int(1)?)))?;
-    if span.rising {
-        edges.reverse();
-    }
-    Ok(edges)
 }

@@ -5,6 +5,7 @@ use base::{Fault, PostId, UserId};
 
 use crate::Tx;
 use crate::db::Row;
+use crate::edges::{both_ways, page_of, trimmed};
 use crate::posts::Span;
 
 /// A note as stored.
@@ -119,24 +120,11 @@ pub fn of_author(
     test_mode: bool,
     span: &Span,
 ) -> Result<Vec<Note>, Fault> {
-    let args = [
-        author.into(),
-        test_mode.into(),
-        span.above.into(),
-        span.below.into(),
-        span.limit.into(),
-    ];
-    let falling = columns!(
-        "WHERE author_id = $1 AND test_mode = $2 AND id > $3 AND id < $4 ORDER BY id DESC LIMIT $5"
+    let sql = both_ways!(
+        columns!("WHERE author_id = $1 AND test_mode = $2 AND id > $3 AND id < $4 ORDER BY id"),
+        " LIMIT $5"
     );
-    let rising = columns!(
-        "WHERE author_id = $1 AND test_mode = $2 AND id > $3 AND id < $4 ORDER BY id ASC LIMIT $5"
-    );
-    let mut notes = tx.rows(if span.rising { rising } else { falling }, &args, read)?;
-    if span.rising {
-        notes.reverse();
-    }
-    Ok(notes)
+    page_of(tx, &[author.into(), test_mode.into()], span, sql, read)
 }
 
 /// Sets what a user thinks of a note, in the place of what they thought before; the counters
@@ -195,17 +183,18 @@ pub fn depth(tx: &mut Tx<'_>, depth: i64) -> Result<i64, Fault> {
 /// Posts of a feed, everyone may see them: not the writer's own, and none that the writer has a
 /// note on. What is withheld anywhere, promoted, protected or for some only is none.
 macro_rules! fit {
-    ($from:literal, $order:literal) => {
-        concat!(
-            "SELECT p.id FROM ",
-            $from,
-            " JOIN users u ON u.id = p.author_id WHERE p.id > $1 AND p.id < $2 \
-             AND p.state = 0 AND p.nullcast = 0 AND p.repost_of_id IS NULL AND p.withheld = '' \
-             AND p.members_only = 0 AND p.followers_only = 0 AND p.author_id <> $3 \
-             AND (p.lang = $4 OR $4 = '') AND u.state = 0 AND u.protected = 0 \
-             AND u.withheld = '' AND NOT EXISTS (SELECT 1 FROM note n WHERE n.post_id = p.id \
-             AND n.author_id = $3 AND n.test_mode = $5) ORDER BY p.id ",
-            $order,
+    ($from:literal) => {
+        both_ways!(
+            concat!(
+                "SELECT p.id FROM ",
+                $from,
+                " JOIN users u ON u.id = p.author_id WHERE p.id > $1 AND p.id < $2 \
+                 AND p.state = 0 AND p.nullcast = 0 AND p.repost_of_id IS NULL \
+                 AND p.withheld = '' AND p.members_only = 0 AND p.followers_only = 0 \
+                 AND p.author_id <> $3 AND (p.lang = $4 OR $4 = '') AND u.state = 0 \
+                 AND u.protected = 0 AND u.withheld = '' AND NOT EXISTS (SELECT 1 FROM note n \
+                 WHERE n.post_id = p.id AND n.author_id = $3 AND n.test_mode = $5) ORDER BY p.id"
+            ),
             " LIMIT $6"
         )
     };
@@ -213,25 +202,11 @@ macro_rules! fit {
 
 /// A page of a feed, newest first.
 pub fn eligible(tx: &mut Tx<'_>, feed: &Feed, span: &Span) -> Result<Vec<PostId>, Fault> {
-    let (recent, asked) = if span.rising {
-        (
-            fit!("post p", "ASC"),
-            fit!(
-                "(SELECT DISTINCT post_id FROM note_request WHERE post_id > $1 AND post_id < $2) r \
-                 JOIN post p ON p.id = r.post_id",
-                "ASC"
-            ),
-        )
-    } else {
-        (
-            fit!("post p", "DESC"),
-            fit!(
-                "(SELECT DISTINCT post_id FROM note_request WHERE post_id > $1 AND post_id < $2) r \
-                 JOIN post p ON p.id = r.post_id",
-                "DESC"
-            ),
-        )
-    };
+    let recent = fit!("post p");
+    let asked = fit!(
+        "(SELECT DISTINCT post_id FROM note_request WHERE post_id > $1 AND post_id < $2) r \
+         JOIN post p ON p.id = r.post_id"
+    );
     let mut found: Vec<PostId> = Vec::new();
     for (sql, above) in [(recent, feed.newest.max(feed.oldest)), (asked, feed.oldest)] {
         let args = [
@@ -242,17 +217,9 @@ pub fn eligible(tx: &mut Tx<'_>, feed: &Feed, span: &Span) -> Result<Vec<PostId>
             feed.test_mode.into(),
             span.limit.into(),
         ];
-        found.extend(tx.rows(sql, &args, |row| row.id(0))?);
+        found.extend(tx.rows(sql.of(span), &args, |row| row.id(0))?);
     }
-    found.sort_unstable();
+    found.sort_unstable_by_key(|id| std::cmp::Reverse(*id));
     found.dedup();
-    let limit = usize::try_from(span.limit).unwrap_or(0);
-    if span.rising {
-        found.truncate(limit);
-        found.reverse();
-    } else {
-        found.reverse();
-        found.truncate(limit);
-    }
-    Ok(found)
+    Ok(trimmed(found, span))
 }

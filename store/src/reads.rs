@@ -1,5 +1,7 @@
 //! Which posts apps were given, day by day: each post counts once a day for an app.
 
+use std::collections::HashSet;
+
 use base::{AppId, Fault, PostId};
 
 use crate::Tx;
@@ -7,8 +9,14 @@ use crate::Tx;
 /// Counts posts that an app was given on a day (since 1970), those it had not been given that day
 /// before.
 pub fn add(tx: &mut Tx<'_>, app: AppId, day: i64, posts: &[PostId]) -> Result<(), Fault> {
+    let known = "SELECT post_id FROM post_read WHERE post_id = $1 AND app_id = $2 AND day = $3";
+    let keys: Vec<_> = posts.iter().map(|post| post.get()).collect();
+    let known: HashSet<PostId> = tx
+        .of_each(known, &keys, &[app.into(), day.into()], |row| row.id(0))?
+        .into_iter()
+        .collect();
     let mut new = 0_i64;
-    for post in posts {
+    for post in posts.iter().filter(|post| !known.contains(post)) {
         let sql = "INSERT INTO post_read (app_id, day, post_id) VALUES ($1, $2, $3) \
                    ON CONFLICT DO NOTHING";
         if tx.exec(sql, &[app.into(), day.into(), (*post).into()])? > 0 {

@@ -3,7 +3,7 @@
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
-use crate::edges::{self, Edge};
+use crate::edges::{self, Edge, both_ways, hanging, page_of};
 use crate::posts::{self, Beside, Post, Span};
 
 /// Stores a repost with the author's counters; false when the author reposts that post already.
@@ -30,62 +30,33 @@ pub fn of_user(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<Option<Pos
 
 /// A page of a post's reposts, latest first: who reposted it, and the repost's id.
 pub fn of_post(tx: &mut Tx<'_>, post: PostId, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let falling = "SELECT author_id, id FROM post WHERE repost_of_id = $1 AND id > $2 \
-                   AND id < $3 AND state = 0 ORDER BY id DESC LIMIT $4";
-    let rising = "SELECT author_id, id FROM post WHERE repost_of_id = $1 AND id > $2 \
-                  AND id < $3 AND state = 0 ORDER BY id ASC LIMIT $4";
-    edges::page(tx, post.get(), span, falling, rising)
-}
-
-macro_rules! reposted {
-    ($order:literal) => {
-        concat!(
-            "SELECT id, id FROM post WHERE author_id = $1 AND id > $2 AND id < $3 AND state = 0 \
-             AND repost_count + imported_repost_count > 0 AND (imported_repost_count > 0 OR EXISTS \
-             (SELECT 1 FROM post other WHERE other.repost_of_id = post.id AND other.state = 0 \
-             AND other.author_id <> post.author_id)) ORDER BY id ",
-            $order,
-            " LIMIT $4"
-        )
-    };
+    let sql = hanging!("SELECT author_id, id FROM post WHERE repost_of_id = $1 AND state = 0");
+    edges::page(tx, post, span, sql)
 }
 
 /// A page of an author's posts that others reposted, newest first; both ends are the post's id.
 pub fn of_author(tx: &mut Tx<'_>, author: UserId, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let (falling, rising) = (reposted!("DESC"), reposted!("ASC"));
-    edges::page(tx, author.get(), span, falling, rising)
-}
-
-macro_rules! quotes {
-    ($order:literal) => {
-        concat!(
-            "SELECT id FROM post WHERE quoted_post_id = $1 AND id > $2 AND id < $3 AND state = 0 \
-             AND nullcast = 0 AND ($4 = 0 OR in_reply_to_user_id IS NULL) \
-             AND ($5 = 0 OR repost_of_id IS NULL) ORDER BY id ",
-            $order,
-            " LIMIT $6"
-        )
-    };
+    let sql = hanging!(
+        "SELECT id, id FROM post WHERE author_id = $1 AND state = 0 \
+         AND repost_count + imported_repost_count > 0 AND (imported_repost_count > 0 OR EXISTS \
+         (SELECT 1 FROM post other WHERE other.repost_of_id = post.id AND other.state = 0 \
+         AND other.author_id <> post.author_id))"
+    );
+    edges::page(tx, author, span, sql)
 }
 
 /// A page of the posts that quote a post, newest first; both ends are the quoting post's id.
 pub fn quotes(tx: &mut Tx<'_>, post: PostId, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let args = [
+    let sql = both_ways!(
+        "SELECT id FROM post WHERE quoted_post_id = $1 AND state = 0 AND nullcast = 0 \
+         AND ($2 = 0 OR in_reply_to_user_id IS NULL) AND ($3 = 0 OR repost_of_id IS NULL) \
+         AND id > $4 AND id < $5 ORDER BY id",
+        " LIMIT $6"
+    );
+    let of = [
         post.into(),
-        span.above.into(),
-        span.below.into(),
         span.without_replies.into(),
         span.without_reposts.into(),
-        span.limit.into(),
     ];
-    let sql = if span.rising {
-        quotes!("ASC")
-    } else {
-        quotes!("DESC")
-    };
-    let mut found = tx.rows(sql, &args, |row| Ok((row.int(0)?, row.int(0)?)))?;
-    if span.rising {
-        found.reverse();
-    }
-    Ok(found)
+    page_of(tx, &of, span, sql, |row| Ok((row.int(0)?, row.int(0)?)))
 }

@@ -8,7 +8,7 @@ use base::{Fault, PostId, Time, UserId};
 
 use crate::Tx;
 use crate::db::Row;
-use crate::exports::Pair;
+use crate::edges::{hanging, page_to};
 use crate::posts::Span;
 
 pub use found::{found, index, unindex};
@@ -200,23 +200,6 @@ pub fn share(tx: &mut Tx<'_>, space: i64, post: PostId) -> Result<bool, Fault> {
 /// A page of the posts that were shared in a space, latest first: the post and the share's own
 /// number.
 pub fn shared(tx: &mut Tx<'_>, space: i64, span: &Span) -> Result<Vec<(PostId, i64)>, Fault> {
-    let falling = "SELECT post_id, id FROM space_post WHERE space_id = $1 AND id > $2 \
-                   AND id < $3 ORDER BY id DESC LIMIT $4";
-    let rising = "SELECT post_id, id FROM space_post WHERE space_id = $1 AND id > $2 \
-                  AND id < $3 ORDER BY id ASC LIMIT $4";
-    let args = [
-        space.into(),
-        span.above.into(),
-        span.below.into(),
-        span.limit.into(),
-    ];
-    let sql = if span.rising { rising } else { falling };
-    let mut edges: Vec<Pair> = tx.rows(sql, &args, |row| Ok((row.int(0)?, row.int(1)?)))?;
-    if span.rising {
-        edges.reverse();
-    }
-    Ok(edges
-        .into_iter()
-        .map(|(post, id)| (PostId::new(post), id))
-        .collect())
+    let sql = hanging!("SELECT post_id, id FROM space_post WHERE space_id = $1");
+    page_to(tx, space, span, sql)
 }

@@ -15,8 +15,9 @@ use crate::include::Includes;
 use crate::media::{self, MediaFacts, id_of};
 use crate::out::Out;
 use crate::posts::{self, PostFacts};
+use crate::shown::Reach;
 use crate::users::{self, UserFacts};
-use crate::world::World;
+use crate::world::{Target, World};
 
 /// How an answer is spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,7 +218,65 @@ pub fn media_by_key(
     media_asked(tx, viewer, wants, spoken, asked).map(Answer::single)
 }
 
+/// What rows are spoken with: what is known around them, what is wanted, and how.
+#[derive(Clone, Copy)]
+pub(crate) struct Speaker<'w> {
+    pub(crate) world: &'w World,
+    pub(crate) wants: &'w Wants,
+    pub(crate) spoken: Spoken,
+}
+
+impl Speaker<'_> {
+    /// The answer of rows that are shown: `write` writes one with the fields of a mask, `lead`
+    /// follows an expansion from one.
+    pub(crate) fn answer<'t, T: Copy>(
+        &'t self,
+        shown: &[T],
+        mut errors: Vec<Refusal>,
+        size: usize,
+        lead: impl Fn(Reach, T, &mut Vec<Target<'t>>),
+        write: impl Fn(&mut Out, T, u64),
+    ) -> Answer {
+        let mut includes = Includes::new(self.world, self.wants, self.spoken);
+        includes.follow(|reach, to| shown.iter().for_each(|row| lead(reach, *row, to)));
+        let mask = self.wants.of_root();
+        Answer {
+            includes: includes.speak(&mut errors),
+            errors,
+            ..Answer::of_rows(self.spoken, shown, size, |out, row| write(out, *row, mask))
+        }
+    }
+}
+
 impl Answer {
+    /// The answer of rows that lead nowhere; `size` is how long one is about.
+    pub(crate) fn of_rows<T>(
+        spoken: Spoken,
+        shown: &[T],
+        size: usize,
+        write: impl Fn(&mut Out, &T),
+    ) -> Self {
+        let mut out = Out::new(spoken, shown.len() * size);
+        if !shown.is_empty() {
+            out.array(shown, write);
+        }
+        Self {
+            data: out.finish(),
+            count: shown.len(),
+            ..Self::default()
+        }
+    }
+
+    /// The one thing that was asked for, or that there is none.
+    pub(crate) fn single_of<T: Display>(mut self, kind: &'static str, asked: Asked<'_, T>) -> Self {
+        if self.count == 0 {
+            let named = asked.values.iter();
+            let subjects = named.map(|id| Subject::new(kind, asked.parameter, id));
+            self.errors = subjects.map(Refusal::NotFound).collect();
+        }
+        self.single()
+    }
+
     /// The object alone instead of an array of it.
     pub(crate) fn single(mut self) -> Self {
         if self.data.starts_with('[') {
@@ -308,7 +367,7 @@ fn spoken_posts<'w>(
 pub(crate) fn page_of_users(world: &World, wants: &Wants, spoken: Spoken) -> Answer {
     let page = world.users.items().iter().take(world.roots);
     let shown = page.filter(|user| of_user(user) == Sight::Visible);
-    spoken_users(world, wants, spoken, shown.collect(), Vec::new())
+    spoken_users(world, wants, spoken, &shown.collect::<Vec<_>>(), Vec::new())
 }
 
 pub(crate) fn asked_users<N: Names>(
@@ -335,34 +394,28 @@ pub(crate) fn asked_users<N: Names>(
             (_, Sight::Suspended) => once(&mut errors, Refusal::Suspended(subject())),
         }
     }
-    spoken_users(world, wants, spoken, shown, errors)
+    spoken_users(world, wants, spoken, &shown, errors)
 }
 
 fn spoken_users<'w>(
     world: &'w World,
     wants: &'w Wants,
     spoken: Spoken,
-    shown: Vec<&'w User>,
-    mut errors: Vec<Refusal>,
+    shown: &[&'w User],
+    errors: Vec<Refusal>,
 ) -> Answer {
-    let mask = wants.of_root();
-    let mut includes = Includes::new(world, wants, spoken);
-    includes.follow_users(&shown);
-    let mut out = Out::new(spoken, shown.len() * 512);
-    if !shown.is_empty() {
-        out.array(&shown, |out, user| {
-            users::write(out, UserFacts { user, world }, mask);
-        });
-    }
-    Answer {
-        data: out.finish(),
-        includes: includes.speak(&mut errors),
-        errors,
-        count: shown.len(),
-        posts: Vec::new(),
-        newest: None,
-        oldest: None,
-    }
+    let speaker = Speaker {
+        world,
+        wants,
+        spoken,
+    };
+    let lead = |reach, user, to: &mut Vec<_>| {
+        if let Reach::User(reach) = reach {
+            reach(UserFacts { user, world }, to);
+        }
+    };
+    let write = |out: &mut Out, user, mask| users::write(out, UserFacts { user, world }, mask);
+    speaker.answer(shown, errors, 512, lead, write)
 }
 
 fn once(errors: &mut Vec<Refusal>, refusal: Refusal) {

@@ -11,15 +11,9 @@ use crate::{Answer, Object, Spoken, Wants};
 /// A page of communities, in their order.
 pub fn communities(page: &[Community], wants: &Wants, spoken: Spoken) -> Answer {
     let mask = wants.of_included(Object::Community);
-    let mut out = Out::new(spoken, page.len() * 256);
-    if !page.is_empty() {
-        out.array(page, |out, community| write(out, community, mask));
-    }
-    Answer {
-        data: out.finish(),
-        count: page.len(),
-        ..Answer::default()
-    }
+    Answer::of_rows(spoken, page, 256, |out, community| {
+        write(out, community, mask)
+    })
 }
 
 /// One community that was asked for by its id; `data` is an object.

@@ -95,23 +95,7 @@ impl<'w> Includes<'w> {
         }
     }
 
-    /// Follows the expansions from the users of an answer.
-    pub(crate) fn follow_users(&mut self, users: &[&'w User]) {
-        let (world, mut targets) = (self.world, Vec::new());
-        for expansion in self.wants.expansions() {
-            if let Reach::User(reach) = expansion.reach {
-                for user in users {
-                    reach(UserFacts { user, world }, &mut targets);
-                }
-                self.add(
-                    &mut targets,
-                    name(expansion.name.post, expansion.name.tweet, self.spoken),
-                );
-            }
-        }
-    }
-
-    /// Follows the expansions from things that only their own file knows.
+    /// Follows the expansions from the rows of an answer.
     pub(crate) fn follow(&mut self, mut reach: impl FnMut(Reach, &mut Vec<Target<'w>>)) {
         let mut targets = Vec::new();
         for expansion in self.wants.expansions() {

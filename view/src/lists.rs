@@ -1,12 +1,11 @@
 //! Lists of users: their fields and what those lead to.
 
-use base::refusal::Subject;
-use base::{Fault, Refusal};
+use base::Fault;
 use network::visibility::{Sight, Viewer, of_list};
 use store::lists::List;
 use store::{Tx, users};
 
-use crate::include::Includes;
+use crate::answer::Speaker;
 use crate::out::Out;
 use crate::shown::{Expansion, Json, Reach, Shown, Write};
 use crate::world::{Target, World};
@@ -54,27 +53,17 @@ pub fn lists(
         of_list(viewer, list, owner) == Sight::Visible
     };
     let shown: Vec<&List> = page.iter().filter(seen).collect();
-    let mut includes = Includes::new(&world, wants, spoken);
-    includes.follow(|reach, to| {
+    let speaker = Speaker {
+        world: &world,
+        wants,
+        spoken,
+    };
+    let lead = |reach, list, to: &mut Vec<_>| {
         if let Reach::List(reach) = reach {
-            for list in &shown {
-                reach(list, to);
-            }
+            reach(list, to);
         }
-    });
-    let mut out = Out::new(spoken, shown.len() * 256);
-    if !shown.is_empty() {
-        let mask = wants.of_root();
-        out.array(&shown, |out, list| write(out, list, mask));
-    }
-    let mut errors = Vec::new();
-    Ok(Answer {
-        includes: includes.speak(&mut errors),
-        data: out.finish(),
-        count: shown.len(),
-        errors,
-        ..Answer::default()
-    })
+    };
+    Ok(speaker.answer(&shown, Vec::new(), 256, lead, write))
 }
 
 /// One list that was asked for; `data` is an object.
@@ -87,13 +76,8 @@ pub fn list(
     asked: Asked<'_, i64>,
 ) -> Result<Answer, Fault> {
     let page: Vec<List> = found.into_iter().collect();
-    let mut answer = lists(tx, viewer, &page, wants, spoken)?;
-    if answer.count == 0 {
-        let named = asked.values.iter();
-        let subjects = named.map(|id| Subject::new("list", asked.parameter, id));
-        answer.errors = subjects.map(Refusal::NotFound).collect();
-    }
-    Ok(answer.single())
+    let answer = lists(tx, viewer, &page, wants, spoken)?;
+    Ok(answer.single_of("list", asked))
 }
 
 fn write(out: &mut Out, list: &List, mask: u64) {

@@ -1,12 +1,11 @@
 //! Direct messages: their fields and what those lead to.
 
-use base::refusal::Subject;
-use base::{Fault, Refusal, Word};
+use base::{Fault, Word};
 use network::visibility::Viewer;
 use store::Tx;
 use store::messages::{Event, Kind};
 
-use crate::include::Includes;
+use crate::answer::Speaker;
 use crate::out::Out;
 use crate::shown::{Expansion, Json, Member, Reach, Shown, Write};
 use crate::users::ENTITIES;
@@ -134,27 +133,18 @@ pub fn message_events(
         .iter()
         .filter_map(|event| Some((event.media_id?.get(), event.id)));
     world.carriers.extend(carried);
-    let mut includes = Includes::new(&world, wants, spoken);
-    includes.follow(|reach, to| {
+    let speaker = Speaker {
+        world: &world,
+        wants,
+        spoken,
+    };
+    let lead = |reach, event, to: &mut Vec<_>| {
         if let Reach::Message(reach) = reach {
-            for event in page {
-                reach(event, to);
-            }
+            reach(event, to);
         }
-    });
-    let mut out = Out::new(spoken, page.len() * 384);
-    if !page.is_empty() {
-        let mask = wants.of_root();
-        out.array(page, |out, event| write(out, event, mask));
-    }
-    let mut errors = Vec::new();
-    Ok(Answer {
-        includes: includes.speak(&mut errors),
-        data: out.finish(),
-        count: page.len(),
-        errors,
-        ..Answer::default()
-    })
+    };
+    let page: Vec<&Event> = page.iter().collect();
+    Ok(speaker.answer(&page, Vec::new(), 384, lead, write))
 }
 
 /// One event that was asked for; `data` is an object.
@@ -167,13 +157,8 @@ pub fn message(
     asked: Asked<'_, i64>,
 ) -> Result<Answer, Fault> {
     let page: Vec<Event> = found.into_iter().collect();
-    let mut answer = message_events(tx, viewer, &page, wants, spoken)?;
-    if page.is_empty() {
-        let named = asked.values.iter();
-        let subjects = named.map(|id| Subject::new("dm_event", asked.parameter, id));
-        answer.errors = subjects.map(Refusal::NotFound).collect();
-    }
-    Ok(answer.single())
+    let answer = message_events(tx, viewer, &page, wants, spoken)?;
+    Ok(answer.single_of("dm_event", asked))
 }
 
 fn write(out: &mut Out, event: &Event, mask: u64) {

@@ -10,21 +10,13 @@ use crate::{Answer, Object, Spoken, Wants};
 /// A page of stories, in their order.
 pub fn stories(page: &[Told], wants: &Wants, spoken: Spoken) -> Answer {
     let mask = wants.of_included(Object::News);
-    let mut out = Out::new(spoken, page.len() * 1024);
-    if !page.is_empty() {
-        out.array(page, |out, told| {
-            out.record(FIELDS, mask, |out, write| {
-                if let Write::News(write) = write {
-                    write(out, told);
-                }
-            });
+    Answer::of_rows(spoken, page, 1024, |out, told| {
+        out.record(FIELDS, mask, |out, write| {
+            if let Write::News(write) = write {
+                write(out, told);
+            }
         });
-    }
-    Answer {
-        data: out.finish(),
-        count: page.len(),
-        ..Answer::default()
-    }
+    })
 }
 
 /// One story that was asked for; `data` is an object.

@@ -21,21 +21,13 @@ pub struct NoteShown {
 /// A page of notes, in their order.
 pub fn notes(page: &[NoteShown], wants: &Wants, spoken: Spoken) -> Answer {
     let mask = wants.of_included(Object::Note);
-    let mut out = Out::new(spoken, page.len() * 512);
-    if !page.is_empty() {
-        out.array(page, |out, note| {
-            out.record(FIELDS, mask, |out, write| {
-                if let Write::Note(write) = write {
-                    write(out, note);
-                }
-            });
+    Answer::of_rows(spoken, page, 512, |out, note| {
+        out.record(FIELDS, mask, |out, write| {
+            if let Write::Note(write) = write {
+                write(out, note);
+            }
         });
-    }
-    Answer {
-        data: out.finish(),
-        count: page.len(),
-        ..Answer::default()
-    }
+    })
 }
 
 const STATUSES: &[&str] = &[

@@ -9,7 +9,7 @@ use network::visibility::{Sight, Viewer, of_space};
 use store::spaces::{self as stored, Role, Space, Topic};
 use store::{Tx, users};
 
-use crate::include::Includes;
+use crate::answer::Speaker;
 use crate::out::Out;
 use crate::shown::{Expansion, Json, Reach, Shown, Write};
 use crate::wants::bit_of;
@@ -190,28 +190,19 @@ pub fn spaces_asked(
     let world = World::of_targets(tx, viewer, creators, targets, wants)?;
     let seen =
         |space: &&Space| of_space(space, world.users.get(space.creator_id)) == Sight::Visible;
-    let shown: Vec<&Space> = found.iter().filter(seen).collect();
-    let mut errors = missing(&shown, asked);
-    let mut includes = Includes::new(&world, wants, spoken);
-    includes.follow(|reach, to| {
+    let shown: Vec<_> = found.iter().filter(seen).map(facts).collect();
+    let errors = missing(&shown, asked);
+    let speaker = Speaker {
+        world: &world,
+        wants,
+        spoken,
+    };
+    let lead = |reach, facts, to: &mut Vec<_>| {
         if let Reach::Space(reach) = reach {
-            for space in &shown {
-                reach(facts(space), to);
-            }
+            reach(facts, to);
         }
-    });
-    let mut out = Out::new(spoken, shown.len() * 384);
-    if !shown.is_empty() {
-        let mask = wants.of_root();
-        out.array(&shown, |out, space| write(out, facts(space), mask));
-    }
-    Ok(Answer {
-        includes: includes.speak(&mut errors),
-        data: out.finish(),
-        count: shown.len(),
-        errors,
-        ..Answer::default()
-    })
+    };
+    Ok(speaker.answer(&shown, errors, 384, lead, write))
 }
 
 /// One space that was asked for; `data` is an object.
@@ -228,8 +219,8 @@ pub fn space(
 }
 
 /// What was asked for and is not shown, each once.
-fn missing(shown: &[&Space], asked: Asked<'_, String>) -> Vec<Refusal> {
-    let shown: Vec<String> = shown.iter().map(|space| short(space.id)).collect();
+fn missing(shown: &[SpaceFacts<'_>], asked: Asked<'_, String>) -> Vec<Refusal> {
+    let shown: Vec<String> = shown.iter().map(|facts| short(facts.space.id)).collect();
     let mut errors = Vec::new();
     for name in asked.values.iter().filter(|name| !shown.contains(name)) {
         let refusal = Refusal::NotFound(Subject::new("space", asked.parameter, name));

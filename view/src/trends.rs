@@ -3,7 +3,6 @@
 use base::Time;
 use store::topics::Trend;
 
-use crate::out::Out;
 use crate::shown::{Json, Shown, Write};
 use crate::{Answer, Object, Spoken, Wants};
 
@@ -27,21 +26,13 @@ pub fn personal_trends(page: &[Trend], now: Time, wants: &Wants, spoken: Spoken)
 }
 
 fn speak(page: &[Trend], now: Time, spoken: Spoken, (fields, mask): (&[Shown], u64)) -> Answer {
-    let mut out = Out::new(spoken, page.len() * 96);
-    if !page.is_empty() {
-        out.array(page, |out, trend| {
-            out.record(fields, mask, |out, write| {
-                if let Write::Trend(write) = write {
-                    write(out, TrendFacts { trend, now });
-                }
-            });
+    Answer::of_rows(spoken, page, 96, |out, trend| {
+        out.record(fields, mask, |out, write| {
+            if let Write::Trend(write) = write {
+                write(out, TrendFacts { trend, now });
+            }
         });
-    }
-    Answer {
-        data: out.finish(),
-        count: page.len(),
-        ..Answer::default()
-    }
+    })
 }
 
 pub(crate) const TREND_FIELDS: &[Shown] = &[

@@ -198,3 +198,49 @@ async fn a_sender_learns_that_the_client_left() {
         .unwrap();
     server.until(|stats| stats.open == 0).await;
 }
+
+/// Refuses everything without a look at its body.
+async fn refuse(_: Request<Body>) -> Response<Body> {
+    let mut response = Response::new(Body::full("no"));
+    *response.status_mut() = StatusCode::FORBIDDEN;
+    response
+}
+
+#[tokio::test]
+async fn a_refusal_that_leaves_much_unread_ends_the_connection_and_says_so() {
+    let server = start(short(), refuse);
+    let post = |fields: &str| format!("POST / HTTP/1.1\r\nHost: a\r\n{fields}\r\n\r\n");
+    for (request, body) in [
+        (post("Content-Length: 5000000"), "x".repeat(100_000)),
+        (post("Content-Length: 65537"), String::new()),
+        (
+            post("Transfer-Encoding: chunked"),
+            "3\r\nabc\r\n".to_owned(),
+        ),
+        (
+            post("Expect: 100-continue\r\nContent-Length: 3"),
+            String::new(),
+        ),
+        // It is said to be short, and does not come.
+        (post("Content-Length: 3"), "ab".to_owned()),
+    ] {
+        let heard = server.ask(request.clone() + &body).await;
+        assert!(heard.starts_with("HTTP/1.1 403 "), "{request}: {heard}");
+        assert!(
+            heard.contains("\r\nconnection: close\r\n"),
+            "{request}: {heard}"
+        );
+    }
+    let mut client = server.connect().await;
+    for late in [false, true] {
+        client.say(post("Content-Length: 60000")).await;
+        if late {
+            sleep(ms(50)).await;
+        }
+        client.say("x".repeat(60_000)).await;
+        let heard = client.answer().await;
+        assert!(!heard.contains("connection: close"), "{heard}");
+    }
+    client.say(GET).await;
+    assert!(client.answer().await.starts_with("HTTP/1.1 403 "));
+}

@@ -4,6 +4,7 @@ use base::{Fault, UserId};
 
 use super::List;
 use crate::Tx;
+use crate::edges::{hanging, page, page_to, trimmed};
 use crate::exports::{Pair, Tied};
 use crate::follows::Edge;
 use crate::posts::Span;
@@ -77,15 +78,8 @@ pub fn everyone_on(tx: &mut Tx<'_>, list: i64) -> Result<Vec<UserId>, Fault> {
 
 /// A page of those who are on a list, latest first: the user and the membership's own number.
 pub fn members_of(tx: &mut Tx<'_>, list: i64, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let falling = "SELECT user_id, id FROM list_member WHERE list_id = $1 AND id > $2 \
-                   AND id < $3 ORDER BY id DESC LIMIT $4";
-    let rising = "SELECT user_id, id FROM list_member WHERE list_id = $1 AND id > $2 \
-                  AND id < $3 ORDER BY id ASC LIMIT $4";
-    let edges = super::edges(tx, list, span, falling, rising)?;
-    Ok(edges
-        .into_iter()
-        .map(|(user, id)| (UserId::new(user), id))
-        .collect())
+    let sql = hanging!("SELECT user_id, id FROM list_member WHERE list_id = $1");
+    page_to(tx, list, span, sql)
 }
 
 /// A page of the lists that a user is on and everyone may see, and of the private ones that
@@ -96,11 +90,8 @@ pub fn memberships(
     owner: Option<UserId>,
     span: &Span,
 ) -> Result<Vec<Pair>, Fault> {
-    let falling = "SELECT list_id, id FROM list_member WHERE user_id = $1 AND private = 0 \
-                   AND id > $2 AND id < $3 ORDER BY id DESC LIMIT $4";
-    let rising = "SELECT list_id, id FROM list_member WHERE user_id = $1 AND private = 0 \
-                  AND id > $2 AND id < $3 ORDER BY id ASC LIMIT $4";
-    let mut found = super::edges(tx, user.get(), span, falling, rising)?;
+    let sql = hanging!("SELECT list_id, id FROM list_member WHERE user_id = $1 AND private = 0");
+    let mut found = page(tx, user, span, sql)?;
     let Some(owner) = owner else {
         return Ok(found);
     };
@@ -116,14 +107,7 @@ pub fn memberships(
     ];
     found.extend(tx.rows(own, &args, |row| Ok((row.int(0)?, row.int(1)?)))?);
     found.sort_unstable_by_key(|(_, id)| std::cmp::Reverse(*id));
-    let limit = usize::try_from(span.limit).unwrap_or(0);
-    if span.rising {
-        let surplus = found.len().saturating_sub(limit);
-        found.drain(..surplus);
-    } else {
-        found.truncate(limit);
-    }
-    Ok(found)
+    Ok(trimmed(found, span))
 }
 
 /// The members of all live lists behind one, as list and user.

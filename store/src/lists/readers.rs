@@ -3,6 +3,7 @@
 use base::{Fault, UserId};
 
 use crate::Tx;
+use crate::edges::{hanging, page, page_to};
 use crate::exports::Pair;
 use crate::follows::Edge;
 use crate::posts::Span;
@@ -36,25 +37,15 @@ fn count(tx: &mut Tx<'_>, list: i64, by: i64) -> Result<(), Fault> {
 
 /// A page of those who follow a list, latest first: the user and the edge's own number.
 pub fn followers(tx: &mut Tx<'_>, list: i64, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let falling = "SELECT user_id, id FROM list_follow WHERE list_id = $1 AND id > $2 \
-                   AND id < $3 ORDER BY id DESC LIMIT $4";
-    let rising = "SELECT user_id, id FROM list_follow WHERE list_id = $1 AND id > $2 \
-                  AND id < $3 ORDER BY id ASC LIMIT $4";
-    let edges = super::edges(tx, list, span, falling, rising)?;
-    Ok(edges
-        .into_iter()
-        .map(|(user, id)| (UserId::new(user), id))
-        .collect())
+    let sql = hanging!("SELECT user_id, id FROM list_follow WHERE list_id = $1");
+    page_to(tx, list, span, sql)
 }
 
 /// A page of the lists that a user follows, latest first: the list and the edge's own number.
 /// Nobody follows a private one.
 pub fn followed(tx: &mut Tx<'_>, user: UserId, span: &Span) -> Result<Vec<Pair>, Fault> {
-    let falling = "SELECT list_id, id FROM list_follow WHERE user_id = $1 AND id > $2 \
-                   AND id < $3 ORDER BY id DESC LIMIT $4";
-    let rising = "SELECT list_id, id FROM list_follow WHERE user_id = $1 AND id > $2 \
-                  AND id < $3 ORDER BY id ASC LIMIT $4";
-    super::edges(tx, user.get(), span, falling, rising)
+    let sql = hanging!("SELECT list_id, id FROM list_follow WHERE user_id = $1");
+    page(tx, user, span, sql)
 }
 
 /// Pins a list; false when it is pinned already.

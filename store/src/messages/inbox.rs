@@ -7,6 +7,7 @@ use base::{Fault, UserId};
 use super::{Event, Kind};
 use crate::Tx;
 use crate::db::Value;
+use crate::edges::{both_ways, page_of, trimmed};
 use crate::posts::Span;
 
 /// Gives an event to each of some participants.
@@ -44,16 +45,8 @@ pub fn page(
     for kind in kinds {
         found.extend(of_kind(tx, user, conversation, *kind, span)?);
     }
-    let limit = usize::try_from(span.limit).unwrap_or(0);
-    if span.rising {
-        found.sort_unstable();
-        found.truncate(limit);
-        found.reverse();
-    } else {
-        found.sort_unstable_by_key(|id| Reverse(*id));
-        found.truncate(limit);
-    }
-    Ok(found)
+    found.sort_unstable_by_key(|id| Reverse(*id));
+    Ok(trimmed(found, span))
 }
 
 fn of_kind(
@@ -63,29 +56,21 @@ fn of_kind(
     kind: Kind,
     span: &Span,
 ) -> Result<Vec<i64>, Fault> {
-    let sql = match (conversation, span.rising) {
-        (None, false) => {
+    let mut of: Vec<Value<'_>> = vec![user.into(), kind.number().into()];
+    of.extend(conversation.map(Value::from));
+    let sql = match conversation {
+        None => both_ways!(
             "SELECT event_id FROM dm_inbox WHERE user_id = $1 AND kind = $2 AND event_id > $3 \
-             AND event_id < $4 ORDER BY event_id DESC LIMIT $5"
-        }
-        (None, true) => {
-            "SELECT event_id FROM dm_inbox WHERE user_id = $1 AND kind = $2 AND event_id > $3 \
-             AND event_id < $4 ORDER BY event_id ASC LIMIT $5"
-        }
-        (Some(_), false) => {
-            "SELECT event_id FROM dm_inbox WHERE user_id = $1 AND conversation_id = $2 \
-             AND kind = $3 AND event_id > $4 AND event_id < $5 ORDER BY event_id DESC LIMIT $6"
-        }
-        (Some(_), true) => {
-            "SELECT event_id FROM dm_inbox WHERE user_id = $1 AND conversation_id = $2 \
-             AND kind = $3 AND event_id > $4 AND event_id < $5 ORDER BY event_id ASC LIMIT $6"
-        }
+             AND event_id < $4 ORDER BY event_id",
+            " LIMIT $5"
+        ),
+        Some(_) => both_ways!(
+            "SELECT event_id FROM dm_inbox WHERE user_id = $1 AND kind = $2 \
+             AND conversation_id = $3 AND event_id > $4 AND event_id < $5 ORDER BY event_id",
+            " LIMIT $6"
+        ),
     };
-    let mut args: Vec<Value<'_>> = vec![user.into()];
-    args.extend(conversation.map(Value::from));
-    let bounds = [kind.number(), span.above, span.below, span.limit];
-    args.extend(bounds.map(Value::from));
-    tx.rows(sql, &args, |row| row.int(0))
+    page_of(tx, &of, span, sql, |row| row.int(0))
 }
 
 /// The newest message that a user has in a conversation.

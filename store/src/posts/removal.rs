@@ -2,7 +2,8 @@
 
 use base::{Fault, PostId, UserId};
 
-use super::{Post, count_author, count_targets, versions};
+use super::adding::count_targets;
+use super::{Post, count_author, versions};
 use crate::{Tx, polls};
 
 /// Leaves nothing of posts but their ids.

@@ -3,6 +3,7 @@
 use base::{Fault, UserId};
 
 use crate::Tx;
+use crate::edges::{hanging, page_to};
 use crate::follows::Edge;
 use crate::posts::Span;
 
@@ -114,20 +115,6 @@ pub fn parts(tx: &mut Tx<'_>, spaces: &[i64]) -> Result<Vec<(i64, Role, UserId)>
 
 /// A page of those who bought a ticket, latest first: the user and the ticket's own number.
 pub fn buyers(tx: &mut Tx<'_>, space: i64, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let falling = "SELECT user_id, id FROM space_part WHERE space_id = $1 AND role = 5 \
-                   AND id > $2 AND id < $3 ORDER BY id DESC LIMIT $4";
-    let rising = "SELECT user_id, id FROM space_part WHERE space_id = $1 AND role = 5 \
-                  AND id > $2 AND id < $3 ORDER BY id ASC LIMIT $4";
-    let args = [
-        space.into(),
-        span.above.into(),
-        span.below.into(),
-        span.limit.into(),
-    ];
-    let sql = if span.rising { rising } else { falling };
-    let mut edges = tx.rows(sql, &args, |row| Ok((row.id(0)?, row.int(1)?)))?;
-    if span.rising {
-        edges.reverse();
-    }
-    Ok(edges)
+    let sql = hanging!("SELECT user_id, id FROM space_part WHERE space_id = $1 AND role = 5");
+    page_to(tx, space, span, sql)
 }

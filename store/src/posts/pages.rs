@@ -1,0 +1,127 @@
+//! Pages of posts: an author's, those that mention somebody, the newest of all.
+
+use base::{Fault, PostId, UserId};
+
+use super::{Post, read};
+use crate::Tx;
+use crate::edges::{both_ways, page_of};
+
+/// Which part of a timeline is asked for: ids strictly between two bounds.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    /// Only ids above this.
+    pub above: i64,
+    /// Only ids below this.
+    pub below: i64,
+    /// From the old end on, for a page towards the newer ones. The answer is newest first all
+    /// the same.
+    pub rising: bool,
+    /// At most so many.
+    pub limit: i64,
+    /// Leaves replies out.
+    pub without_replies: bool,
+    /// Leaves reposts out.
+    pub without_reposts: bool,
+}
+
+impl Span {
+    /// The newest `limit` of everything.
+    pub const fn newest(limit: i64) -> Self {
+        Self {
+            above: 0,
+            below: i64::MAX,
+            rising: false,
+            limit,
+            without_replies: false,
+            without_reposts: false,
+        }
+    }
+}
+
+/// A page of an author's live posts, newest first.
+pub fn of_author(tx: &mut Tx<'_>, author: UserId, span: &Span) -> Result<Vec<Post>, Fault> {
+    let sql = both_ways!(
+        columns!(
+            "SELECT ",
+            " FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 \
+         AND ($2 = 0 OR in_reply_to_user_id IS NULL) AND ($3 = 0 OR repost_of_id IS NULL) \
+         AND id > $4 AND id < $5 ORDER BY id"
+        ),
+        " LIMIT $6"
+    );
+    page_of(
+        tx,
+        &[
+            author.into(),
+            span.without_replies.into(),
+            span.without_reposts.into(),
+        ],
+        span,
+        sql,
+        read,
+    )
+}
+
+/// A page of the live posts that mention a user, newest first.
+pub fn mentioning(tx: &mut Tx<'_>, user: UserId, span: &Span) -> Result<Vec<Post>, Fault> {
+    let sql = both_ways!(
+        columns!(
+            "SELECT ",
+            " FROM mention JOIN post ON id = post_id WHERE user_id = $1 AND state = 0 \
+         AND nullcast = 0 AND ($2 = 0 OR in_reply_to_user_id IS NULL) \
+         AND ($3 = 0 OR repost_of_id IS NULL) AND post_id > $4 AND post_id < $5 \
+         ORDER BY post_id"
+        ),
+        " LIMIT $6"
+    );
+    page_of(
+        tx,
+        &[
+            user.into(),
+            span.without_replies.into(),
+            span.without_reposts.into(),
+        ],
+        span,
+        sql,
+        read,
+    )
+}
+
+/// Ids and authors of the newest live posts of everyone above an id, newest first.
+pub fn recent(tx: &mut Tx<'_>, above: PostId, limit: i64) -> Result<Vec<(PostId, UserId)>, Fault> {
+    let sql = "SELECT id, author_id FROM post WHERE state = 0 AND nullcast = 0 AND id > $1 \
+               ORDER BY id DESC LIMIT $2";
+    tx.rows(sql, &[above.into(), limit.into()], |row| {
+        Ok((row.id(0)?, row.id(1)?))
+    })
+}
+
+/// The same of some authors, for a database server: one request that takes no more rows than they
+/// have, however much others write.
+pub fn recent_of(
+    tx: &mut Tx<'_>,
+    authors: &[UserId],
+    above: PostId,
+    limit: i64,
+) -> Result<Vec<(PostId, UserId)>, Fault> {
+    let sql = "SELECT id, author_id FROM post WHERE author_id = $1 AND state = 0 \
+               AND nullcast = 0 AND id > $2 ORDER BY id DESC LIMIT $3";
+    let keys: Vec<_> = authors.iter().map(|author| author.get()).collect();
+    tx.of_each(sql, &keys, &[above.into(), limit.into()], |row| {
+        Ok((row.id(0)?, row.id(1)?))
+    })
+}
+
+/// Ids of an author's live posts below an id, newest first.
+pub fn ids_of_author(
+    tx: &mut Tx<'_>,
+    author: UserId,
+    below: i64,
+    limit: i64,
+) -> Result<Vec<PostId>, Fault> {
+    let sql = "SELECT id FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 \
+               AND id < $2 ORDER BY id DESC LIMIT $3";
+    tx.rows(sql, &[author.into(), below.into(), limit.into()], |row| {
+        row.id(0)
+    })
+}
