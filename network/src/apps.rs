@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use base::text::name_problem;
 use base::{AppId, Chance, Entitlement, Fault, Refusal, Secret, Stop, UserId};
-use store::{Tx, apps, log, rules};
+use store::{Tx, apps, log};
 
 pub use crate::authenticator::{AuthConfig, AuthRequest, Authenticator, Caller, Signed};
 pub use store::apps::{App, State};
@@ -406,7 +406,7 @@ pub fn delete(tx: &mut Tx<'_>, id: AppId) -> Result<(), Stop> {
     app.state = State::Deleted;
     changed(tx, &app, "app.delete")?;
     crate::webhooks::delete_of_app(tx, id)?;
-    Ok(rules::delete_of_app(tx, id)?)
+    crate::rules::remove_all(tx, id)
 }
 
 fn changed(tx: &mut Tx<'_>, app: &App, kind: &str) -> Result<(), Stop> {

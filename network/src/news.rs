@@ -13,7 +13,7 @@ use store::posts::Post;
 use store::stories::{self, State, Story, Told};
 use store::{Tx, log, topics as stored};
 
-use crate::topics::{self, public, sentences, telling, words};
+use crate::topics::{self, Trending, public, sentences, telling, words};
 
 /// How far a topic must be above what is usual, in thousandths.
 const LIFT: i64 = 3_000;
@@ -342,38 +342,79 @@ fn people(posts: &[Post]) -> Vec<String> {
         .collect()
 }
 
-/// Makes stories about the topics that rise most, and renews those there are; how many changed.
+/// What the posts of the last hours come to, worked out and not yet stored.
+#[derive(Clone, Debug)]
+pub struct Outlook {
+    trending: Trending,
+    /// Topics whose stories have other posts now, with these.
+    due: Vec<(String, Vec<PostId>)>,
+}
+
+impl Outlook {
+    /// How many topics trend.
+    pub const fn trends(&self) -> usize {
+        self.trending.trends.len()
+    }
+
+    /// Nothing is to be stored.
+    pub const fn is_known(&self) -> bool {
+        !self.trending.is_new && self.due.is_empty()
+    }
+}
+
+/// Works out what trends, and which stories are due; nothing is stored.
 ///
-/// A story needs a lift of 3 and three authors. Its posts are of different authors, chosen from
-/// the newest about the topic of the last day, the most central first: those that share most words
-/// with the others. One about the same topic takes other posts on rather than being made twice.
-pub fn refresh(tx: &mut Tx<'_>) -> Result<usize, Fault> {
-    let mut changed = 0;
+/// A story is made about each of the topics that rise most. It needs a lift of 3 and three
+/// authors. Its posts are of different authors, chosen from the newest about the topic of the last
+/// day, the most central first: those that share most words with the others.
+pub fn look_out(tx: &mut Tx<'_>) -> Result<Outlook, Fault> {
     let rising = topics::rising(tx)?;
+    let trending = topics::trending(tx, &rising)?;
+    let mut due = Vec::new();
     let strong = rising.iter().filter(|rise| rise.lift >= LIFT);
     for rise in strong.take(STORIES) {
-        if usize::try_from(rise.authors).unwrap_or(0) >= AUTHORS && renew(tx, &rise.topic)? {
+        if usize::try_from(rise.authors).unwrap_or(0) >= AUTHORS {
+            due.extend(posts_of(tx, &rise.topic)?.map(|posts| (rise.topic.clone(), posts)));
+        }
+    }
+    Ok(Outlook { trending, due })
+}
+
+/// The posts that a topic's story has now; none where it has them already or there is no story.
+fn posts_of(tx: &mut Tx<'_>, topic: &str) -> Result<Option<Vec<PostId>>, Fault> {
+    let newest = stored::newest(tx, topic, LOOKED_AT)?;
+    let day = topics::hour(tx.now()) - 24;
+    let mut posts = public(tx, &newest)?;
+    posts.retain(|post| topics::hour(post.created_at) > day);
+    let posts = central(posts);
+    let story = stories::by_topic(tx, topic)?;
+    Ok((posts.len() >= AUTHORS && is_due(story.as_ref(), &posts)).then_some(posts))
+}
+
+fn is_due(story: Option<&Story>, posts: &[PostId]) -> bool {
+    story.is_none_or(|story| !is_withdrawn(story) && story.post_ids != posts)
+}
+
+/// Stores what was worked out; how many stories changed. Where several nodes have worked it out,
+/// one stores after the other.
+pub fn store(tx: &mut Tx<'_>, outlook: &Outlook) -> Result<usize, Fault> {
+    stored::claim(tx, topics::READER)?;
+    if outlook.trending.is_new {
+        stored::set_trends(tx, &outlook.trending.trends)?;
+    }
+    let mut changed = 0;
+    for (topic, posts) in &outlook.due {
+        if renew(tx, topic, posts)? {
             changed += 1;
         }
     }
     Ok(changed)
 }
 
-fn renew(tx: &mut Tx<'_>, topic: &str) -> Result<bool, Fault> {
+/// Makes a topic's story, or has it take other posts on.
+fn renew(tx: &mut Tx<'_>, topic: &str, posts: &[PostId]) -> Result<bool, Fault> {
     let before = stories::by_topic(tx, topic)?;
-    if before.as_ref().is_some_and(is_withdrawn) {
-        return Ok(false);
-    }
-    let newest = stored::newest(tx, topic, LOOKED_AT)?;
-    let day = topics::hour(tx.now()) - 24;
-    let mut posts = public(tx, &newest)?;
-    posts.retain(|post| topics::hour(post.created_at) > day);
-    let post_ids = central(posts);
-    if post_ids.len() < AUTHORS
-        || before
-            .as_ref()
-            .is_some_and(|story| story.post_ids == post_ids)
-    {
+    if !is_due(before.as_ref(), posts) {
         return Ok(false);
     }
     let now = tx.now();
@@ -391,7 +432,7 @@ fn renew(tx: &mut Tx<'_>, topic: &str) -> Result<bool, Fault> {
         created_at: now,
         updated_at: now,
     });
-    story.post_ids = post_ids;
+    posts.clone_into(&mut story.post_ids);
     story.updated_at = now;
     let Some(told) = tell(tx, &story)? else {
         return Ok(false);

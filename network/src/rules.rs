@@ -9,6 +9,9 @@ use store::apps::State;
 use store::rules::{self, Product, Rule};
 use store::{Tx, apps, log};
 
+/// Rules that are read at once.
+const SOME: i64 = 1_000;
+
 /// A rule that can be read.
 #[derive(Clone, Debug)]
 pub struct NewRule {
@@ -93,6 +96,26 @@ pub fn remove_values(
         ids.extend(rules::by_digest(tx, app, product, &digest(one))?);
     }
     remove(tx, app, product, &ids)
+}
+
+/// Removes every rule of an app that is deleted.
+pub(crate) fn remove_all(tx: &mut Tx<'_>, app: AppId) -> Result<(), Stop> {
+    for product in Product::ALL {
+        let mut after = 0;
+        while let Some(last) = tell_of(tx, app, product, after)? {
+            after = last;
+        }
+    }
+    Ok(rules::delete_of_app(tx, app)?)
+}
+
+/// Tells that some of an app's rules behind one are removed; the last of them.
+fn tell_of(tx: &mut Tx<'_>, app: AppId, product: Product, after: i64) -> Result<Option<i64>, Stop> {
+    let some = rules::of_app(tx, app, product, after, SOME)?;
+    for rule in &some {
+        tell(tx, "rule.removed", app, product, rule.id)?;
+    }
+    Ok(some.last().map(|rule| rule.id))
 }
 
 fn tell(tx: &mut Tx<'_>, kind: &str, app: AppId, product: Product, rule: i64) -> Result<(), Stop> {

@@ -22,7 +22,7 @@ pub use words::{of_text, spelled};
 pub(crate) use words::{sentences, telling, words};
 
 /// The reader's name in the log.
-const READER: &str = "topics";
+pub(crate) const READER: &str = "topics";
 const HOUR_MS: i64 = 3_600_000;
 /// Hours that count as now, the one under way among them.
 const NOW: i64 = 3;
@@ -170,12 +170,12 @@ pub(crate) fn rising(tx: &mut Tx<'_>) -> Result<Vec<Rise>, Fault> {
     Ok(rising)
 }
 
-/// Works out what trends; how many topics do.
-pub fn refresh(tx: &mut Tx<'_>) -> Result<usize, Fault> {
+/// What trends now, of the topics that rise; none where it is what trended before.
+pub(crate) fn trending(tx: &mut Tx<'_>, rising: &[Rise]) -> Result<Trending, Fault> {
     let now = hour(tx.now());
     let before = topics::trends(tx, i64::MAX)?;
     let mut trends: Vec<Trend> = Vec::new();
-    for rise in rising(tx)? {
+    for rise in rising {
         if trends.len() >= TRENDS {
             break;
         }
@@ -186,14 +186,22 @@ pub fn refresh(tx: &mut Tx<'_>) -> Result<usize, Fault> {
                 posts: topics::posts_between(tx, &rise.topic, now - DAY + 1, now + 1)?,
                 authors: rise.authors,
                 since: known.map_or(now, |known| known.since),
-                topic: rise.topic,
+                topic: rise.topic.clone(),
             });
         }
     }
-    if trends != before {
-        topics::set_trends(tx, &trends)?;
-    }
-    Ok(trends.len())
+    Ok(Trending {
+        is_new: trends != before,
+        trends,
+    })
+}
+
+/// What trends, worked out and not yet stored.
+#[derive(Clone, Debug)]
+pub(crate) struct Trending {
+    pub(crate) trends: Vec<Trend>,
+    /// Something else is stored.
+    pub(crate) is_new: bool,
 }
 
 /// A topic as the newest post about it writes it; none when no post may be seen.

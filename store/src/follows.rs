@@ -62,8 +62,26 @@ fn count(tx: &mut Tx<'_>, source: UserId, target: UserId, by: i64) -> Result<(),
     let sql = "UPDATE users SET following_count = following_count + $1, \
                following_version = following_version + 1 WHERE id = $2";
     tx.exec(sql, &[by.into(), source.into()])?;
-    let sql = "UPDATE users SET followers_count = followers_count + $1 WHERE id = $2";
-    tx.exec(sql, &[by.into(), target.into()]).map(|_| ())
+    // The source's row is this transaction's by now: its mark stays as it is.
+    let sql = "UPDATE users SET followers_count = followers_count + $1, \
+               verified_followers_count = verified_followers_count \
+               + $1 * (SELECT verified FROM users WHERE id = $2) WHERE id = $3";
+    tx.exec(sql, &[by.into(), source.into(), target.into()])
+        .map(|_| ())
+}
+
+/// Counts `source` among the verified followers of everyone that it follows, or no longer.
+pub(crate) fn count_verified(tx: &mut Tx<'_>, source: UserId, by: i64) -> Result<(), Fault> {
+    let sql = "UPDATE users SET verified_followers_count = verified_followers_count + $1 \
+               WHERE id IN (SELECT target_id FROM follow WHERE source_id = $2)";
+    tx.exec(sql, &[by.into(), source.into()]).map(|_| ())
+}
+
+/// Which of some users are verified.
+pub fn verified(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<UserId>, Fault> {
+    let sql = "SELECT id FROM users WHERE id = $1 AND verified = 1";
+    let keys: Vec<_> = users.iter().map(|user| user.get()).collect();
+    tx.of_each(sql, &keys, &[], |row| row.id(0))
 }
 
 /// A page of those who follow a user, latest first: the user and the edge's own number.

@@ -43,6 +43,8 @@ macro_rules! counter {
 
 const COUNTERS: &[(&str, &str)] = &[
     counter!("users"."followers_count" = rows of "follow" by "target_id"),
+    counter!("users"."verified_followers_count" = rows of
+        "follow f JOIN users s ON s.id = f.source_id WHERE s.verified = 1" by "f.target_id"),
     counter!("users"."following_count" = rows of "follow" by "source_id"),
     counter!("users"."post_count" = rows of "post WHERE state = 0" by "author_id"),
     counter!("users"."media_count" = rows of

@@ -15,6 +15,9 @@ pub enum Product {
 }
 
 impl Product {
+    /// Every stream that has rules.
+    pub const ALL: [Self; 2] = [Self::Stream, Self::Powerstream];
+
     /// Its name, as stored and told.
     pub const fn name(self) -> &'static str {
         match self {

@@ -3,7 +3,7 @@
 use base::{Fault, PostId, Time, UserId};
 
 use crate::db::Row;
-use crate::{Tx, graph, people};
+use crate::{Tx, follows, graph, people};
 
 /// Whether an account takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +90,8 @@ pub struct User {
     pub most_recent_post_id: Option<PostId>,
     /// Followers.
     pub followers_count: i64,
+    /// Verified users among them.
+    pub verified_followers_count: i64,
     /// Users it follows.
     pub following_count: i64,
     /// Live posts, reposts among them.
@@ -135,6 +137,7 @@ impl User {
             pinned_post_id: None,
             most_recent_post_id: None,
             followers_count: 0,
+            verified_followers_count: 0,
             following_count: 0,
             post_count: 0,
             listed_count: 0,
@@ -155,7 +158,8 @@ macro_rules! columns {
              profile_image_url, profile_banner_url, entities, protected, verified, verified_type, \
              parody, is_identity_verified, subscription_type, receives_dm, affiliation, withheld, \
              pinned_post_id, most_recent_post_id, followers_count, following_count, post_count, \
-             listed_count, like_count, media_count, following_version, email, email_confirmed",
+             listed_count, like_count, media_count, following_version, email, email_confirmed, \
+             verified_followers_count",
             $after
         )
     };
@@ -194,6 +198,7 @@ fn read(row: &Row<'_, '_>) -> Result<User, Fault> {
         following_version: row.int(28)?,
         email: row.text(29)?,
         email_confirmed: row.switch(30)?,
+        verified_followers_count: row.int(31)?,
     })
 }
 
@@ -310,6 +315,8 @@ pub fn insert(tx: &mut Tx<'_>, user: &User, password_hash: &str) -> Result<bool,
 /// not protected (any more) are dropped.
 pub fn update(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
     tx.credentials_changed();
+    // The mark that it has is counted with whomever it follows.
+    lock(tx, user.id)?;
     let before = by_id(tx, user.id)?;
     people::renew(tx, before.as_ref(), user)?;
     let sql = "UPDATE users SET username = $1, handle = $2, name = $3, state = $4, \
@@ -347,6 +354,10 @@ pub fn update(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
         user.id.into(),
     ];
     tx.exec(sql, &args)?;
+    if let Some(before) = before.filter(|before| before.verified != user.verified) {
+        let by = if before.verified { -1 } else { 1 };
+        follows::count_verified(tx, user.id, by)?;
+    }
     if !user.protected {
         graph::delete_requests(tx, user.id)?;
     }

@@ -159,7 +159,8 @@ pub(crate) const FIELDS: &[Shown] = &[
         "The kind of verification.",
     )
     .user(|out, facts| out.text(&facts.user.verified_type)),
-    Shown::asked("verified_followers_count", Json::Int, "Verified followers."),
+    Shown::asked("verified_followers_count", Json::Int, "Verified followers.")
+        .user(|out, facts| out.int(facts.user.verified_followers_count)),
     Shown::asked("parody", Json::Bool, "Marked as a parody.")
         .user(|out, facts| out.bool(facts.user.parody)),
     Shown::asked("is_identity_verified", Json::Bool, "Identity checked.")

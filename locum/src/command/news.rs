@@ -140,8 +140,13 @@ async fn catch_up(world: &World) -> Result<(), Stop> {
 
 /// Works out what trends, and the stories; how many trend and how many stories changed.
 pub(crate) async fn refresh(world: &World) -> Result<(usize, usize), Stop> {
-    let work = |tx: &mut Tx<'_>| Ok((topics::refresh(tx)?, news::refresh(tx)?));
-    world.store.write(work).await
+    let outlook = world.store.read(|tx| Ok(news::look_out(tx)?)).await?;
+    let trends = outlook.trends();
+    if outlook.is_known() {
+        return Ok((trends, 0));
+    }
+    let store = move |tx: &mut Tx<'_>| Ok(news::store(tx, &outlook)?);
+    Ok((trends, world.store.write(store).await?))
 }
 
 async fn change(

@@ -337,3 +337,47 @@ fn who_may_act_on_whom_is_decided_in_one_place() {
         assert!(read.await.unwrap());
     });
 }
+
+#[test]
+fn verified_followers_are_counted_whoever_comes_first() {
+    on_each_engine(async |world| {
+        let [ada, bob, cid] = [
+            world.user("ada").await,
+            world.user("bob").await,
+            world.user("cid").await,
+        ];
+        let verified = async |user: UserId| {
+            let read = move |tx: &mut Tx<'_>| Ok(store::users::by_id(tx, user)?.unwrap());
+            world
+                .store
+                .read(read)
+                .await
+                .unwrap()
+                .verified_followers_count
+        };
+        let verify = async |user: UserId, kind: &'static str| {
+            let work = move |tx: &mut Tx<'_>| profiles::verify(tx, &By::default(), user, kind);
+            world.write(work).await;
+        };
+        follow(&world, ada, bob).await;
+        follow(&world, ada, cid).await;
+        follow(&world, cid, bob).await;
+        assert_eq!(verified(bob).await, 0);
+        verify(ada, "blue").await;
+        verify(ada, "business").await;
+        assert_eq!((verified(bob).await, verified(cid).await), (1, 1));
+        verify(cid, "government").await;
+        assert_eq!(verified(bob).await, 2);
+        block(&world, bob, cid).await;
+        assert_eq!(verified(bob).await, 1);
+        let unfollow = move |tx: &mut Tx<'_>| Ok(follows::unfollow(tx, ada, bob)?);
+        world.write(unfollow).await;
+        assert_eq!((verified(bob).await, verified(cid).await), (0, 1));
+        follow(&world, ada, bob).await;
+        assert_eq!(verified(bob).await, 1);
+        verify(ada, "none").await;
+        assert_eq!((verified(bob).await, verified(cid).await), (0, 0));
+        let differences = world.store.read(|tx| Ok(store::recount::check(tx)?));
+        assert_eq!(differences.await.unwrap(), []);
+    });
+}

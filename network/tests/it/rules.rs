@@ -103,7 +103,18 @@ fn an_app_has_a_thousand_rules_and_they_die_with_it() {
         let body = format!(r#"{{"app_id":"{app}","product":"powerstream"}}"#);
         assert_eq!(told, [("rule.added", &*body), ("rule.removed", &*body)]);
 
+        let removed = async || {
+            let told = world.log().await;
+            let removed = told.iter().filter(|event| event.kind == "rule.removed");
+            let mut rules: Vec<i64> = removed.map(|event| event.subject_id).collect();
+            rules.sort_unstable();
+            rules.dedup();
+            rules.len()
+        };
+        assert_eq!(removed().await, 1);
         world.write(move |tx| apps::delete(tx, app)).await;
+        // All that it had, of both streams: whoever matches posts learns of each.
+        assert_eq!(removed().await, 1 + 999 + 1);
         for product in [Product::Powerstream, Product::Stream] {
             assert_eq!(count(&world, app, product).await, 0);
         }

@@ -57,6 +57,10 @@ const SCRIPTS: &[(&str, &str)] = &[
         "webhooks",
         include_str!("../../migrations/0014_webhooks.sql"),
     ),
+    (
+        "verified_followers",
+        include_str!("../../migrations/0015_verified_followers.sql"),
+    ),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

@@ -6,7 +6,7 @@ mod talks;
 use base::{Fault, UserId};
 
 use self::stands::STANDS;
-use crate::{Tx, people};
+use crate::{Tx, follows, people};
 
 /// A placeholder whose id is ours has become known under its own id: what waits for the one now
 /// waits for the other, and the placeholder is gone.
@@ -90,6 +90,8 @@ const SELVES: &[&str] = &[
 
 const RECOUNT: &[&str] = &[
     "UPDATE users SET followers_count = (SELECT COUNT(*) FROM follow WHERE target_id = $1), \
+     verified_followers_count = (SELECT COUNT(*) FROM follow f JOIN users s \
+     ON s.id = f.source_id WHERE f.target_id = $1 AND s.verified = 1), \
      following_count = (SELECT COUNT(*) FROM follow WHERE source_id = $1), \
      like_count = (SELECT COUNT(*) FROM post_like WHERE user_id = $1), \
      listed_count = (SELECT COUNT(*) FROM list_member m JOIN list l ON l.id = m.list_id \
@@ -107,6 +109,11 @@ const RECOUNT: &[&str] = &[
 /// Gives everything that `from` has to `to`, counts `to` again and removes `from`. It looks
 /// through all posts: for the one person whose archive is imported, not for everyone in it.
 pub fn merge(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
+    // Nobody counts the two as verified followers while they are made one.
+    let verified = follows::verified(tx, &[from, to])?;
+    for user in &verified {
+        follows::count_verified(tx, *user, -1)?;
+    }
     talks::join(tx, from, to)?;
     for sql in TWICE.iter().chain(BADGE) {
         tx.exec(sql, &[from.into(), to.into()])?;
@@ -120,6 +127,9 @@ pub fn merge(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
     rename_badges(tx, from, to)?;
     for sql in SELVES.iter().chain(SEVERED).chain(RECOUNT) {
         tx.exec(sql, &[to.into()])?;
+    }
+    if verified.contains(&to) {
+        follows::count_verified(tx, to, 1)?;
     }
     forget(tx, from)
 }

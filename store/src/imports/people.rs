@@ -77,6 +77,8 @@ pub struct UserShift {
     pub media: i64,
     /// Followers.
     pub followers: i64,
+    /// Verified ones among them.
+    pub verified_followers: i64,
     /// Users it follows.
     pub following: i64,
     /// Posts it likes.
@@ -94,7 +96,8 @@ pub fn shift_user(tx: &mut Tx<'_>, user: UserId, by: &UserShift) -> Result<(), F
                like_count = like_count + $5, listed_count = listed_count + $6, \
                following_version = following_version + $7, most_recent_post_id = \
                CASE WHEN COALESCE(most_recent_post_id, 0) < CAST($8 AS BIGINT) \
-               THEN CAST($8 AS BIGINT) ELSE most_recent_post_id END WHERE id = $9";
+               THEN CAST($8 AS BIGINT) ELSE most_recent_post_id END, \
+               verified_followers_count = verified_followers_count + $9 WHERE id = $10";
     let args = [
         by.posts.into(),
         by.media.into(),
@@ -104,6 +107,7 @@ pub fn shift_user(tx: &mut Tx<'_>, user: UserId, by: &UserShift) -> Result<(), F
         by.listed.into(),
         (by.following != 0).into(),
         PostId::new(by.newest).into(),
+        by.verified_followers.into(),
         user.into(),
     ];
     tx.exec(sql, &args).map(|_| ())

@@ -24,6 +24,8 @@ pub(crate) struct Desk {
     users: BTreeMap<UserId, UserShift>,
     counts: BTreeMap<i64, PostShift>,
     authors: BTreeSet<UserId>,
+    /// Who is verified of those who follow.
+    pub(crate) verified: BTreeSet<UserId>,
     pub(crate) report: Report,
     /// The highest id that came.
     pub(crate) highest: i64,
@@ -41,6 +43,7 @@ impl Desk {
             users: BTreeMap::new(),
             counts: BTreeMap::new(),
             authors: BTreeSet::new(),
+            verified: BTreeSet::new(),
             report: Report::default(),
             highest: 0,
             range: None,

@@ -1,8 +1,11 @@
 //! Follows, blocks, mutes and likes.
 
+use std::collections::BTreeSet;
+
 use base::id::first_at;
 use base::{Fault, PostId, Time, UserId};
 use store::Tx;
+use store::follows;
 use store::graph::{self, Tie};
 use store::imports::{self, EdgeKind};
 use store::posts::State;
@@ -23,6 +26,14 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<
     let unknown = unknown.collect();
     posts::look_up(tx, desk, unknown)?;
     let waiting = imports::has_requests(tx)?;
+    let ends = items.iter().filter_map(|item| match item {
+        Item::Edge(EdgeKind::Follow | EdgeKind::Block, tie) => Some([tie.from, tie.to]),
+        _ => None,
+    });
+    let ends = ends.flatten().filter_map(|end| desk.person(end));
+    let ends: BTreeSet<UserId> = ends.collect();
+    let ends: Vec<UserId> = ends.into_iter().collect();
+    desk.verified = follows::verified(tx, &ends)?.into_iter().collect();
     for item in items {
         match item {
             Item::Edge(kind, tie) => {
@@ -92,8 +103,13 @@ fn is_blocked(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<bool, Fault
 }
 
 fn shift(desk: &mut Desk, from: UserId, to: UserId, by: i64) {
+    let verified = desk.verified.contains(&from);
     desk.shift_user(from).following += by;
-    desk.shift_user(to).followers += by;
+    let followed = desk.shift_user(to);
+    followed.followers += by;
+    if verified {
+        followed.verified_followers += by;
+    }
 }
 
 fn like(tx: &mut Tx<'_>, desk: &mut Desk, one: &Like) -> Result<(), Fault> {

@@ -116,7 +116,11 @@ pub static MESSAGES: &[Endpoint] = &[
     .permit("2", Scopes::of(&[Scope::DmRead]))
     .params(&[&[
         Param::path("dm_id", Kind::Text(1, 64), "The id of the message."),
-        Param::path("media_id", Kind::Text(1, 64), "The id of the media."),
+        Param::path(
+            "media_id",
+            Kind::Text(1, 64),
+            "The id of the media in the message.",
+        ),
         Param::path("resource_id", Kind::Text(1, 256), "The name of the file."),
     ]]),
 ];

@@ -1,0 +1,215 @@
+//! Somebody with one of everything.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{Deed, Thing, Things};
+use crate::harness::{Answer, App, Ask, Person, Server, fresh};
+use crate::media::{at_once, samples};
+
+/// `secret` stands in all that is for their eyes alone, or for those of whom they let in.
+pub(super) struct Owner<'s> {
+    pub(super) person: Person<'s>,
+    pub(super) things: Things,
+}
+
+fn id(answer: &Value) -> String {
+    answer["data"]["id"].as_str().unwrap().to_owned()
+}
+
+impl<'s> Owner<'s> {
+    pub(super) fn settle(
+        server: &'s Server,
+        name: &str,
+        secret: &str,
+        friend: &Person<'_>,
+    ) -> Self {
+        let app = server.new_app("enterprise");
+        let made = server.person(name);
+        let person = Person::of(server, &app, &made.id, &made.username);
+        let things = Things::from([
+            (Thing::Own, person.id.clone()),
+            (Thing::User, person.id.clone()),
+            (Thing::Username, person.username.clone()),
+            (Thing::Place, "1".to_owned()),
+            (Thing::Words, secret.to_owned()),
+        ]);
+        let mut owner = Self { person, things };
+        owner.write(secret);
+        owner.collect(secret, friend);
+        owner.meet(server);
+        owner.talk(secret, friend);
+        owner.note(secret, friend);
+        owner.rule(&app, secret);
+        owner
+    }
+
+    fn own(&self, rest: &str) -> String {
+        format!("/2/users/{}/{rest}", self.person.id)
+    }
+
+    fn has(&mut self, thing: Thing, id: impl Into<String>) {
+        self.things.insert(thing, id.into());
+    }
+
+    /// A post, a reply, and an upload.
+    fn write(&mut self, secret: &str) {
+        let text = |text: &str| json!({ "text": format!("{secret} {text}") });
+        let post = id(&self.person.publish(&text("post")).is(201));
+        let mut reply = text("reply");
+        reply["reply"] = json!({ "in_reply_to_post_id": post });
+        let reply = id(&self.person.publish(&reply).is(201));
+        self.has(Thing::Post, reply);
+        let upload = json!({ "media_type": "image/png", "total_bytes": 1_000, "media_category": "tweet_image" });
+        let upload = self.person.post("/2/media/upload/initialize", &upload);
+        self.has(Thing::Upload, id(&upload.is(200)));
+    }
+
+    /// A list, a folder, and what else is kept of others and their posts.
+    fn collect(&mut self, secret: &str, friend: &Person<'_>) {
+        let person = &self.person;
+        let list = json!({ "name": secret, "private": true });
+        let list = id(&person.post("/2/lists", &list).is(201));
+        let folder = json!({ "name": secret });
+        let folder = id(&person.post(self.own("bookmarks/folders"), &folder).is(201));
+        let reply = &self.things[&Thing::Post];
+        let post = json!({ "post_id": reply });
+        let target = json!({ "target_user_id": friend.id });
+        for (path, body) in [
+            (
+                format!("/2/lists/{list}/members"),
+                json!({ "user_id": person.id }),
+            ),
+            (
+                format!("/2/lists/{list}/members"),
+                json!({ "user_id": friend.id }),
+            ),
+            (self.own("pinned_lists"), json!({ "list_id": list })),
+            (
+                self.own("bookmarks"),
+                json!({ "post_id": reply, "folder_id": folder }),
+            ),
+            (self.own("following"), target.clone()),
+            (self.own("muting"), target),
+            (self.own("likes"), post.clone()),
+            (self.own("reposts"), post),
+        ] {
+            person.post(path, &body).is(200);
+        }
+        self.has(Thing::List, list);
+        self.has(Thing::Folder, folder);
+    }
+
+    /// Where others come too.
+    fn meet(&mut self, server: &Server) {
+        let owner = self.person.id.clone();
+        let made = |args: &[&str]| server.cli(args).json()["id"].as_str().unwrap().to_owned();
+        let create = ["community", "create", "Behind doors", "--owner", &owner];
+        let community = made(&[&create[..], &["--access", "Closed"]].concat());
+        self.has(Thing::Community, community);
+        let space = made(&["space", "create", &owner, "--title", "Open to all"]);
+        self.has(Thing::Space, space);
+        let story = made(&["news", "create", "What happened"]);
+        self.has(Thing::Story, story);
+    }
+
+    /// A group with a friend and a guest, and a message in it that carries a picture. Only those
+    /// whom they follow write to them.
+    fn talk(&mut self, secret: &str, friend: &Person<'_>) {
+        let person = &self.person;
+        person.server.cli(&["message", "close", &person.id]).well();
+        let guest = person.server.person("guest").id;
+        let picture = at_once(person, "dm_image", &samples::png(8, 8)).is(200)["data"].clone();
+        let told = json!({ "id": picture["id"], "metadata": { "alt_text": { "text": secret } } });
+        person.post("/2/media/metadata", &told).is(200);
+        let group = json!({
+            "conversation_type": "Group",
+            "participant_ids": [friend.id, guest],
+            "message": { "text": secret, "attachments": [{ "media_id": picture["id"] }] },
+        });
+        let begun = person.post("/2/dm_conversations", &group).is(201)["data"].clone();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let event = text(&begun["dm_event_id"]);
+        let shown = person.get(format!(
+            "/2/dm_events/{event}?expansions=attachments.media_keys&media.fields=url"
+        ));
+        let media = shown.is(200)["includes"]["media"][0].clone();
+        let file = text(&media["url"]);
+        let file = file.rsplit('/').next().unwrap();
+        self.has(Thing::File, file);
+        self.has(Thing::Peer, &*friend.id);
+        self.has(Thing::Guest, guest);
+        self.has(Thing::Conversation, text(&begun["dm_conversation_id"]));
+        self.has(Thing::Message, event);
+        self.has(Thing::Carried, text(&picture["id"]));
+        self.has(Thing::MediaKey, text(&media["media_key"]));
+    }
+
+    /// A note in the test pool.
+    fn note(&mut self, secret: &str, friend: &Person<'_>) {
+        let person = &self.person;
+        let on = ["user", "note-writer", "on", &person.id];
+        person.server.cli(&on).well();
+        let note = json!({
+            "post_id": friend.says(&format!("Worth a note, {}", fresh())),
+            "test_mode": true,
+            "info": {
+                "text": format!("{secret} https://example.com/source"),
+                "classification": "misinformed_or_potentially_misleading",
+                "misleading_tags": ["missing_important_context"],
+                "trustworthy_sources": true,
+            },
+        });
+        let note = id(&person.post("/2/notes", &note).is(201));
+        self.has(Thing::Note, note);
+    }
+
+    /// A rule of the app's powerstream.
+    fn rule(&mut self, app: &App, secret: &str) {
+        let rule = json!({ "rules": [{ "value": secret, "tag": secret }] });
+        let ask = Ask::post("/2/powerstream/rules").bearer(&app.bearer);
+        let made = self.person.server.send(ask.json(&rule)).is(201);
+        let rule = made["data"]["rules"][0]["id"].as_str();
+        self.has(Thing::Rule, rule.unwrap_or_else(|| panic!("{made}")));
+    }
+
+    /// Sends what they may, as themselves, or as their app where that must be.
+    pub(super) fn send(&self, deed: &Deed, ask: Ask) -> Answer {
+        if deed.for_users {
+            return self.person.send(ask);
+        }
+        let app = &self.person.app;
+        self.person.server.send(ask.bearer(&app.bearer))
+    }
+
+    /// All that they see of their own.
+    pub(super) fn state(&self, deeds: &[Deed]) -> BTreeMap<String, String> {
+        let reads = deeds
+            .iter()
+            .filter(|deed| !deed.writes() && !deed.is_of_all());
+        let seen = reads.map(|deed| {
+            let query = deed.query(&self.things);
+            let mut ask = deed.ask(&deed.filled(&self.things), &query, None);
+            if deed.id == "getUsersMe" {
+                ask.target
+                    .push_str("?user.fields=public_metrics,protected,description");
+            }
+            let answer = self.send(deed, ask);
+            let text = match serde_json::from_slice(&answer.body) {
+                Ok(value) => without_ages(value).to_string(),
+                Err(_) => format!("{} {} bytes", answer.status, answer.body.len()),
+            };
+            (deed.id.clone(), text)
+        });
+        seen.collect()
+    }
+}
+
+/// What grows older by itself.
+fn without_ages(mut value: Value) -> Value {
+    if let Some(data) = value["data"].as_object_mut() {
+        data.retain(|name, _| name != "expires_after_secs");
+    }
+    value
+}
