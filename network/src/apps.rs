@@ -6,6 +6,7 @@ use base::text::name_problem;
 use base::{AppId, Chance, Entitlement, Fault, Refusal, Secret, Stop, UserId};
 use store::{Tx, apps, log};
 
+use crate::activity;
 pub use crate::authenticator::{AuthConfig, AuthRequest, Authenticator, Caller, Signed};
 pub use store::apps::{App, State};
 
@@ -406,6 +407,7 @@ pub fn delete(tx: &mut Tx<'_>, id: AppId) -> Result<(), Stop> {
     app.state = State::Deleted;
     changed(tx, &app, "app.delete")?;
     crate::webhooks::delete_of_app(tx, id)?;
+    activity::end_of_app(tx, id)?;
     crate::rules::remove_all(tx, id)
 }
 

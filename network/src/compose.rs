@@ -29,6 +29,25 @@ pub struct Reading {
     pub display_end: i64,
 }
 
+impl Reading {
+    /// Users whom the text mentions behind what it begins with as a reply, once each.
+    pub(crate) fn mentioned_in_display(&self) -> Vec<UserId> {
+        let parsed: Value = serde_json::from_str(&self.entities).unwrap_or_default();
+        let mentions = parsed.get("mentions").and_then(Value::as_array);
+        let mentions = mentions.into_iter().flatten();
+        let shown = mentions.filter(|mention| {
+            let start = mention.get("start").and_then(Value::as_i64);
+            start.is_some_and(|start| start >= self.display_start)
+        });
+        let mut ids: Vec<UserId> = shown
+            .filter_map(|mention| UserId::parse(mention.get("id")?.as_str()?))
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+}
+
 /// Bytes of a text without addresses that is no long post, whatever its letters.
 const SURELY_SHORT: usize = 280;
 

@@ -9,6 +9,7 @@ use store::apps::{App, State};
 use store::grants::{self, Grant as Stored};
 use store::{Tx, codes, log, request_tokens, tokens};
 
+use crate::activity;
 use crate::apps::Permission;
 use crate::audit::{self, By, Kind};
 
@@ -129,7 +130,11 @@ pub fn revoke(tx: &mut Tx<'_>, by: &By, app: AppId) -> Result<(), Stop> {
     }
     let detail = json!({"tokens": live});
     audit::append(tx, by, Kind::GRANT_REVOKE, Some(app), &detail)?;
-    log::append(tx, "oauth.revoke", user.get(), app.get(), "")?;
+    // Who receives the account's activity is told that it ends.
+    let webhooks = activity::end_if_alone(tx, user, Some(app))?;
+    let webhooks: Vec<String> = webhooks.iter().map(i64::to_string).collect();
+    let body = json!({ "webhook_ids": webhooks }).to_string();
+    log::append(tx, "oauth.revoke", user.get(), app.get(), &body)?;
     // The word by which other nodes know that credentials have changed.
     Ok(log::append(tx, "token.revoke", user.get(), app.get(), "")?)
 }

@@ -1,5 +1,7 @@
 //! What is allowed and what it means: the rules of the platform, each inside one transaction.
 
+pub mod account_activity;
+pub mod activity;
 mod acts;
 pub mod analytics;
 pub mod apps;

@@ -5,7 +5,7 @@ use base::refusal::Subject;
 use base::{AppId, Fault, Refusal, Secret, Stop, Time, UserId};
 use serde_json::json;
 use store::tokens::{live_oauth1, revoke_oauth1};
-use store::{Tx, log, usage};
+use store::{Tx, usage};
 
 use crate::apps::{self, AccessLevel, App, Keys, Kind, NewApp, Permission, Which};
 use crate::audit::{self, By, Kind as Act};
@@ -365,8 +365,7 @@ fn end_own(tx: &mut Tx<'_>, app: &App) -> Result<bool, Fault> {
         }
     }
     if ended {
-        let owner = app.owner_id.get();
-        log::append(tx, "token.revoke", owner, app.id.get(), "")?;
+        tokens::revoked(tx, app.owner_id, Some(app.id))?;
     }
     Ok(ended)
 }

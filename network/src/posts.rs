@@ -7,7 +7,7 @@ use base::id::{first_at, kind};
 use base::refusal::Subject;
 use base::text::{LENGTH, weigh};
 use base::{AppId, Fault, Id, PostId, Refusal, Stop, UserId};
-use serde_json::json;
+use serde_json::{Map, Value};
 use store::communities::Community;
 use store::posts::{self, Beside, Post, State};
 use store::users::User;
@@ -102,6 +102,7 @@ pub fn create(tx: &mut Tx<'_>, author: &Author, new: &NewPost) -> Result<Post, S
         return Err(Refusal::forbidden_as(187, detail).into());
     }
     let mentioned = mentioned(&reading, new, &targets, user.id);
+    let told = told(&reading, new, &targets);
     let mut post = assemble(tx, author, new, reading, &targets, media_keys);
     let poll = new.poll.as_ref();
     let poll = poll.map(|poll| poll.of_post(tx, post.id)).transpose()?;
@@ -121,11 +122,46 @@ pub fn create(tx: &mut Tx<'_>, author: &Author, new: &NewPost) -> Result<Post, S
     if let Some(poll) = &poll {
         store::polls::insert(tx, poll)?;
     }
-    let body = new.edit_of.map_or_else(String::new, |previous| {
-        json!({ "previous_post_id": previous.to_string() }).to_string()
-    });
-    log::append(tx, "post.create", user.id.get(), post.id.get(), &body)?;
+    log::append(tx, "post.create", user.id.get(), post.id.get(), &told)?;
     Ok(post)
+}
+
+/// What the log tells of a new post: the version that it replaces, and whom else it concerns.
+/// Whoever follows the log need not look at posts that concern nobody who asks.
+fn told(reading: &Reading, new: &NewPost, targets: &Targets) -> String {
+    let replied = targets.parent.as_ref().map(|post| post.author_id);
+    let quoted = targets.quoted.as_ref().map(|post| post.author_id);
+    let mut written = if new.auto_populate_reply_metadata {
+        // Those who are addressed at the start are so by being replied to.
+        reading.mentioned_in_display()
+    } else {
+        reading.mentioned.clone()
+    };
+    written.retain(|user| Some(*user) != replied);
+    let mut body = Map::new();
+    let one = |id: Option<String>| id.map(Value::String);
+    let members = [
+        (
+            "previous_post_id",
+            one(new.edit_of.map(|id| id.to_string())),
+        ),
+        ("replied_user_id", one(replied.map(|id| id.to_string()))),
+        ("quoted_user_id", one(quoted.map(|id| id.to_string()))),
+        (
+            "mentioned_ids",
+            (!written.is_empty()).then(|| written.iter().map(UserId::to_string).collect()),
+        ),
+    ];
+    for (name, value) in members {
+        if let Some(value) = value {
+            body.insert(name.to_owned(), value);
+        }
+    }
+    if body.is_empty() {
+        String::new()
+    } else {
+        Value::Object(body).to_string()
+    }
 }
 
 /// What a new post has to do with.

@@ -5,6 +5,7 @@ use base::id::short;
 use base::refusal::Subject;
 use base::text::{language, normalize};
 use base::{Fault, PostId, Refusal, Stop, Time, UserId};
+use serde_json::json;
 use store::spaces::{self, Role, Space, State};
 use store::{Tx, log, posts};
 
@@ -172,13 +173,13 @@ fn start(tx: &mut Tx<'_>, mut space: Space) -> Result<Space, Stop> {
     space.updated_at = now;
     spaces::update(tx, &space)?;
     spaces::index(tx, space.id, space.state, &words(&space.title))?;
-    let hosts = spaces::parts(tx, &[space.id])?;
-    for (_, role, user) in hosts {
+    let parts = spaces::parts(tx, &[space.id])?;
+    for (_, role, user) in parts {
         if role == Role::Host && spaces::join(tx, space.id, Role::Participant, user)? {
             space.participant_count += 1;
         }
     }
-    tell(tx, "spaces.start", space.creator_id, space.id, None)?;
+    tell_hosts(tx, "spaces.start", &space)?;
     Ok(space)
 }
 
@@ -186,7 +187,7 @@ fn start(tx: &mut Tx<'_>, mut space: Space) -> Result<Space, Stop> {
 pub fn close(tx: &mut Tx<'_>, id: i64) -> Result<Space, Stop> {
     let space = in_state(tx, id, &[State::Live])?;
     let ended = end(tx, space, State::Ended)?;
-    tell(tx, "spaces.end", ended.creator_id, id, None)?;
+    tell_hosts(tx, "spaces.end", &ended)?;
     Ok(ended)
 }
 
@@ -436,6 +437,15 @@ fn tell(
     let more = more.map_or(String::new(), |(name, id)| format!(",\"{name}\":\"{id}\""));
     let body = format!("{{\"space_id\":\"{}\"{more}}}", short(space));
     log::append(tx, kind, actor.get(), space, &body)
+}
+
+/// The same with the hosts, whose space it is as well.
+fn tell_hosts(tx: &mut Tx<'_>, kind: &str, space: &Space) -> Result<(), Fault> {
+    let parts = spaces::parts(tx, &[space.id])?;
+    let hosts = parts.iter().filter(|(_, role, _)| *role == Role::Host);
+    let hosts: Vec<String> = hosts.map(|(_, _, user)| user.to_string()).collect();
+    let body = json!({ "space_id": short(space.id), "host_ids": hosts }).to_string();
+    log::append(tx, kind, space.creator_id.get(), space.id, &body)
 }
 
 #[cfg(test)]

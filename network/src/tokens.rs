@@ -7,6 +7,7 @@ use serde_json::json;
 use store::tokens::{self, OAuth1Token, OAuth2Token};
 use store::{Tx, log};
 
+use crate::activity;
 use crate::apps::{self, Permission};
 use crate::audit::{self, By, Kind};
 use crate::users;
@@ -123,14 +124,24 @@ pub fn revoke(tx: &mut Tx<'_>, token: &str) -> Result<(), Stop> {
     };
     let detail = json!({"token": what, "user": user.map(|user| user.to_string())});
     audit::append(tx, &By::operator(), Kind::TOKEN_REVOKE, Some(app), &detail)?;
-    let user = user.map_or(0, UserId::get);
-    Ok(log::append(tx, "token.revoke", user, app.get(), "")?)
+    match user {
+        Some(user) => Ok(revoked(tx, user, Some(app))?),
+        None => Ok(log::append(tx, "token.revoke", 0, app.get(), "")?),
+    }
+}
+
+/// Tells that tokens of a user are dead, of one app or of all; what apps receive of the user ends
+/// with the last of them.
+pub(crate) fn revoked(tx: &mut Tx<'_>, user: UserId, app: Option<AppId>) -> Result<(), Fault> {
+    activity::end_if_alone(tx, user, app)?;
+    let app = app.map_or(0, AppId::get);
+    log::append(tx, "token.revoke", user.get(), app, "")
 }
 
 /// Ends everything by which apps act for a user; what was granted stays remembered.
 pub fn end_all(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
     store::sessions::end_tokens(tx, user)?;
-    log::append(tx, "token.revoke", user.get(), 0, "")
+    revoked(tx, user, None)
 }
 
 /// Revokes the live OAuth 1.0a token of an app, a user and a level; answers its text.
@@ -146,7 +157,7 @@ pub fn revoke_own(
     tokens::revoke_oauth1(tx, &live.token.digest())?;
     let detail = json!({"token": "oauth1", "user": user.to_string()});
     audit::append(tx, by, Kind::TOKEN_REVOKE, Some(app), &detail)?;
-    log::append(tx, "token.revoke", user.get(), app.get(), "")?;
+    revoked(tx, user, Some(app))?;
     Ok(live.token)
 }
 

@@ -6,6 +6,7 @@ use base::{Fault, Refusal, Stop, Time, UserId};
 use store::users::{self, State, User};
 use store::{Tx, log, sessions};
 
+use crate::activity;
 use crate::audit::{self, By, Kind};
 use crate::compose;
 use crate::profiles::BIOGRAPHY_LENGTH;
@@ -180,6 +181,7 @@ fn move_to(tx: &mut Tx<'_>, mut user: User, kind: Kind, state: State) -> Result<
 pub fn suspend(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
     users::lock(tx, id)?;
     let user = find(tx, id)?;
+    activity::end_of_user(tx, id)?;
     move_to(tx, user, Kind::USER_SUSPEND, State::Suspended)
 }
 
@@ -197,5 +199,6 @@ pub fn delete(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
     users::lock(tx, id)?;
     let user = find(tx, id)?;
     sessions::end_tokens(tx, id)?;
+    activity::end_of_user(tx, id)?;
     move_to(tx, user, Kind::USER_DELETE, State::Deleted)
 }

@@ -5,6 +5,8 @@ use base::{AppId, Refusal, Stop};
 use store::webhooks::{self, Webhook};
 use store::{Tx, log};
 
+use crate::activity;
+
 /// An app's webhook by its id; another app's is as unknown as none.
 pub fn own(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<Webhook, Stop> {
     let found = webhooks::by_id(tx, id)?.filter(|webhook| webhook.app_id == app);
@@ -33,6 +35,7 @@ pub(crate) fn delete_of_app(tx: &mut Tx<'_>, app: AppId) -> Result<(), Stop> {
 
 fn remove(tx: &mut Tx<'_>, webhook: &Webhook) -> Result<(), Stop> {
     webhooks::delete(tx, webhook.id)?;
+    activity::end_of_webhook(tx, webhook.id)?;
     Ok(log::append(
         tx,
         "webhook.delete",

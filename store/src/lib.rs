@@ -9,6 +9,8 @@ mod open;
 #[cfg(test)]
 mod schema;
 
+pub mod account_activity;
+pub mod activity;
 pub mod affiliates;
 pub mod analytics;
 pub mod apps;

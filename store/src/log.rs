@@ -111,6 +111,24 @@ pub fn end(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     highest(tx)
 }
 
+/// A place in the log behind which everything stands that is told of a time or later, as far as
+/// entries stand in the order of their times.
+pub fn before(tx: &mut Tx<'_>, time: Time) -> Result<i64, Fault> {
+    let lowest = tx.row("SELECT MIN(seq) FROM event", &[], |row| row.opt_int(0))?;
+    let (mut low, mut high) = (lowest.flatten().unwrap_or(1) - 1, highest(tx)?);
+    // Everything up to `low` is older; nothing behind `high` is.
+    while low < high {
+        let middle = low + (high - low + 1) / 2;
+        let sql = "SELECT seq, at FROM event WHERE seq >= $1 ORDER BY seq LIMIT 1";
+        let next = tx.row(sql, &[middle.into()], |row| Ok((row.int(0)?, row.time(1)?)))?;
+        match next {
+            Some((seq, at)) if seq <= high && at < time => low = seq,
+            _ => high = middle - 1,
+        }
+    }
+    Ok(low)
+}
+
 /// How many entries are kept, those of open transactions aside.
 pub fn count(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     Ok(tx
@@ -149,6 +167,16 @@ pub(crate) fn settle_base(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     let base = told.saturating_sub(open).saturating_add(1);
     meta::set(tx, BASE, &base.to_string())?;
     Ok(base)
+}
+
+/// How far a reader of the log has come, held until this transaction ends; one that has never
+/// read begins at the end.
+pub fn claim(tx: &mut Tx<'_>, name: &str) -> Result<i64, Fault> {
+    let end = end(tx)?;
+    let sql = "INSERT INTO follower (name, seq) VALUES ($1, $2) \
+               ON CONFLICT (name) DO UPDATE SET seq = follower.seq";
+    tx.exec(sql, &[name.into(), end.into()])?;
+    Ok(cursor(tx, name)?.unwrap_or(end))
 }
 
 /// How far a reader of the log has come, if it has ever said.

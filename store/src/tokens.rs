@@ -228,6 +228,22 @@ pub fn revoke_pair(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<u64, Fau
     Ok(tx.exec(oauth1, &args)? + tx.exec(oauth2, &args)?)
 }
 
+/// The levels of the live OAuth 1.0a tokens by which an app acts for a user.
+pub fn live_levels(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<Vec<String>, Fault> {
+    let sql = "SELECT permission FROM oauth1_token WHERE app_id = $1 AND user_id = $2 \
+               AND revoked_at IS NULL";
+    tx.rows(sql, &[app.into(), user.into()], |row| row.text(0))
+}
+
+/// The scopes of the live OAuth 2.0 tokens, refresh tokens among them, by which an app acts for a
+/// user: those of each token, separated by spaces.
+pub fn live_scopes(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<Vec<String>, Fault> {
+    let sql = "SELECT scopes FROM oauth2_token WHERE user_id = $1 AND app_id = $2 \
+               AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)";
+    let args = [user.into(), app.into(), tx.now().into()];
+    tx.rows(sql, &args, |row| row.text(0))
+}
+
 /// Forgets at most `limit` OAuth 2.0 tokens that ended by themselves before a moment; how many.
 pub fn prune_oauth2(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM oauth2_token WHERE digest IN \

@@ -1,6 +1,8 @@
 //! Which fields exist, which come unasked, who may see them, what they lead to, and how they are
 //! spoken: the only floor that knows the names of an answer's members.
 
+mod account_activity;
+mod activity;
 mod answer;
 mod communities;
 mod include;
@@ -27,6 +29,8 @@ mod world;
 #[cfg(test)]
 mod tests;
 
+pub use account_activity::{older_entities, older_post, person};
+pub use activity::{LikeShown, Shared, Told};
 pub use answer::{
     Answer, Asked, Names, Spoken, media_asked, media_by_key, post, posts, posts_asked, text_of_new,
     user, users, users_asked,

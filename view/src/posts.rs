@@ -18,8 +18,9 @@ use crate::users::ENTITIES;
 use crate::wants::bits_for;
 use crate::world::World;
 
+pub(crate) use entities::of_sent as sent_entities;
 pub(crate) use metrics::forbidden_fields;
-pub(crate) use text::{of_new, short_part};
+pub(crate) use text::{of_new, sent, short_part};
 
 /// A post and what is known around it.
 #[derive(Clone, Copy)]

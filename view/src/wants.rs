@@ -43,6 +43,33 @@ impl Wants {
         }
     }
 
+    /// Everything that anyone may see of `root`, and all that it leads to in a vocabulary: what is
+    /// told to those who have asked for no fields.
+    pub fn whole(root: Object, speech: Speech) -> Self {
+        let mut wants = Self::defaults(root);
+        for kind in Object::ALL {
+            let public = bits_for(kind.fields(), Audience::Anyone);
+            if let Some(mask) = wants.fields.get_mut(kind.number()) {
+                *mask |= public;
+            }
+        }
+        for (place, expansion) in root.expansions().iter().enumerate() {
+            if !expansion.name.in_speech(speech).is_empty() {
+                wants.expansions |= 1 << place;
+            }
+        }
+        wants
+    }
+
+    /// The same without what it leads to.
+    pub fn alone(root: Object) -> Self {
+        let whole = Self::whole(root, Speech::Post);
+        Self {
+            expansions: 0,
+            ..whole
+        }
+    }
+
     /// Says at which address the platform's own files are.
     pub const fn served_from(&mut self, site: &'static str) {
         self.site = site;

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Fault, Stop, clock};
+use deliver::activity::{self, Home, Live};
+use deliver::streams::Hub;
 use edge::Shutdown;
 use network::letters::{self, Mailer};
 use network::sweeping::{Kept, sweep};
@@ -76,6 +78,59 @@ pub(super) async fn follow_topics(world: World, shutdown: Shutdown) {
             }
         }
     }
+}
+
+/// How long what is told one after the other is gathered, so that a busy log is read in batches.
+const GATHERED: Duration = Duration::from_millis(30);
+/// How often the log is looked at where other nodes write to it, and where none does.
+const SHARED_EACH: Duration = Duration::from_millis(100);
+const ALONE_EACH: Duration = Duration::from_secs(5);
+/// Entries of the log that one transaction takes up.
+const ENTRIES: i64 = 500;
+
+/// Queues for webhooks what the log tells of, and sends it to this node's open streams, until the
+/// signal to stop. Of several nodes one queues each part.
+pub(super) async fn follow_activity(world: World, hub: Hub, home: Home, shutdown: Shutdown) {
+    let mut wake = world.store.wake();
+    let each = if world.store.is_shared() {
+        SHARED_EACH
+    } else {
+        ALONE_EACH
+    };
+    let mut live = Live::new(Arc::clone(&world.store), hub, home);
+    loop {
+        let streams = live.step();
+        let (queued, sent) = tokio::join!(queue(&world, home), streams);
+        if shutdown.is_triggered() {
+            return;
+        }
+        let more = match (queued, sent) {
+            (Ok(one), Ok(other)) => one || other,
+            (Err(stop), _) | (_, Err(stop)) => {
+                tracing::warn!(?stop, "events were not told; it is tried again");
+                tokio::time::sleep(TOPICS_EACH).await;
+                true
+            }
+        };
+        if !more {
+            tokio::select! {
+                _ = tokio::time::timeout(each, wake.changed()) => {}
+                () = shutdown.triggered() => return,
+            }
+            tokio::time::sleep(GATHERED).await;
+        }
+    }
+}
+
+/// Whether there may be more to queue.
+async fn queue(world: &World, home: Home) -> Result<bool, Stop> {
+    let behind = |tx: &mut store::Tx<'_>| Ok(activity::is_behind(tx)?);
+    if !world.store.read(behind).await? {
+        return Ok(false);
+    }
+    let follow = move |tx: &mut store::Tx<'_>| Ok(activity::follow(tx, ENTRIES, home)?);
+    let read = world.store.write(follow).await?;
+    Ok(i64::try_from(read).unwrap_or(ENTRIES) >= ENTRIES)
 }
 
 /// Sweeps each minute until the signal to stop.

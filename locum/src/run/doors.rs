@@ -17,6 +17,7 @@ use web::metrics::Metrics;
 use web::uploads::Uploads;
 use web::{Config, Reply, Server};
 
+use super::background;
 use super::sockets::Listening;
 use crate::command;
 use crate::config::{Mode, RateLimits, Settings};
@@ -109,6 +110,12 @@ impl Doors {
     pub(super) async fn hold_streams(&self, shutdown: &Shutdown) {
         shutdown.triggered().await;
         self.server.hub().shut_down();
+    }
+
+    /// Tells of events until the signal to stop.
+    pub(super) async fn tell_activity(&self, world: &World, shutdown: &Shutdown) {
+        let (hub, home) = (self.server.hub(), self.server.events());
+        background::follow_activity(world.clone(), hub, home, shutdown.clone()).await;
     }
 
     /// Looks at uploads until the signal to stop.

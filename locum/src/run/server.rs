@@ -90,6 +90,7 @@ async fn live(
             doors.keep_up(&shutdown),
             doors.note_usage(&shutdown),
             doors.hold_streams(&shutdown),
+            doors.tell_activity(world, &shutdown),
         )
     };
     announce(&ready)?;

@@ -8,6 +8,7 @@
     reason = "helpers of tests fail the test"
 )]
 
+mod activity;
 mod analytics;
 mod audit;
 mod authorization;

@@ -9,9 +9,10 @@ use store::users::{self, State};
 use store::{Tx, codes, log};
 
 use super::{Client, Outcome, REFRESH_TTL_MS, Rules};
+use crate::activity;
 use crate::audit::{self, Kind};
 use crate::grants::read_scopes;
-use crate::tokens::ACCESS_TTL_MS;
+use crate::tokens::{ACCESS_TTL_MS, revoked};
 
 /// What comes with `grant_type=authorization_code`.
 #[derive(Clone, Debug, Default)]
@@ -222,6 +223,7 @@ fn end(tx: &mut Tx<'_>, client: &Client, family: Family, what: &str) -> Result<(
         let body = json!({"token": what, "family": id}).to_string();
         let (user, app) = (family.user_id.get(), family.app_id.get());
         log::append(tx, kind.name(), user, app, &body)?;
+        activity::end_if_alone(tx, family.user_id, Some(family.app_id))?;
     }
     Ok(())
 }
@@ -284,7 +286,7 @@ pub fn revoke(tx: &mut Tx<'_>, client: &Client, token: Option<&str>) -> Result<(
     if was_live {
         let detail = json!({"token": found.kind, "user": user.to_string()});
         audit::append(tx, &client.by(), Kind::TOKEN_REVOKE, Some(app), &detail)?;
-        log::append(tx, "token.revoke", user.get(), app.get(), "")?;
+        revoked(tx, user, Some(app))?;
     }
     Ok(())
 }

@@ -61,6 +61,10 @@ const SCRIPTS: &[(&str, &str)] = &[
         "verified_followers",
         include_str!("../../migrations/0015_verified_followers.sql"),
     ),
+    (
+        "activity",
+        include_str!("../../migrations/0016_activity.sql"),
+    ),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

@@ -8,7 +8,7 @@ use super::text::{REPOST_LENGTH, media_link, media_link_place, stands_alone};
 use super::{PostFacts, media_keys};
 
 /// As JSON, or empty.
-pub(super) fn of_sent(facts: PostFacts<'_>) -> Cow<'_, str> {
+pub(crate) fn of_sent(facts: PostFacts<'_>) -> Cow<'_, str> {
     let stored = of_words(facts);
     match media_link(facts) {
         Some(link) => Cow::Owned(with_media(facts, &stored, &link)),

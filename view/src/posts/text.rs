@@ -47,7 +47,7 @@ pub(super) fn display_range(out: &mut Out, facts: PostFacts<'_>) {
 }
 
 /// The text as it is sent, not escaped: a link to the media it carries ends it.
-fn sent(facts: PostFacts<'_>) -> Cow<'_, str> {
+pub(crate) fn sent(facts: PostFacts<'_>) -> Cow<'_, str> {
     let words = words(facts);
     match media_link(facts) {
         Some(link) if words.is_empty() => Cow::Owned(link),

@@ -85,6 +85,16 @@ pub struct Home {
     pub(crate) front: crate::pages::Front,
 }
 
+impl Home {
+    /// What events have in common.
+    pub(crate) fn events(&self) -> deliver::activity::Home {
+        deliver::activity::Home {
+            speech: self.default_speech,
+            site: self.site,
+        }
+    }
+}
+
 impl Call {
     /// The operation.
     pub const fn endpoint(&self) -> &'static Endpoint {

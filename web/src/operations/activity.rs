@@ -4,6 +4,7 @@ use base::{Scope, Scopes};
 
 use super::shared::{BACKFILL, SPAN, page};
 use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, quarter};
+use crate::v2;
 
 /// Subscriptions and their stream.
 pub static ACTIVITY: &[Endpoint] = &[
@@ -20,7 +21,8 @@ pub static ACTIVITY: &[Endpoint] = &[
         Member::new("filter", Shape::Object(FILTER)).required(),
         TAG,
         WEBHOOK_ID,
-    ])),
+    ]))
+    .act(v2::activity::subscribe),
     Endpoint::new(
         "getActivitySubscriptions",
         "GET",
@@ -29,7 +31,8 @@ pub static ACTIVITY: &[Endpoint] = &[
     .about("The app's subscriptions.")
     .permit("1A2", Scopes::of(&[Scope::TweetRead, Scope::LikeRead]))
     .limits(&[quarter(500)], &[quarter(500)])
-    .params(&[&page(1, 1_000, 1_000)]),
+    .params(&[&page(1, 1_000, 1_000)])
+    .act(v2::activity::list),
     Endpoint::new(
         "updateActivitySubscription",
         "PUT",
@@ -39,7 +42,8 @@ pub static ACTIVITY: &[Endpoint] = &[
     .permit("A", Scopes::NONE)
     .limits(&[quarter(500)], &[])
     .params(&[SUBSCRIPTION])
-    .body(Body::Json(&[TAG, WEBHOOK_ID])),
+    .body(Body::Json(&[TAG, WEBHOOK_ID]))
+    .act(v2::activity::update),
     Endpoint::new(
         "deleteActivitySubscription",
         "DELETE",
@@ -48,7 +52,8 @@ pub static ACTIVITY: &[Endpoint] = &[
     .about("Ends a subscription.")
     .permit("A", Scopes::NONE)
     .limits(&[quarter(500)], &[])
-    .params(&[SUBSCRIPTION]),
+    .params(&[SUBSCRIPTION])
+    .act(v2::activity::remove),
     Endpoint::new(
         "deleteActivitySubscriptionsByIds",
         "DELETE",
@@ -58,12 +63,14 @@ pub static ACTIVITY: &[Endpoint] = &[
     .permit("A", Scopes::NONE)
     .params(&[&[
         Param::query("ids", Kind::Ids(1, 100), "The ids of the subscriptions.").required(),
-    ]]),
+    ]])
+    .act(v2::activity::remove_many),
     Endpoint::new("activityStream", "GET", "/2/activity/stream")
         .about("Events of the app's subscriptions, as they happen.")
         .permit("A", Scopes::NONE)
         .limits(&[quarter(450)], &[])
-        .params(&[BACKFILL, SPAN]),
+        .params(&[BACKFILL, SPAN])
+        .act(v2::activity::stream),
 ];
 
 const SUBSCRIPTION: &[Param] = &[Param::id("subscription_id", "The id of the subscription.")];
@@ -79,58 +86,5 @@ const FILTER: &[Member] = &[
     ),
 ];
 
-/// The last ones, in another case, are older names.
-const EVENT_TYPES: &[&str] = &[
-    "profile.update.bio",
-    "profile.update.profile_picture",
-    "profile.update.banner_picture",
-    "profile.update.screenname",
-    "profile.update.geo",
-    "profile.update.url",
-    "profile.update.verified",
-    "profile.update.verified_badge",
-    "profile.update.affiliate",
-    "profile.update.affiliate_badge",
-    "profile.update.handle",
-    "news.new",
-    "follow.follow",
-    "follow.unfollow",
-    "spaces.start",
-    "spaces.end",
-    "broadcast.start",
-    "broadcast.end",
-    "broadcast.chat",
-    "chat.received",
-    "chat.sent",
-    "chat.conversation.join",
-    "chat.conversation_join",
-    "chat.conversation.member_added",
-    "chat.conversation.member_removed",
-    "chat.conversation.admin_added",
-    "chat.conversation.admin_removed",
-    "chat.update.group_name",
-    "chat.update.restrictions",
-    "dm.sent",
-    "dm.received",
-    "dm.indicate_typing",
-    "dm.read",
-    "post.create",
-    "post.delete",
-    "post.mention.create",
-    "post.reply.create",
-    "post.quote.create",
-    "post.repost.create",
-    "like.create",
-    "mute.mute",
-    "mute.unmute",
-    "block.block",
-    "block.unblock",
-    "oauth.revoke",
-    "ProfileBioUpdate",
-    "ProfilePictureUpdate",
-    "ProfileBannerUpdate",
-    "ProfileScreennameUpdate",
-    "ProfileGeoUpdate",
-    "ProfileUrlUpdate",
-    "ProfileVerifiedBadgeUpdate",
-];
+/// Older names among them, in another case.
+const EVENT_TYPES: &[&str] = &network::activity::NAMES;

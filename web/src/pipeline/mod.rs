@@ -217,6 +217,11 @@ impl Server {
         self.shared.home.hub.clone()
     }
 
+    /// What events have in common.
+    pub fn events(&self) -> deliver::activity::Home {
+        self.shared.home.events()
+    }
+
     /// Pairs of caller and operation whose calls are being counted.
     pub fn rate_limit_keys_held(&self) -> usize {
         self.shared.limiter.held()

@@ -1,5 +1,7 @@
 //! The v2 operations that are built, one file a noun.
 
+pub(crate) mod account_activity;
+pub(crate) mod activity;
 pub(crate) mod analytics;
 pub(crate) mod blocks;
 pub(crate) mod bookmarks;

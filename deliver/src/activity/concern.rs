@@ -1,0 +1,97 @@
+//! Whom an entry of the log concerns, told from the entry alone.
+
+use base::{PostId, UserId};
+use network::activity::{Kind, Whom, caused_by};
+use serde_json::Value;
+use store::activity::Direction;
+use store::log::Event;
+
+/// An entry of the log with its body.
+pub(super) struct Entry<'e> {
+    pub(super) event: &'e Event,
+    body: Value,
+}
+
+/// A kind of event, and a user whom it is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Concern {
+    pub(super) kind: &'static Kind,
+    pub(super) user: UserId,
+    pub(super) direction: Direction,
+}
+
+impl<'e> Entry<'e> {
+    /// The entry, if any kind of event comes of it.
+    pub(super) fn read(event: &'e Event) -> Option<Self> {
+        caused_by(&event.kind).next()?;
+        let body = if event.body.is_empty() {
+            Value::Null
+        } else {
+            serde_json::from_str(&event.body).unwrap_or_default()
+        };
+        Some(Self { event, body })
+    }
+
+    /// Who did it.
+    pub(super) const fn actor(&self) -> UserId {
+        UserId::new(self.event.actor_id)
+    }
+
+    /// The post that it happened to.
+    pub(super) const fn post(&self) -> PostId {
+        PostId::new(self.event.subject_id)
+    }
+
+    /// A text of the body; empty where it is not there.
+    pub(super) fn text(&self, name: &str) -> &str {
+        let text = self.body.get(name).and_then(Value::as_str);
+        text.unwrap_or_default()
+    }
+
+    /// A number of the body.
+    pub(super) fn number(&self, name: &str) -> Option<i64> {
+        self.text(name).parse().ok()
+    }
+
+    /// Numbers of the body.
+    pub(super) fn numbers(&self, name: &str) -> Vec<i64> {
+        let one = self.number(name).into_iter();
+        let many = self.body.get(name).and_then(Value::as_array);
+        let many = many.into_iter().flatten();
+        one.chain(many.filter_map(|id| id.as_str()?.parse().ok()))
+            .collect()
+    }
+
+    /// Users whom the body names.
+    pub(super) fn users(&self, name: &str) -> Vec<UserId> {
+        self.numbers(name).into_iter().map(UserId::new).collect()
+    }
+
+    fn whom(&self, whom: Whom) -> Vec<UserId> {
+        match whom {
+            Whom::Actor => vec![self.actor()],
+            Whom::Subject => vec![UserId::new(self.event.subject_id)],
+            Whom::Named(name) => {
+                let mut users = self.users(name);
+                users.retain(|user| *user != self.actor());
+                users
+            }
+        }
+    }
+
+    /// Every kind that comes of it, with everyone whom it is about.
+    pub(super) fn concerns(&self) -> Vec<Concern> {
+        let mut all = Vec::new();
+        for kind in caused_by(&self.event.kind) {
+            for (whom, direction) in kind.about {
+                let users = self.whom(*whom).into_iter();
+                all.extend(users.map(|user| Concern {
+                    kind,
+                    user,
+                    direction: *direction,
+                }));
+            }
+        }
+        all
+    }
+}

@@ -1,0 +1,81 @@
+//! An event on its way out.
+
+use base::secret::digest;
+use base::{AppId, PostId, Time};
+use serde_json::{Map, Value, json};
+use store::activity::Subscription;
+use view::Told;
+
+/// What one subscriber is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Envelope {
+    /// Whose subscription it answers.
+    pub app: AppId,
+    /// The webhook that receives it.
+    pub webhook: Option<i64>,
+    /// What readers tell copies of it apart by.
+    pub id: i64,
+    /// Whom it is about; what is about one is told in order.
+    pub order: i64,
+    /// The post that it shows.
+    pub post: Option<PostId>,
+    /// When it happened.
+    pub at: Time,
+    /// What is sent (JSON).
+    pub body: String,
+}
+
+/// The id of what one subscription, or one account's webhook, is told of an entry of the log: the
+/// same whenever it is worked out.
+pub(super) fn id(seq: i64, kind: &str, to: i64, user: i64) -> i64 {
+    let [a, b, c, d, e, f, g, h, ..] = digest(&format!("{seq} {kind} {to} {user}"));
+    let number = i64::from_be_bytes([a, b, c, d, e, f, g, h]);
+    (number & i64::MAX).max(1)
+}
+
+/// The body for a subscription (contract §10.6).
+pub(super) fn body(one: &Subscription, id: i64, told: &Told) -> String {
+    let mut filter = Map::new();
+    let user = one.user_id.map(|user| user.to_string());
+    let members = [
+        ("user_id", user.unwrap_or_default()),
+        ("keyword", one.keyword.clone()),
+        ("direction", one.direction_name.clone()),
+    ];
+    for (name, text) in members.into_iter().filter(|(_, text)| !text.is_empty()) {
+        filter.insert(name.to_owned(), Value::String(text));
+    }
+    let mut text = format!(
+        "{{\"data\":{{\"event_uuid\":\"{id}\",\"event_type\":{},\"filter\":{}",
+        json!(one.event_type),
+        Value::Object(filter)
+    );
+    if !one.tag.is_empty() {
+        text.push_str(&format!(",\"tag\":{}", json!(one.tag)));
+    }
+    text.push_str(",\"payload\":");
+    text.push_str(&told.payload);
+    if !told.includes.is_empty() {
+        text.push_str(",\"includes\":");
+        text.push_str(&told.includes);
+    }
+    text.push_str("}}");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::id;
+
+    #[test]
+    fn ids_are_stable_positive_and_apart() {
+        assert_eq!(id(7, "like.create", 3, 9), id(7, "like.create", 3, 9));
+        let others = [
+            id(8, "like.create", 3, 9),
+            id(7, "x", 3, 9),
+            id(7, "like.create", 4, 9),
+        ];
+        assert!(others.iter().all(|other| *other > 0));
+        assert!(!others.contains(&id(7, "like.create", 3, 9)));
+    }
+}

@@ -1,0 +1,462 @@
+//! Every kind of event is caused, and seen on the stream (spec §6, contract §10.5, §10.6).
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{Stage, is};
+use crate::harness::{Ask, Person, fresh};
+use crate::pages::browser::{Browser, hidden, posted};
+
+/// Those who take part: events are about Ada.
+pub(crate) struct Scene {
+    pub(crate) stage: Stage,
+    pub(crate) ada: Person<'static>,
+    pub(crate) bob: Person<'static>,
+    /// A post of Ada's, and one of Bob's.
+    pub(crate) hers: String,
+    pub(crate) his: String,
+    /// Their conversation.
+    pub(crate) talk: String,
+}
+
+impl Scene {
+    pub(crate) fn new() -> Self {
+        let stage = Stage::new();
+        let (ada, bob) = (stage.person("ada"), stage.person("bob"));
+        let hers = ada.says("Hers");
+        let his = bob.says("His");
+        let to = format!("/2/dm_conversations/with/{}/messages", bob.id);
+        let said = ada.post(&*to, &json!({ "text": "Hi" })).is(201);
+        let talk = said["data"]["dm_conversation_id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        Self {
+            stage,
+            ada,
+            bob,
+            hers,
+            his,
+            talk,
+        }
+    }
+
+    fn edit(&self, option: &str, value: &str) {
+        self.user(&["edit", &self.ada.id, option, value]);
+    }
+
+    fn user(&self, args: &[&str]) {
+        let whole = [&["user"], args].concat();
+        self.stage.server.cli(&whole).well();
+    }
+
+    fn cli(&self, args: &[&str]) -> Value {
+        self.stage.server.cli(args).json()
+    }
+}
+
+/// A kind, what causes it, and what its event tells.
+pub(crate) struct Case {
+    pub(crate) kind: &'static str,
+    pub(crate) act: fn(&Scene),
+    pub(crate) tells: fn(&Scene, &Value),
+}
+
+const fn case(kind: &'static str, act: fn(&Scene), tells: fn(&Scene, &Value)) -> Case {
+    Case { kind, act, tells }
+}
+
+#[track_caller]
+fn changed(event: &Value, after: &str) {
+    assert_eq!(event["payload"]["after"], after, "{event}");
+    assert!(event["payload"]["before"].is_string(), "{event}");
+}
+
+/// The post that an event shows, with who wrote it beside.
+#[track_caller]
+fn shows(event: &Value, author: &Person<'_>, text: &str) {
+    let (post, users) = (&event["payload"], &event["includes"]["users"]);
+    let said = post["text"].as_str().unwrap();
+    assert!(said.contains(text), "{event}");
+    assert_eq!(post["author_id"], author.id);
+    assert!(post["public_metrics"].is_object() && post["created_at"].is_string());
+    assert!(post.get("non_public_metrics").is_none());
+    let known = users.as_array().unwrap().iter();
+    assert!(known.clone().any(|user| user["id"] == author.id), "{event}");
+}
+
+#[track_caller]
+fn ties(event: &Value, source: &Person<'_>, target: &Person<'_>) {
+    let payload = &event["payload"];
+    assert_eq!(payload["source"]["id"], source.id, "{event}");
+    assert_eq!(payload["target"]["username"], target.username, "{event}");
+}
+
+fn edge(person: &Person<'_>, path: &str, other: &Person<'_>) {
+    let path = format!("/2/users/{}/{path}", person.id);
+    person
+        .post(path, &json!({ "target_user_id": other.id }))
+        .is(200);
+}
+
+fn end_edge(person: &Person<'_>, path: &str, other: &Person<'_>) {
+    person
+        .delete(format!("/2/users/{}/{path}/{}", person.id, other.id))
+        .is(200);
+}
+
+fn message(from: &Person<'_>, to: &Person<'_>, text: &str) {
+    let path = format!("/2/dm_conversations/with/{}/messages", to.id);
+    from.post(path, &json!({ "text": text })).is(201);
+}
+
+#[track_caller]
+fn messages(event: &Value, from: &Person<'_>, to: &Person<'_>, text: &str) {
+    let payload = &event["payload"];
+    let told = &payload["direct_message_events"][0];
+    assert_eq!(told["type"], "message_create", "{event}");
+    assert_eq!(told["message_create"]["sender_id"], from.id);
+    assert_eq!(told["message_create"]["target"]["recipient_id"], to.id);
+    assert_eq!(told["message_create"]["message_data"]["text"], text);
+    assert_eq!(payload["users"][&from.id]["username"], from.username);
+    assert_eq!(payload["users"][&to.id]["username"], to.username);
+}
+
+/// In an order in which each can happen.
+pub(crate) const CASES: &[Case] = &[
+    case(
+        "profile.update.bio",
+        |scene| scene.edit("--description", "A new life"),
+        |_, event| changed(event, "A new life"),
+    ),
+    case(
+        "profile.update.profile_picture",
+        |scene| scene.edit("--picture", "https://example.org/p.png"),
+        |_, event| changed(event, "https://example.org/p.png"),
+    ),
+    case(
+        "profile.update.banner_picture",
+        |scene| scene.edit("--banner", "https://example.org/b.png"),
+        |_, event| changed(event, "https://example.org/b.png"),
+    ),
+    case(
+        "profile.update.geo",
+        |scene| scene.edit("--location", "Turin"),
+        |_, event| changed(event, "Turin"),
+    ),
+    case(
+        "profile.update.url",
+        |scene| scene.edit("--website", "https://example.org/ada"),
+        |_, event| changed(event, "https://example.org/ada"),
+    ),
+    case(
+        "profile.update.screenname",
+        |scene| scene.edit("--name", "Countess"),
+        |_, event| changed(event, "Countess"),
+    ),
+    case(
+        "profile.update.verified",
+        |scene| scene.user(&["verify", &scene.ada.id, "blue"]),
+        |_, event| changed(event, "blue"),
+    ),
+    case(
+        "profile.update.verified_badge",
+        |scene| scene.user(&["verify", &scene.ada.id, "business"]),
+        |_, event| {
+            assert_eq!(
+                event["payload"],
+                json!({ "before": "blue", "after": "business" })
+            );
+        },
+    ),
+    case(
+        "profile.update.affiliate",
+        |scene| scene.user(&["affiliate", &scene.ada.id, &scene.bob.id]),
+        |scene, event| {
+            let after = event["payload"]["after"].as_str().unwrap();
+            assert!(after.contains(&scene.bob.id), "{event}");
+        },
+    ),
+    case(
+        "profile.update.affiliate_badge",
+        |scene| scene.user(&["unaffiliate", &scene.ada.id]),
+        |_, event| changed(event, ""),
+    ),
+    case(
+        "post.create",
+        |scene| drop(scene.ada.says("A thing is new")),
+        |scene, event| shows(event, &scene.ada, "A thing is new"),
+    ),
+    case(
+        "post.delete",
+        |scene| {
+            let post = scene.ada.says("Gone soon");
+            scene.ada.delete(format!("/2/posts/{post}")).is(200);
+        },
+        |scene, event| {
+            let members = event["payload"].as_object().unwrap();
+            assert_eq!(members.len(), 2, "{event}");
+            assert_eq!(members["author_id"], scene.ada.id);
+        },
+    ),
+    case(
+        "post.mention.create",
+        |scene| {
+            scene
+                .bob
+                .says(&format!("What does @{} say?", scene.ada.username));
+        },
+        |scene, event| shows(event, &scene.bob, "What does @"),
+    ),
+    case(
+        "post.reply.create",
+        |scene| {
+            let reply = json!({ "in_reply_to_tweet_id": scene.hers });
+            let body = json!({ "text": "No wonder", "reply": reply });
+            scene.bob.publish(&body).is(201);
+        },
+        |scene, event| {
+            shows(event, &scene.bob, "No wonder");
+            assert_eq!(
+                event["payload"]["in_reply_to_post_id"], scene.hers,
+                "{event}"
+            );
+        },
+    ),
+    case(
+        "post.quote.create",
+        |scene| {
+            let body = json!({ "text": "As she says", "quote_tweet_id": scene.hers });
+            scene.bob.publish(&body).is(201);
+        },
+        |scene, event| {
+            shows(event, &scene.bob, "As she says");
+            let quoted = &event["includes"]["posts"][0];
+            assert_eq!(quoted["id"], scene.hers, "{event}");
+        },
+    ),
+    case(
+        "post.repost.create",
+        |scene| {
+            let path = format!("/2/users/{}/reposts", scene.bob.id);
+            scene
+                .bob
+                .post(path, &json!({ "tweet_id": scene.hers }))
+                .is(200);
+        },
+        |scene, event| shows(event, &scene.bob, "RT @"),
+    ),
+    case(
+        "like.create",
+        |scene| {
+            let path = format!("/2/users/{}/likes", scene.ada.id);
+            scene
+                .ada
+                .post(path, &json!({ "tweet_id": scene.his }))
+                .is(200);
+        },
+        |scene, event| {
+            let payload = &event["payload"];
+            assert_eq!(payload["liked_post_id"], scene.his, "{event}");
+            assert_eq!(payload["liked_post_author_id"], scene.bob.id);
+            assert!(payload["timestamp_ms"].is_i64() && payload["id"].is_string());
+            assert_eq!(event["includes"]["posts"][0]["id"], scene.his);
+            assert_eq!(event["includes"]["users"][0]["id"], scene.ada.id);
+        },
+    ),
+    case(
+        "follow.follow",
+        |scene| edge(&scene.ada, "following", &scene.bob),
+        |scene, event| ties(event, &scene.ada, &scene.bob),
+    ),
+    case(
+        "follow.unfollow",
+        |scene| end_edge(&scene.ada, "following", &scene.bob),
+        |scene, event| ties(event, &scene.ada, &scene.bob),
+    ),
+    case(
+        "mute.mute",
+        |scene| edge(&scene.ada, "muting", &scene.bob),
+        |scene, event| ties(event, &scene.ada, &scene.bob),
+    ),
+    case(
+        "mute.unmute",
+        |scene| end_edge(&scene.ada, "muting", &scene.bob),
+        |scene, event| ties(event, &scene.ada, &scene.bob),
+    ),
+    case(
+        "dm.sent",
+        |scene| message(&scene.ada, &scene.bob, "From her"),
+        |scene, event| messages(event, &scene.ada, &scene.bob, "From her"),
+    ),
+    case(
+        "dm.received",
+        |scene| message(&scene.bob, &scene.ada, "To her"),
+        |scene, event| messages(event, &scene.bob, &scene.ada, "To her"),
+    ),
+    case(
+        "dm.read",
+        |scene| drop(scene.cli(&["message", "read", &scene.talk, &scene.bob.id])),
+        |scene, event| {
+            let told = &event["payload"]["direct_message_mark_read_events"][0];
+            assert_eq!(told["sender_id"], scene.bob.id, "{event}");
+            assert_eq!(told["target"]["recipient_id"], scene.ada.id);
+            assert!(told["last_read_event_id"].is_string(), "{event}");
+        },
+    ),
+    case(
+        "dm.indicate_typing",
+        |scene| drop(scene.cli(&["message", "typing", &scene.talk, &scene.bob.id])),
+        |scene, event| {
+            let told = &event["payload"]["direct_message_indicate_typing_events"][0];
+            assert_eq!(told["sender_id"], scene.bob.id, "{event}");
+            assert!(told["created_timestamp"].is_string());
+            let users = &event["payload"]["users"];
+            assert_eq!(users[&scene.bob.id]["id"], scene.bob.id);
+        },
+    ),
+    case(
+        "spaces.start",
+        |scene| drop(scene.cli(&["space", "create", &scene.ada.id, "--title", "Talk"])),
+        |scene, event| {
+            let payload = &event["payload"];
+            assert_eq!(payload["user"]["data"]["id"], scene.ada.id, "{event}");
+            assert_eq!(payload["event_type"], "spaces_start");
+            assert!(payload["broadcast_id"].is_string());
+        },
+    ),
+    case(
+        "spaces.end",
+        |scene| {
+            let made = scene.cli(&["space", "create", &scene.ada.id, "--title", "Short"]);
+            scene.cli(&["space", "close", made["id"].as_str().unwrap()]);
+        },
+        |_, event| assert_eq!(event["payload"]["event_type"], "spaces_end", "{event}"),
+    ),
+    // Last: what is blocked does nothing more to her.
+    case(
+        "block.block",
+        |scene| edge(&scene.ada, "blocking", &scene.bob),
+        |scene, event| ties(event, &scene.ada, &scene.bob),
+    ),
+    case(
+        "block.unblock",
+        |scene| end_edge(&scene.ada, "blocking", &scene.bob),
+        |scene, event| ties(event, &scene.ada, &scene.bob),
+    ),
+    case(
+        "profile.update.handle",
+        |scene| scene.edit("--username", &format!("ada{}x", fresh())),
+        |scene, event| assert_eq!(event["payload"]["before"], scene.ada.username, "{event}"),
+    ),
+];
+
+#[test]
+fn every_kind_is_seen_on_the_stream_as_it_happens() {
+    let scene = Scene::new();
+    let listener = scene.stage.listen();
+    let known: Vec<&str> = network::activity::KINDS
+        .iter()
+        .filter(|kind| kind.filter == network::activity::Filter::User && !kind.log.is_empty())
+        .map(|kind| kind.name)
+        .collect();
+    for kind in &known {
+        assert!(
+            CASES.iter().any(|case| case.kind == *kind),
+            "{kind} is not caused"
+        );
+    }
+    let ada = json!({ "user_id": scene.ada.id });
+    for case in CASES {
+        scene.stage.subscribe(case.kind, &ada);
+    }
+    for case in CASES {
+        (case.act)(&scene);
+        let before = listener.wait(case.kind, |event| {
+            is(event, case.kind, &scene.ada.id) && tells(case, &scene, event)
+        });
+        let id = before["event_uuid"].as_str().unwrap();
+        assert!(id.parse::<i64>().unwrap() > 0, "{id}");
+        (case.tells)(&scene, &before);
+    }
+    let lines = listener.all();
+    let ids: std::collections::BTreeSet<&str> = lines
+        .iter()
+        .map(|line| line["data"]["event_uuid"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids.len(), lines.len(), "ids tell events apart");
+}
+
+/// Some acts cause an event of another case's kind as well; the one that is meant comes last.
+fn tells(case: &Case, scene: &Scene, event: &Value) -> bool {
+    let quiet = std::panic::AssertUnwindSafe(|| (case.tells)(scene, event));
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let told = std::panic::catch_unwind(quiet).is_ok();
+    std::panic::set_hook(hook);
+    told
+}
+
+#[test]
+fn stories_are_told_to_those_whose_keyword_they_meet() {
+    let stage = Stage::new();
+    let word = format!("zeppelin{}", fresh());
+    let other = format!("submarine{}", fresh());
+    let mine = stage.subscribe("news.new", &json!({ "keyword": format!("{word} -rain") }));
+    stage.subscribe("news.new", &json!({ "keyword": other }));
+    let listener = stage.listen();
+    let tell = |name: &str| drop(stage.server.cli(&["news", "create", name]).json());
+    tell(&format!("A {word} in the rain"));
+    tell(&format!("The {word} flies"));
+    let event = listener.wait("a story", |event| event["event_type"] == "news.new");
+    let name = format!("The {word} flies");
+    assert_eq!(event["payload"]["name"], name, "{event}");
+    assert_eq!(event["payload"]["headline"], name);
+    assert_eq!(event["filter"]["keyword"], format!("{word} -rain"));
+    assert_eq!(listener.all().len(), 1);
+    stage
+        .send(Ask::delete(format!("/2/activity/subscriptions/{mine}")))
+        .is(200);
+    let small = Stage::of("self-serve");
+    let body = json!({ "event_type": "news.new", "filter": { "keyword": word } });
+    small
+        .post(super::SUBSCRIPTIONS, &body)
+        .is_problem(403, "client-forbidden");
+}
+
+/// Takes back, in the settings, what somebody has let an app do.
+pub(crate) fn revoke(person: &Person<'static>) {
+    let mut browser = Browser::new(person.server);
+    browser.sign_in(&person.username, "secret", "/settings/account");
+    let page = browser.get("/settings/account");
+    let mut fields: BTreeMap<String, String> = hidden(&page.text(), "/settings/account/password");
+    fields.insert("id".to_owned(), person.app.id.clone());
+    let origin = person.server.url.clone();
+    let done = browser.send(posted("/settings/apps/revoke", &fields).header("origin", origin));
+    assert_eq!(done.status, 303, "{}", done.text());
+}
+
+#[test]
+fn an_app_is_told_who_takes_back_its_access_and_hears_nothing_private_of_them_again() {
+    let stage = Stage::new();
+    let (ada, bob) = (stage.person("ada"), stage.person("bob"));
+    stage.subscribe("oauth.revoke", &json!({}));
+    stage.subscribe("dm.received", &json!({ "user_id": ada.id }));
+    stage.subscribe("post.create", &json!({ "user_id": bob.id }));
+    let listener = stage.listen();
+    message(&bob, &ada, "Before");
+    listener.wait("a message", |event| event["event_type"] == "dm.received");
+    revoke(&ada);
+    let event = listener.wait("the end", |event| event["event_type"] == "oauth.revoke");
+    assert_eq!(event["payload"]["user_id"], ada.id, "{event}");
+    assert_eq!(event["payload"]["app_id"], stage.app.id);
+    assert_eq!(event["filter"], json!({}));
+    message(&bob, &ada, "After");
+    bob.says("A mark");
+    listener.wait("a post", |event| event["event_type"] == "post.create");
+    let text = json!(listener.all()).to_string();
+    assert!(text.contains("Before") && !text.contains("After"), "{text}");
+    let listed = stage.get(super::SUBSCRIPTIONS).is(200);
+    assert_eq!(listed["meta"]["total_subscriptions"], 2, "{listed}");
+}

@@ -1,0 +1,134 @@
+//! Events: subscribed to, seen on the stream and at webhooks.
+
+mod kinds;
+mod stream;
+mod subscriptions;
+
+use std::io::{BufRead as _, BufReader};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, App, Ask, Person, Server, shared};
+
+/// An app that may do everything, with people who call through it.
+pub(crate) struct Stage {
+    pub(crate) server: &'static Server,
+    pub(crate) app: App,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Self {
+        Self::of("enterprise")
+    }
+
+    pub(crate) fn of(level: &str) -> Self {
+        let server = shared();
+        let app = server.new_app(level);
+        Self { server, app }
+    }
+
+    /// Somebody new with a token of all scopes for the app.
+    pub(crate) fn person(&self, name: &str) -> Person<'static> {
+        self.known(&self.server.person(name))
+    }
+
+    /// Somebody who is there, with a token for this app.
+    pub(crate) fn known(&self, person: &Person<'static>) -> Person<'static> {
+        Person::of(self.server, &self.app, &person.id, &person.username)
+    }
+
+    /// Sends as the app itself.
+    pub(crate) fn send(&self, ask: Ask) -> Answer {
+        self.server.send(ask.bearer(&self.app.bearer))
+    }
+
+    pub(crate) fn get(&self, target: &str) -> Answer {
+        self.send(Ask::get(target))
+    }
+
+    pub(crate) fn post(&self, target: &str, body: &Value) -> Answer {
+        self.send(Ask::post(target).json(body))
+    }
+
+    /// Subscribes; the subscription's id.
+    #[track_caller]
+    pub(crate) fn subscribe(&self, kind: &str, filter: &Value) -> String {
+        let body = json!({ "event_type": kind, "filter": filter });
+        let made = self.post(SUBSCRIPTIONS, &body).is(200);
+        made["data"]["subscription_id"].as_str().unwrap().to_owned()
+    }
+
+    /// Opens the activity stream.
+    pub(crate) fn listen(&self) -> Listener {
+        Listener::open(self.server, &self.app.bearer, STREAM)
+    }
+}
+
+pub(crate) const SUBSCRIPTIONS: &str = "/2/activity/subscriptions";
+pub(crate) const STREAM: &str = "/2/activity/stream";
+
+/// An open stream, and what came of it.
+pub(crate) struct Listener {
+    lines: Arc<Mutex<Vec<Value>>>,
+    over: Arc<Mutex<bool>>,
+}
+
+impl Listener {
+    #[track_caller]
+    pub(crate) fn open(server: &Server, bearer: &str, target: &str) -> Self {
+        let agent = ureq::Agent::new_with_defaults();
+        let request = agent
+            .get(format!("{}{target}", server.url))
+            .header("authorization", format!("Bearer {bearer}"));
+        let response = request.call().unwrap();
+        assert_eq!(response.status().as_u16(), 200);
+        let (lines, over) = (
+            Arc::new(Mutex::new(Vec::new())),
+            Arc::new(Mutex::new(false)),
+        );
+        let (kept, ended) = (Arc::clone(&lines), Arc::clone(&over));
+        std::thread::spawn(move || {
+            let reader = BufReader::new(response.into_body().into_reader());
+            for line in reader.lines().map_while(Result::ok) {
+                if let Ok(value) = serde_json::from_str(&line) {
+                    kept.lock().unwrap().push(value);
+                }
+            }
+            *ended.lock().unwrap() = true;
+        });
+        Self { lines, over }
+    }
+
+    pub(crate) fn all(&self) -> Vec<Value> {
+        self.lines.lock().unwrap().clone()
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        *self.over.lock().unwrap()
+    }
+
+    /// The first event for which something holds, once it is there.
+    #[track_caller]
+    pub(crate) fn wait(&self, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
+        let start = base::clock::instant();
+        loop {
+            let found = self.all().into_iter().find(|line| holds(&line["data"]));
+            if let Some(found) = found {
+                return found["data"].clone();
+            }
+            assert!(
+                start.elapsed().as_secs() < 10,
+                "waited in vain for {what}: {:#?}",
+                self.all()
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// Whether an event is of a kind and about somebody.
+pub(crate) fn is(event: &Value, kind: &str, user: &str) -> bool {
+    event["event_type"] == kind && event["filter"]["user_id"] == user
+}

@@ -1,0 +1,216 @@
+//! The stream: whom it tells what, and what it tells of the past.
+
+use serde_json::{Value, json};
+
+use super::{Listener, STREAM, SUBSCRIPTIONS, Stage, is};
+use crate::harness::{Ask, Person, until};
+
+fn like(person: &Person<'_>, post: &str) {
+    let path = format!("/2/users/{}/likes", person.id);
+    person.post(path, &json!({ "tweet_id": post })).is(200);
+}
+
+/// Says something that the stream tells of, and waits for it: all that happened before was told.
+#[track_caller]
+fn mark(listener: &Listener, person: &Person<'_>) -> usize {
+    let text = format!("mark {}", crate::harness::fresh());
+    person.says(&text);
+    listener.wait("a mark", |event| event["payload"]["text"] == text.as_str());
+    listener.all().len()
+}
+
+#[test]
+fn a_direction_chooses_what_is_done_by_a_user_and_what_to_them() {
+    let stage = Stage::new();
+    let (ada, bob) = (stage.person("ada"), stage.person("bob"));
+    let (hers, his) = (ada.says("Hers"), bob.says("His"));
+    stage.subscribe("post.create", &json!({ "user_id": bob.id }));
+    for (kind, direction) in [
+        ("like.create", "inbound"),
+        ("follow.follow", "sent"),
+        ("dm.sent", "received"),
+    ] {
+        stage.subscribe(kind, &json!({ "user_id": ada.id, "direction": direction }));
+    }
+    let listener = stage.listen();
+    like(&ada, &his);
+    like(&bob, &hers);
+    for (one, other) in [(&bob, &ada), (&ada, &bob)] {
+        let path = format!("/2/users/{}/following", one.id);
+        one.post(path, &json!({ "target_user_id": other.id }))
+            .is(200);
+    }
+    let path = format!("/2/dm_conversations/with/{}/messages", bob.id);
+    ada.post(path, &json!({ "text": "Hi" })).is(201);
+    mark(&listener, &bob);
+    let told: Vec<Value> = listener
+        .all()
+        .iter()
+        .map(|line| line["data"].clone())
+        .collect();
+    let of = |kind: &str| {
+        told.iter()
+            .filter(|event| event["event_type"] == kind)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of("like.create").len(), 1);
+    assert_eq!(
+        of("like.create")[0]["payload"]["liked_post_id"],
+        hers.as_str()
+    );
+    assert_eq!(of("like.create")[0]["filter"]["direction"], "inbound");
+    assert_eq!(of("follow.follow").len(), 1);
+    assert_eq!(of("follow.follow")[0]["payload"]["source"]["id"], ada.id);
+    assert!(of("dm.sent").is_empty(), "what is sent is never received");
+}
+
+#[test]
+fn a_keyword_chooses_by_what_is_said_and_each_subscription_is_told_once() {
+    let stage = Stage::new();
+    let (ada, bob) = (stage.person("ada"), stage.person("bob"));
+    let filter = |keyword: &str| json!({ "user_id": ada.id, "keyword": keyword });
+    let first = stage.subscribe("post.create", &filter("cat OR dog"));
+    stage.subscribe("post.create", &filter("\"big cat\""));
+    stage.subscribe("profile.update.bio", &filter("cat"));
+    stage.subscribe("post.create", &json!({ "user_id": bob.id }));
+    let listener = stage.listen();
+    ada.says("A cat");
+    ada.says("A bird");
+    ada.says("A big cat and a dog");
+    for bio in ["All for birds", "All for a cat"] {
+        stage
+            .server
+            .cli(&["user", "edit", &ada.id, "--description", bio])
+            .well();
+    }
+    listener.wait("a bio", |event| event["event_type"] == "profile.update.bio");
+    assert_eq!(mark(&listener, &bob), 5, "{:#?}", listener.all());
+    let bio = listener.wait("a bio", |event| event["event_type"] == "profile.update.bio");
+    assert_eq!(bio["payload"]["after"], "All for a cat");
+    // From now on nobody is told.
+    stage
+        .send(Ask::delete(format!("{SUBSCRIPTIONS}/{first}")))
+        .is(200);
+    ada.says("Another dog");
+    assert_eq!(mark(&listener, &bob), 6);
+}
+
+#[test]
+fn what_not_everyone_may_see_is_told_to_nobody() {
+    let stage = Stage::new();
+    let (ada, bob, eve) = (
+        stage.person("ada"),
+        stage.person("bob"),
+        stage.person("eve"),
+    );
+    let his = bob.says("Open");
+    stage.subscribe("post.create", &json!({ "user_id": bob.id }));
+    stage.subscribe("post.create", &json!({ "user_id": ada.id }));
+    stage.subscribe("post.delete", &json!({ "user_id": ada.id }));
+    stage.subscribe("post.mention.create", &json!({ "user_id": bob.id }));
+    // On Eve's behalf.
+    let body = json!({ "event_type": "post.create", "filter": { "user_id": bob.id } });
+    let own = Stage {
+        server: stage.server,
+        app: stage.server.new_app("enterprise"),
+    };
+    own.known(&eve).post(SUBSCRIPTIONS, &body).is(200);
+    let (listener, eves) = (stage.listen(), own.listen());
+    stage.server.cli(&["user", "protect", &ada.id]).well();
+    let hidden = ada.says(&format!("For few: @{}", bob.username));
+    ada.delete(format!("/2/posts/{hidden}")).is(200);
+    assert_eq!(mark(&listener, &bob), 1, "{:#?}", listener.all());
+    mark(&eves, &bob);
+    // Whom Bob blocks is not told of him, whoever asks for them.
+    let path = format!("/2/users/{}/blocking", bob.id);
+    bob.post(path, &json!({ "target_user_id": eve.id })).is(200);
+    assert_eq!(mark(&listener, &bob), 3);
+    let before = eves.all().len();
+    stage.server.cli(&["user", "unprotect", &ada.id]).well();
+    mark(&listener, &ada);
+    assert_eq!(eves.all().len(), before, "{:#?}", eves.all());
+    stage.server.cli(&["user", "suspend", &ada.id]).well();
+    like(&stage.person("fan"), &his);
+    mark(&listener, &bob);
+}
+
+#[test]
+fn each_app_hears_its_own() {
+    let (one, other) = (Stage::new(), Stage::new());
+    let ada = one.person("ada");
+    let bob = one.person("bob");
+    for stage in [&one, &other] {
+        stage.subscribe("follow.follow", &json!({ "user_id": ada.id }));
+    }
+    let tagged =
+        json!({ "event_type": "post.create", "filter": { "user_id": ada.id }, "tag": "hers" });
+    one.post(SUBSCRIPTIONS, &tagged).is(200);
+    let (first, second) = (one.listen(), other.listen());
+    let path = format!("/2/users/{}/following", ada.id);
+    ada.post(path, &json!({ "target_user_id": bob.id })).is(200);
+    let kind = "follow.follow";
+    let mine = first.wait(kind, |event| is(event, kind, &ada.id));
+    let theirs = second.wait(kind, |event| is(event, kind, &ada.id));
+    assert_ne!(mine["event_uuid"], theirs["event_uuid"]);
+    mark(&first, &ada);
+    let post = first.wait("a post", |event| event["event_type"] == "post.create");
+    assert_eq!(post["tag"], "hers");
+    assert_eq!(second.all().len(), 1);
+}
+
+#[test]
+fn a_third_connection_is_refused_and_the_past_is_told_to_those_who_ask() {
+    let stage = Stage::new();
+    let ada = stage.person("ada");
+    stage.subscribe("post.create", &json!({ "user_id": ada.id }));
+    ada.says("Long ago");
+    ada.says("Before");
+    let plain = stage.listen();
+    let back = Listener::open(
+        stage.server,
+        &stage.app.bearer,
+        &format!("{STREAM}?backfill_minutes=5"),
+    );
+    let refused = stage.get(STREAM);
+    let problem = refused.is_problem(429, "streaming-connection");
+    assert_eq!(problem["connection_issue"], "TooManyConnections");
+    back.wait("the past", |event| event["payload"]["text"] == "Before");
+    ada.says("Now");
+    for listener in [&plain, &back] {
+        listener.wait("the present", |event| event["payload"]["text"] == "Now");
+    }
+    assert_eq!(plain.all().len(), 1);
+    let texts: Vec<Value> = back
+        .all()
+        .iter()
+        .map(|line| line["data"]["payload"]["text"].clone())
+        .collect();
+    assert_eq!(texts, [json!("Long ago"), json!("Before"), json!("Now")]);
+    assert!(!back.is_over());
+}
+
+#[test]
+fn a_span_of_the_past_is_checked() {
+    let (stage, small) = (Stage::new(), Stage::of("self-serve"));
+    small
+        .get(&format!("{STREAM}?backfill_minutes=1"))
+        .is_problem(400, "invalid-request");
+    let wrong = |query: &str| {
+        stage
+            .get(&format!("{STREAM}?{query}"))
+            .is_problem(400, "invalid-request");
+    };
+    wrong("backfill_minutes=6");
+    wrong("backfill_minutes=x");
+    wrong("end_time=2020-01-01T00:00:00Z");
+    wrong("start_time=2020-01-01T00:00:00Z");
+    wrong("start_time=2120-01-01T00:00:00Z");
+    wrong("start_time=yesterday");
+    wrong("tag=x");
+    let ada = stage.person("ada");
+    ada.get(STREAM)
+        .is_problem(403, "unsupported-authentication");
+    until("no connection is left open", || {
+        stage.listen().all().is_empty()
+    });
+}

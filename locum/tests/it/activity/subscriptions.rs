@@ -1,0 +1,340 @@
+//! Subscriptions: made, listed, changed, ended; refused to those who may not have them.
+
+use serde_json::{Value, json};
+
+use super::{SUBSCRIPTIONS, Stage};
+use crate::harness::{Ask, Person};
+
+fn body(kind: &str, user: &Person<'_>) -> Value {
+    json!({ "event_type": kind, "filter": { "user_id": user.id } })
+}
+
+fn one(id: &str) -> String {
+    format!("{SUBSCRIPTIONS}/{id}")
+}
+
+#[test]
+fn a_subscription_is_made_listed_changed_and_ended() {
+    let stage = Stage::new();
+    let ada = stage.person("ada");
+    let mut asked = body("profile.update.bio", &ada);
+    asked["tag"] = json!("lives");
+    let made = stage.post(SUBSCRIPTIONS, &asked).is(200);
+    let data = &made["data"];
+    assert_eq!(data["event_type"], "profile.update.bio");
+    assert_eq!(data["filter"], json!({ "user_id": ada.id }));
+    assert_eq!(data["tag"], "lives");
+    assert!(data["created_at"].as_str().unwrap().ends_with('Z'));
+    assert_eq!(
+        data["subscription"]["subscription_id"],
+        data["subscription_id"]
+    );
+    assert_eq!(made["meta"]["total_subscriptions"], 1);
+    let id = data["subscription_id"].as_str().unwrap().to_owned();
+    let again = stage.post(SUBSCRIPTIONS, &asked);
+    again.is_code(409, 355);
+    assert!(again.text().contains("DuplicateSubscriptionFailed"));
+    stage.subscribe("post.create", &json!({ "user_id": ada.id }));
+    stage.subscribe(
+        "follow.follow",
+        &json!({ "user_id": ada.id, "direction": "received" }),
+    );
+    let listed = stage.get(&format!("{SUBSCRIPTIONS}?max_results=2")).is(200);
+    assert_eq!(listed["data"].as_array().unwrap().len(), 2);
+    assert_eq!(listed["data"][0]["filter"]["direction"], "received");
+    assert_eq!(listed["meta"]["total_subscriptions"], 3);
+    let token = listed["meta"]["next_token"].as_str().unwrap();
+    assert!(token.len() >= 16, "{token}");
+    let rest = format!("{SUBSCRIPTIONS}?max_results=2&pagination_token={token}");
+    let rest = stage.get(&rest).is(200);
+    assert_eq!(rest["data"][0]["subscription_id"], id.as_str());
+    assert!(rest["meta"].get("next_token").is_none());
+    let put = |body: &Value| stage.send(Ask::new("PUT", one(&id)).json(body));
+    let changed = put(&json!({ "tag": "others" })).is(200);
+    assert_eq!(changed["data"]["subscription"]["tag"], "others");
+    assert_eq!(changed["data"]["total_subscriptions"], 3);
+    put(&json!({ "event_type": "post.create" })).is_problem(400, "invalid-request");
+    put(&json!({})).is_problem(400, "invalid-request");
+    put(&json!({ "tag": "" })).is_problem(400, "invalid-request");
+    let gone = stage.send(Ask::delete(one(&id))).is(200);
+    assert_eq!(
+        gone,
+        json!({ "data": { "deleted": true }, "meta": { "total_subscriptions": 2 } })
+    );
+    stage
+        .send(Ask::delete(one(&id)))
+        .is_problem(404, "resource-not-found");
+    put(&json!({ "tag": "x" })).is_problem(404, "resource-not-found");
+    let left = stage.get(SUBSCRIPTIONS).is(200);
+    let ids: Vec<&str> = left["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["subscription_id"].as_str().unwrap())
+        .collect();
+    let many = format!("{SUBSCRIPTIONS}?ids={},{id},{}", ids[0], ids[1]);
+    let many = stage.send(Ask::delete(many)).is(200);
+    assert_eq!(many["meta"]["total_subscriptions"], 0);
+    assert_eq!(many["data"][0]["deleted"], true);
+    assert_eq!(
+        many["data"][1],
+        json!({ "subscription_id": id, "deleted": false })
+    );
+    assert_eq!(many["errors"][0]["reason"], "SubscriptionNotFound");
+    let empty = stage.get(SUBSCRIPTIONS).is(200);
+    assert_eq!(empty["data"], json!([]));
+    assert_eq!(
+        empty["meta"],
+        json!({ "result_count": 0, "total_subscriptions": 0 })
+    );
+}
+
+#[test]
+fn older_names_lead_to_present_ones() {
+    let stage = Stage::new();
+    let ada = stage.person("ada");
+    for (said, answered) in [
+        ("ProfileBioUpdate", "profile.update.bio"),
+        ("ProfilePictureUpdate", "profile.update.profile_picture"),
+        ("ProfileBannerUpdate", "profile.update.banner_picture"),
+        ("ProfileGeoUpdate", "profile.update.geo"),
+        ("ProfileUrlUpdate", "profile.update.url"),
+        ("ProfileScreennameUpdate", "profile.update.screenname"),
+        (
+            "ProfileVerifiedBadgeUpdate",
+            "profile.update.verified_badge",
+        ),
+        ("profile.update.verified", "profile.update.verified"),
+        ("profile.update.affiliate", "profile.update.affiliate"),
+        ("chat.conversation_join", "chat.conversation.join"),
+        ("broadcast.start", "broadcast.start"),
+    ] {
+        let made = stage.post(SUBSCRIPTIONS, &body(said, &ada)).is(200);
+        assert_eq!(made["data"]["event_type"], answered, "{said}");
+    }
+    stage
+        .post(SUBSCRIPTIONS, &body("ProfileBioUpdate", &ada))
+        .is_code(409, 355);
+    stage
+        .post(SUBSCRIPTIONS, &body("profile.update.bio", &ada))
+        .is(409);
+}
+
+#[test]
+fn what_cannot_be_is_refused_and_leaves_nothing() {
+    let stage = Stage::new();
+    let ada = stage.person("ada");
+    let wrong = |body: Value| {
+        stage
+            .post(SUBSCRIPTIONS, &body)
+            .is_problem(400, "invalid-request");
+    };
+    wrong(json!({}));
+    wrong(json!({ "event_type": "post.create" }));
+    wrong(body("post.created", &ada));
+    wrong(body("POST.CREATE", &ada));
+    wrong(json!({ "event_type": 1, "filter": { "user_id": ada.id } }));
+    let filters = [
+        ("post.create", json!({})),
+        ("post.create", json!({ "keyword": "x" })),
+        ("post.create", json!({ "user_id": 12 })),
+        ("post.create", json!({ "user_id": "x" })),
+        ("post.create", json!({ "user_id": ada.id, "color": "red" })),
+        ("post.create", json!({ "user_id": ada.id, "keyword": "" })),
+        (
+            "post.create",
+            json!({ "user_id": ada.id, "keyword": "x".repeat(151) }),
+        ),
+        (
+            "post.create",
+            json!({ "user_id": ada.id, "keyword": "(open" }),
+        ),
+        (
+            "post.create",
+            json!({ "user_id": ada.id, "direction": "inbound" }),
+        ),
+        (
+            "mute.mute",
+            json!({ "user_id": ada.id, "direction": "outbound" }),
+        ),
+        (
+            "block.block",
+            json!({ "user_id": ada.id, "direction": "both" }),
+        ),
+        (
+            "like.create",
+            json!({ "user_id": ada.id, "direction": "up" }),
+        ),
+        ("news.new", json!({})),
+        ("news.new", json!({ "user_id": ada.id, "keyword": "x" })),
+        ("oauth.revoke", json!({ "user_id": ada.id })),
+        ("oauth.revoke", json!({ "keyword": "x" })),
+    ];
+    for (kind, filter) in filters {
+        wrong(json!({ "event_type": kind, "filter": filter }));
+    }
+    let with = |name: &str, value: Value| {
+        let mut body = body("post.create", &ada);
+        body[name] = value;
+        body
+    };
+    wrong(with("tag", json!("")));
+    wrong(with("tag", json!("x".repeat(201))));
+    wrong(with("webhook_id", json!("x")));
+    wrong(with("other", json!(1)));
+    stage
+        .post(SUBSCRIPTIONS, &with("webhook_id", json!("123")))
+        .is_problem(404, "resource-not-found");
+    let unknown = json!({ "event_type": "post.create", "filter": { "user_id": "1" } });
+    stage
+        .post(SUBSCRIPTIONS, &unknown)
+        .is_problem(404, "resource-not-found");
+    let long = "1".repeat(20);
+    stage.send(Ask::delete(one(&long))).is(400);
+    stage
+        .send(Ask::delete(format!("{SUBSCRIPTIONS}?ids=")))
+        .is(400);
+    stage.send(Ask::delete(SUBSCRIPTIONS)).is(400);
+    let eve = stage.person("eve");
+    stage.server.cli(&["user", "suspend", &eve.id]).well();
+    stage
+        .post(SUBSCRIPTIONS, &body("post.create", &eve))
+        .is(403);
+    stage.server.cli(&["user", "delete", &eve.id]).well();
+    stage
+        .post(SUBSCRIPTIONS, &body("post.create", &eve))
+        .is(404);
+    assert_eq!(stage.get(SUBSCRIPTIONS).is(200)["data"], json!([]));
+}
+
+#[test]
+fn private_events_need_what_the_user_has_granted() {
+    let stage = Stage::new();
+    let stranger = stage.server.person("stranger");
+    let private = [
+        "dm.received",
+        "like.create",
+        "mute.mute",
+        "block.block",
+        "post.mention.create",
+    ];
+    for kind in private {
+        stage
+            .post(SUBSCRIPTIONS, &body(kind, &stranger))
+            .is_problem(403, "not-authorized-for-resource");
+    }
+    stage
+        .post(SUBSCRIPTIONS, &body("post.create", &stranger))
+        .is(200);
+    let known = stage.known(&stranger);
+    for kind in private {
+        stage.post(SUBSCRIPTIONS, &body(kind, &known)).is(200);
+    }
+    // A token is for its own user, and for no more than its scopes.
+    let ada = stage.server.person("ada");
+    let narrow = |scopes: &str| {
+        let mint = [
+            "token",
+            "mint",
+            "--app",
+            &stage.app.id,
+            "--user",
+            &ada.id,
+            "--scopes",
+            scopes,
+        ];
+        let made = stage.server.cli(&mint).json();
+        made["token"].as_str().unwrap().to_owned()
+    };
+    let token = narrow("tweet.read users.read like.read");
+    let ask = |kind: &str, user: &Person<'_>| {
+        let ask = Ask::post(SUBSCRIPTIONS).json(&body(kind, user));
+        stage.server.send(ask.bearer(&token))
+    };
+    ask("like.create", &ada).is(200);
+    ask("dm.received", &ada).is(403);
+    ask("block.block", &ada).is(403);
+    ask("like.create", &known).is_problem(403, "not-authorized-for-resource");
+    ask("follow.follow", &known).is(200);
+    // The app by itself may as much as all the tokens together.
+    stage
+        .post(SUBSCRIPTIONS, &body("dm.received", &ada))
+        .is(403);
+    narrow("dm.read tweet.read users.read");
+    stage
+        .post(SUBSCRIPTIONS, &body("dm.received", &ada))
+        .is(200);
+    // A user sees what was made on their behalf.
+    let mine = stage
+        .server
+        .send(Ask::get(SUBSCRIPTIONS).bearer(&token))
+        .is(200);
+    assert_eq!(mine["meta"]["result_count"], 2, "{mine}");
+}
+
+#[test]
+fn the_level_of_the_older_flow_overrides_scopes() {
+    let stage = Stage::new();
+    let mint = |user: &Person<'_>, level: &str| {
+        let mint = ["token", "mint", "--app", &stage.app.id, "--user", &user.id];
+        let level = ["--oauth1", "--permission", level];
+        stage.server.cli(&[&mint[..], &level[..]].concat()).well();
+    };
+    let ada = stage.person("ada");
+    mint(&ada, "read");
+    // All scopes were granted, but the level that is there says read.
+    let refused = ada.post(SUBSCRIPTIONS, &body("dm.received", &ada));
+    refused.is_problem(403, "oauth1-permissions");
+    ada.post(SUBSCRIPTIONS, &body("like.create", &ada)).is(200);
+    let signed = Ask::post(SUBSCRIPTIONS).json(&body("mute.mute", &ada));
+    // The app's own level lets this token read messages.
+    ada.signed(signed).is(200);
+    ada.post(SUBSCRIPTIONS, &body("dm.received", &ada)).is(200);
+    // Without any scope, the level is enough.
+    let bob = stage.server.person("bob");
+    mint(&bob, "messages");
+    stage.post(SUBSCRIPTIONS, &body("dm.sent", &bob)).is(200);
+}
+
+#[test]
+fn apps_do_not_see_each_others_subscriptions() {
+    let (one_stage, other) = (Stage::new(), Stage::new());
+    let ada = one_stage.person("ada");
+    let id = one_stage.subscribe("post.create", &json!({ "user_id": ada.id }));
+    assert_eq!(other.get(SUBSCRIPTIONS).is(200)["data"], json!([]));
+    other.send(Ask::delete(one(&id))).is(404);
+    let put = Ask::new("PUT", one(&id)).json(&json!({ "tag": "mine" }));
+    other.send(put).is(404);
+    let many = other
+        .send(Ask::delete(format!("{SUBSCRIPTIONS}?ids={id}")))
+        .is(200);
+    assert_eq!(many["data"][0]["deleted"], false);
+    other.subscribe("post.create", &json!({ "user_id": ada.id }));
+    assert_eq!(
+        one_stage.get(SUBSCRIPTIONS).is(200)["meta"]["result_count"],
+        1
+    );
+}
+
+#[test]
+fn subscriptions_end_with_what_they_stand_on() {
+    let stage = Stage::new();
+    let (ada, bob) = (stage.person("ada"), stage.person("bob"));
+    let total = || stage.get(SUBSCRIPTIONS).is(200)["meta"]["total_subscriptions"].clone();
+    for user in [&ada, &bob] {
+        stage.subscribe("dm.received", &json!({ "user_id": user.id }));
+        stage.subscribe("post.create", &json!({ "user_id": user.id }));
+    }
+    let second = ada.token(&[]);
+    let revoke = |token: &str| {
+        stage.server.cli(&["token", "revoke", token]).well();
+    };
+    revoke(&second);
+    assert_eq!(total(), 4, "another token is left");
+    revoke(&ada.token);
+    assert_eq!(total(), 3, "what is public stays");
+    stage.server.cli(&["user", "suspend", &bob.id]).well();
+    assert_eq!(total(), 1);
+    stage.server.cli(&["user", "delete", &ada.id]).well();
+    assert_eq!(total(), 0);
+}

@@ -1,0 +1,80 @@
+//! Accounts whose whole activity a webhook receives (contract §7.14, §10.3).
+
+use base::{AppId, Fault, Refusal, Stop, UserId};
+use store::account_activity::{self, Account};
+use store::{Tx, users};
+
+use crate::activity::{Asker, duplicate, limit_exceeded, lock};
+use crate::webhooks::own;
+
+/// Accounts of an app at most.
+const MOST_SELF_SERVE: i64 = 3;
+const MOST_ENTERPRISE: i64 = 5_000;
+
+/// Accounts whose activity an app may receive.
+pub const fn most(enterprise: bool) -> i64 {
+    if enterprise {
+        MOST_ENTERPRISE
+    } else {
+        MOST_SELF_SERVE
+    }
+}
+
+/// Lets a webhook of the app receive the activity of the user on whose behalf it calls.
+pub fn subscribe(tx: &mut Tx<'_>, asker: &Asker, user: UserId, webhook: i64) -> Result<(), Stop> {
+    lock(tx, asker.app)?;
+    crate::users::active(tx, user)?;
+    own(tx, asker.app, webhook)?;
+    if account_activity::exists(tx, webhook, user)? {
+        return Err(duplicate().into());
+    }
+    let most = most(asker.enterprise);
+    if account_activity::count(tx, asker.app)? >= most {
+        return Err(limit_exceeded(most).into());
+    }
+    let account = Account {
+        user_id: user,
+        webhook_id: webhook,
+        app_id: asker.app,
+        created_at: tx.now(),
+    };
+    account_activity::insert(tx, &account)?;
+    Ok(())
+}
+
+/// Whether a webhook of the app receives a user's activity.
+pub fn is_subscribed(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    user: UserId,
+    webhook: i64,
+) -> Result<bool, Stop> {
+    own(tx, app, webhook)?;
+    Ok(account_activity::exists(tx, webhook, user)?)
+}
+
+/// Where a webhook of the app is, and the accounts whose activity it receives.
+pub fn list(tx: &mut Tx<'_>, app: AppId, webhook: i64) -> Result<(String, Vec<Account>), Stop> {
+    let url = own(tx, app, webhook)?.url;
+    Ok((url, account_activity::of_webhook(tx, webhook)?))
+}
+
+/// Lets a webhook of the app receive a user's activity no more.
+pub fn remove(tx: &mut Tx<'_>, app: AppId, user: UserId, webhook: i64) -> Result<(), Stop> {
+    own(tx, app, webhook)?;
+    if account_activity::delete(tx, webhook, user)? {
+        return Ok(());
+    }
+    Err(Refusal::Legacy {
+        code: 34,
+        message: "SubscriptionNotFound: No subscription exists for this user and webhook.".into(),
+    }
+    .into())
+}
+
+/// The handle of an app's owner, and how many accounts' activity it receives.
+pub fn count(tx: &mut Tx<'_>, app: AppId, owner: UserId) -> Result<(String, i64), Fault> {
+    let owner = users::by_id(tx, owner)?;
+    let name = owner.map(|owner| owner.username).unwrap_or_default();
+    Ok((name, account_activity::count(tx, app)?))
+}

@@ -1,0 +1,321 @@
+//! Subscriptions of apps to single kinds of events (contract §10.5): what an app may be told of,
+//! and what ends it.
+
+mod kinds;
+
+use base::refusal::{No, Subject, Unproven};
+use base::{AppId, Fault, Refusal, Scope, Scopes, Stop, UserId};
+use store::activity::{self, Direction, Subscription};
+use store::apps::State as AppState;
+use store::users::State as UserState;
+use store::{Tx, account_activity, apps, tokens, users};
+
+pub use kinds::{Access, Filter, KINDS, Kind, NAMES, Payload, Whom, caused_by, named};
+
+use crate::apps::{AccessLevel, Caller, Permission};
+use crate::grants::read_scopes;
+use crate::webhooks;
+
+/// Subscriptions of an app at most.
+const MOST_SELF_SERVE: i64 = 1_500;
+const MOST_ENTERPRISE: i64 = 75_000;
+
+/// Who subscribes.
+#[derive(Clone, Copy, Debug)]
+pub struct Asker {
+    /// The app.
+    pub app: AppId,
+    /// The user on whose behalf, if on one's.
+    pub user: Option<UserId>,
+    /// The scopes of the token, which count for its own user.
+    pub scopes: Scopes,
+    /// Whether it is an enterprise app.
+    pub enterprise: bool,
+}
+
+impl Asker {
+    /// Who calls.
+    pub fn of(caller: &Caller) -> Self {
+        Self {
+            app: caller.app_id,
+            user: caller.user,
+            scopes: caller.scopes,
+            enterprise: caller.app.access_level == AccessLevel::Enterprise.name(),
+        }
+    }
+
+    const fn most(&self) -> i64 {
+        if self.enterprise {
+            MOST_ENTERPRISE
+        } else {
+            MOST_SELF_SERVE
+        }
+    }
+}
+
+/// What an app asks to be told.
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    /// The kind of events.
+    pub event_type: String,
+    /// Whom they are to be about.
+    pub user_id: Option<UserId>,
+    /// What they are to say; read before it comes here.
+    pub keyword: String,
+    /// Which way they are to go, as the app wrote it.
+    pub direction: String,
+    /// The app's own label, or empty.
+    pub tag: String,
+    /// The webhook that shall receive them too.
+    pub webhook_id: Option<i64>,
+}
+
+/// Subscribes an app.
+pub fn subscribe(tx: &mut Tx<'_>, asker: &Asker, wish: &Wish) -> Result<Subscription, Stop> {
+    let (kind, event_type) = kind_of(wish)?;
+    let direction = check_filter(kind, wish)?;
+    lock(tx, asker.app)?;
+    if kind.access == Access::Enterprise && !asker.enterprise {
+        let required = "enterprise";
+        return Err(Refusal::NotEnrolled { required }.into());
+    }
+    if let Some(user) = wish.user_id {
+        check_user(tx, asker, kind, user)?;
+    }
+    if let Some(webhook) = wish.webhook_id {
+        webhooks::own(tx, asker.app, webhook)?;
+    }
+    let now = tx.now();
+    let new = Subscription {
+        id: tx.next_id::<()>().get(),
+        app_id: asker.app,
+        event_type: event_type.to_owned(),
+        user_id: wish.user_id,
+        keyword: wish.keyword.clone(),
+        direction,
+        direction_name: wish.direction.clone(),
+        tag: wish.tag.clone(),
+        webhook_id: wish.webhook_id,
+        maker_id: asker.user,
+        private: kind.is_private(),
+        created_at: now,
+        updated_at: now,
+    };
+    if activity::count(tx, asker.app)? >= asker.most() {
+        let most = asker.most();
+        return Err(limit_exceeded(most).into());
+    }
+    if !activity::insert(tx, &new)? {
+        return Err(duplicate().into());
+    }
+    Ok(new)
+}
+
+fn kind_of(wish: &Wish) -> Result<(&'static Kind, &'static str), Refusal> {
+    named(&wish.event_type).ok_or_else(|| Refusal::not_valid("event_type", &wish.event_type))
+}
+
+/// Whether a filter names what the kind needs, and nothing that it cannot tell apart; the
+/// direction that it names.
+fn check_filter(kind: &Kind, wish: &Wish) -> Result<Option<Direction>, Refusal> {
+    match (kind.filter, wish.user_id) {
+        (Filter::User, None) => return Err(Refusal::missing("filter.user_id")),
+        (Filter::Keyword | Filter::Nothing, Some(user)) => {
+            return Err(not_for("filter.user_id", user, kind));
+        }
+        _ => {}
+    }
+    if kind.filter == Filter::Keyword && wish.keyword.is_empty() {
+        return Err(Refusal::missing("filter.keyword"));
+    }
+    if kind.filter == Filter::Nothing && !wish.keyword.is_empty() {
+        return Err(not_for("filter.keyword", &wish.keyword, kind));
+    }
+    if !wish.direction.is_empty() && !kind.directed {
+        return Err(not_for("filter.direction", &wish.direction, kind));
+    }
+    Ok(match wish.direction.as_str() {
+        "inbound" | "received" => Some(Direction::Inbound),
+        "outbound" | "sent" => Some(Direction::Outbound),
+        _ => None,
+    })
+}
+
+fn not_for(parameter: &'static str, value: impl ToString, kind: &Kind) -> Refusal {
+    let message = format!("`{parameter}` is not supported for {} events", kind.name);
+    Refusal::invalid(parameter, value, message)
+}
+
+/// Whether the user is there and has let the app see what the kind tells.
+fn check_user(tx: &mut Tx<'_>, asker: &Asker, kind: &Kind, id: UserId) -> Result<(), Stop> {
+    let subject = || Subject::new("user", "filter.user_id", id);
+    let user = users::by_id(tx, id)?;
+    match user.map(|user| user.state) {
+        Some(UserState::Active) => {}
+        Some(UserState::Suspended) => return Err(Refusal::Suspended(subject()).into()),
+        // What is only known by its id does nothing.
+        _ => return Err(Refusal::NotFound(subject()).into()),
+    }
+    let Access::Given(scope) = kind.access else {
+        return Ok(());
+    };
+    if asker.user.is_some_and(|user| user != id) {
+        return Err(Refusal::NotVisible(subject()).into());
+    }
+    let own = asker.user.map(|_| asker.scopes);
+    match consent(tx, asker.app, id, own)? {
+        Consent::None => Err(Refusal::NotVisible(subject()).into()),
+        Consent::Level(level) if level < needed(scope) => Err(Refusal::AccessLevel.into()),
+        Consent::Scopes(scopes) if !scopes.has(scope) => Err(Refusal::ScopeMissing.into()),
+        Consent::Level(_) | Consent::Scopes(_) => Ok(()),
+    }
+}
+
+/// What a user lets an app see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Consent {
+    /// Nothing: no token is live.
+    None,
+    /// An OAuth 1.0a level, which overrides scopes (spec §5).
+    Level(Permission),
+    /// OAuth 2.0 scopes.
+    Scopes(Scopes),
+}
+
+/// What a user lets an app see, by its live tokens; `own` are the scopes of the token at hand.
+fn consent(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    user: UserId,
+    own: Option<Scopes>,
+) -> Result<Consent, Fault> {
+    let levels = tokens::live_levels(tx, app, user)?;
+    let levels: Result<Vec<Permission>, Fault> = levels.iter().map(|level| level.parse()).collect();
+    if let Some(level) = levels?.into_iter().max() {
+        return Ok(Consent::Level(level));
+    }
+    if let Some(own) = own {
+        return Ok(Consent::Scopes(own));
+    }
+    let live = tokens::live_scopes(tx, app, user)?;
+    if live.is_empty() {
+        return Ok(Consent::None);
+    }
+    let mut all = Scopes::NONE;
+    for scopes in &live {
+        all = read_scopes(scopes)?.iter().fold(all, Scopes::with);
+    }
+    Ok(Consent::Scopes(all))
+}
+
+/// Whether an app may act for a user at all.
+pub fn is_authorized(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<bool, Fault> {
+    Ok(consent(tx, app, user, None)? != Consent::None)
+}
+
+/// The OAuth 1.0a level that holds a scope.
+const fn needed(scope: Scope) -> Permission {
+    match scope {
+        Scope::DmRead => Permission::Messages,
+        _ => Permission::Read,
+    }
+}
+
+/// Two calls at once must not pass a bound together, nor outlive the app.
+pub(crate) fn lock(tx: &mut Tx<'_>, app: AppId) -> Result<(), Stop> {
+    apps::lock(tx, app)?;
+    if apps::by_id(tx, app)?.is_none_or(|app| app.state == AppState::Deleted) {
+        return Err(Refusal::Unauthenticated(Unproven::App).into());
+    }
+    Ok(())
+}
+
+/// A subscription or an account that is there already.
+pub(crate) fn duplicate() -> Refusal {
+    Refusal::Worded {
+        no: No::Conflict,
+        parameter: "",
+        value: String::new(),
+        message: "DuplicateSubscriptionFailed: Subscription already exists.".into(),
+        code: Some(355),
+    }
+}
+
+/// More than an app may have.
+pub(crate) fn limit_exceeded(most: i64) -> Refusal {
+    Refusal::forbidden(format!(
+        "SubscriptionLimitExceeded: An app has at most {most} subscriptions."
+    ))
+}
+
+/// Changes the label or the webhook of a subscription.
+pub fn update(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    id: i64,
+    tag: Option<&str>,
+    webhook: Option<i64>,
+) -> Result<Subscription, Stop> {
+    lock(tx, app)?;
+    let found = activity::by_id(tx, app, id)?;
+    let mut one = found.ok_or_else(|| Refusal::NotFound(unknown(id)))?;
+    if let Some(webhook) = webhook {
+        webhooks::own(tx, app, webhook)?;
+        one.webhook_id = Some(webhook);
+    }
+    if let Some(tag) = tag {
+        tag.clone_into(&mut one.tag);
+    }
+    if activity::same(tx, &one)?.is_some_and(|other| other != id) {
+        return Err(duplicate().into());
+    }
+    one.updated_at = tx.now();
+    activity::update(tx, &one)?;
+    Ok(one)
+}
+
+/// Ends a subscription.
+pub fn remove(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<(), Stop> {
+    if activity::delete(tx, app, id)? {
+        return Ok(());
+    }
+    Err(Refusal::NotFound(unknown(id)).into())
+}
+
+fn unknown(id: i64) -> Subject {
+    Subject::new("activity_subscription", "subscription_id", id)
+}
+
+/// Ends all that stands on what a user has let an app see, once no token is left by which the app
+/// acts for them; the webhooks that received the account's activity. No app: every app.
+pub(crate) fn end_if_alone(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    app: Option<AppId>,
+) -> Result<Vec<i64>, Fault> {
+    if let Some(app) = app
+        && consent(tx, app, user, None)? != Consent::None
+    {
+        return Ok(Vec::new());
+    }
+    activity::delete_private(tx, user, app)?;
+    account_activity::delete_of_user(tx, user, app)
+}
+
+/// Ends every subscription about a user who does not take part any more.
+pub(crate) fn end_of_user(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
+    activity::delete_of_user(tx, user)?;
+    account_activity::delete_of_user(tx, user, None).map(drop)
+}
+
+/// Ends every subscription that a webhook receives which is removed.
+pub(crate) fn end_of_webhook(tx: &mut Tx<'_>, webhook: i64) -> Result<(), Fault> {
+    activity::delete_of_webhook(tx, webhook)?;
+    account_activity::delete_of_webhook(tx, webhook).map(drop)
+}
+
+/// Ends every subscription of an app that is deleted.
+pub(crate) fn end_of_app(tx: &mut Tx<'_>, app: AppId) -> Result<(), Fault> {
+    activity::delete_of_app(tx, app)?;
+    account_activity::delete_of_app(tx, app).map(drop)
+}

@@ -1,0 +1,285 @@
+//! Subscriptions to single kinds of events.
+
+use std::sync::Arc;
+
+use base::{Refusal, Stop, UserId, Word};
+use deliver::activity::{self as events, Past};
+use deliver::streams::{Endpoint, Opening};
+use network::activity::{self, Asker, Wish};
+use query::{Dialect, Level, Product};
+use serde_json::{Map, Value, json};
+use store::activity::{self as stored, Subscription};
+use store::posts::Span;
+
+use super::span;
+use crate::body;
+use crate::call::{Call, Reply};
+use crate::endpoint::Pending;
+
+const TAG: Word = Word::same("tag");
+const WEBHOOK_ID: Word = Word::same("webhook_id");
+
+/// `POST /2/activity/subscriptions`.
+pub(crate) fn subscribe(call: Call) -> Pending {
+    Box::pin(async move {
+        let asker = Asker::of(call.caller()?);
+        let wish = wish(&call)?;
+        check_keyword(&wish.keyword, asker.enterprise)?;
+        let (made, total) = call
+            .write(move |tx| {
+                let made = activity::subscribe(tx, &asker, &wish)?;
+                Ok((made, stored::count(tx, asker.app)?))
+            })
+            .await?;
+        changed(&call, &made, total)
+    })
+}
+
+fn wish(call: &Call) -> Result<Wish, Stop> {
+    let body = call.body();
+    let filter = body.object(Word::same("filter"));
+    let text = |name| {
+        let text = filter.and_then(|filter| filter.text_if(Word::same(name)));
+        text.unwrap_or_default().to_owned()
+    };
+    Ok(Wish {
+        event_type: body.text(Word::same("event_type"))?.to_owned(),
+        user_id: filter.and_then(|filter| filter.id_if(Word::same("user_id"))),
+        keyword: text("keyword"),
+        direction: text("direction"),
+        tag: body.text_if(TAG).unwrap_or_default().to_owned(),
+        webhook_id: webhook(body),
+    })
+}
+
+fn webhook(body: body::Members<'_>) -> Option<i64> {
+    body.id_if::<()>(WEBHOOK_ID).map(base::Id::get)
+}
+
+/// A keyword is read as a rule of the filtered stream is.
+fn check_keyword(keyword: &str, enterprise: bool) -> Result<(), Refusal> {
+    if keyword.is_empty() {
+        return Ok(());
+    }
+    let level = if enterprise {
+        Level::Enterprise
+    } else {
+        Level::SelfServe
+    };
+    let read = query::parse(keyword, Dialect::new(Product::Stream, level));
+    read.map(drop).map_err(|problems| {
+        let details = problems.details().join(", ");
+        let message = format!("There were errors processing your request: {details}");
+        Refusal::invalid("filter.keyword", keyword, message)
+    })
+}
+
+/// `GET /2/activity/subscriptions`: newest first; on a user's behalf those that were made so.
+pub(crate) fn list(call: Call) -> Pending {
+    Box::pin(async move {
+        let caller = call.caller()?;
+        let (app, maker) = (caller.app_id, caller.user);
+        let page = call.page()?;
+        let part = Span {
+            limit: page.fetch(),
+            ..span(&page, (0, i64::MAX))
+        };
+        let (found, total) = call
+            .read(move |tx| {
+                let found = stored::of_app(tx, app, maker, &part)?;
+                Ok((found, stored::count(tx, app)?))
+            })
+            .await?;
+        let cut = page.cut(found, |one| one.id);
+        let mut meta = cut.tokens.meta(cut.rows.len());
+        meta.insert("total_subscriptions".to_owned(), json!(total));
+        let data: Vec<Value> = cut.rows.iter().map(shown).map(Value::Object).collect();
+        call.say_whole(&json!({ "data": data, "meta": meta }))
+    })
+}
+
+/// `PUT /2/activity/subscriptions/{subscription_id}`.
+pub(crate) fn update(call: Call) -> Pending {
+    Box::pin(async move {
+        let (app, id) = (
+            call.caller()?.app_id,
+            call.path_id::<()>("subscription_id")?,
+        );
+        let body = call.body();
+        if body.raw().is_empty() {
+            let message = "One of `tag` and `webhook_id` must be there";
+            return Err(Refusal::invalid("tag", "", message).into());
+        }
+        let (tag, webhook) = (body.text_if(TAG).map(str::to_owned), webhook(body));
+        let (changed_now, total) = call
+            .write(move |tx| {
+                let one = activity::update(tx, app, id.get(), tag.as_deref(), webhook)?;
+                Ok((one, stored::count(tx, app)?))
+            })
+            .await?;
+        changed(&call, &changed_now, total)
+    })
+}
+
+/// `DELETE /2/activity/subscriptions/{subscription_id}`.
+pub(crate) fn remove(call: Call) -> Pending {
+    Box::pin(async move {
+        let (app, id) = (
+            call.caller()?.app_id,
+            call.path_id::<()>("subscription_id")?,
+        );
+        let total = call
+            .write(move |tx| {
+                activity::remove(tx, app, id.get())?;
+                Ok(stored::count(tx, app)?)
+            })
+            .await?;
+        call.say_whole(&json!({
+            "data": { "deleted": true },
+            "meta": { "total_subscriptions": total },
+        }))
+    })
+}
+
+/// `DELETE /2/activity/subscriptions`: one after the other, whatever became of those before.
+pub(crate) fn remove_many(call: Call) -> Pending {
+    Box::pin(async move {
+        let (app, ids) = (call.caller()?.app_id, call.ids::<()>("ids"));
+        let asked = ids.clone();
+        let (gone, total) = call
+            .write(move |tx| {
+                let mut gone = Vec::with_capacity(asked.len());
+                for id in &asked {
+                    gone.push(stored::delete(tx, app, id.get())?);
+                }
+                Ok((gone, stored::count(tx, app)?))
+            })
+            .await?;
+        let all = || ids.iter().zip(&gone);
+        let data: Vec<Value> = all()
+            .map(|(id, gone)| json!({ "subscription_id": id.to_string(), "deleted": gone }))
+            .collect();
+        let errors: Vec<Value> = all()
+            .filter(|(_, gone)| !**gone)
+            .map(|(id, _)| {
+                json!({
+                    "subscription_id": id.to_string(),
+                    "message": format!("Could not find activity_subscription with ids: [{id}]."),
+                    "reason": "SubscriptionNotFound",
+                })
+            })
+            .collect();
+        let mut body = json!({ "data": data, "meta": { "total_subscriptions": total } });
+        if let Some(members) = body.as_object_mut().filter(|_| !errors.is_empty()) {
+            members.insert("errors".to_owned(), Value::Array(errors));
+        }
+        call.say_whole(&body)
+    })
+}
+
+/// The subscription in both places where its readers look (contract §13, row 9).
+fn changed(call: &Call, one: &Subscription, total: i64) -> Result<Reply, Stop> {
+    let mut data = shown(one);
+    data.insert("subscription".to_owned(), Value::Object(shown(one)));
+    data.insert("total_subscriptions".to_owned(), json!(total));
+    call.say_whole(&json!({ "data": data, "meta": { "total_subscriptions": total } }))
+}
+
+fn shown(one: &Subscription) -> Map<String, Value> {
+    let text = |text: &str| (!text.is_empty()).then(|| json!(text));
+    let filter = [
+        (
+            "user_id",
+            one.user_id.map(|id: UserId| json!(id.to_string())),
+        ),
+        ("keyword", text(&one.keyword)),
+        ("direction", text(&one.direction_name)),
+    ];
+    let members = [
+        ("subscription_id", text(&one.id.to_string())),
+        ("event_type", text(&one.event_type)),
+        ("filter", Some(Value::Object(there(filter)))),
+        ("tag", text(&one.tag)),
+        ("webhook_id", one.webhook_id.map(|id| json!(id.to_string()))),
+        ("created_at", text(&one.created_at.to_string())),
+        ("updated_at", text(&one.updated_at.to_string())),
+    ];
+    there(members)
+}
+
+/// The members that are there.
+fn there<const N: usize>(members: [(&str, Option<Value>); N]) -> Map<String, Value> {
+    let members = members.into_iter();
+    members
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect()
+}
+
+/// Events that a self-serve app's connection carries in a second.
+const PACE: u32 = 250;
+/// How far back the past of a stream may be asked for.
+const BACK_MS: i64 = 24 * 3600 * 1000;
+/// By so much an end must have passed.
+const PASSED_MS: i64 = 10_000;
+
+/// `GET /2/activity/stream`.
+pub(crate) fn stream(call: Call) -> Pending {
+    Box::pin(async move {
+        let asker = Asker::of(call.caller()?);
+        let past = past(&call, asker.enterprise)?;
+        let opening = Opening {
+            app: asker.app,
+            endpoint: Endpoint::Activity,
+            partition: 1,
+            most: Endpoint::Activity.connections(asker.enterprise),
+            pace: (!asker.enterprise).then_some(PACE),
+            client: call.address(),
+        };
+        let session = call.hub().open(opening).await?;
+        let feed = session.feed();
+        let home = call.home.events();
+        let store = Arc::clone(call.store());
+        Ok(call.stream(match past {
+            Some(past) => feed.after(events::past(store, session, home, past)),
+            None => feed,
+        }))
+    })
+}
+
+/// The past that is asked for, if one is: minutes before now, or a span.
+fn past(call: &Call, enterprise: bool) -> Result<Option<Past>, Refusal> {
+    let now = call.now();
+    let minutes = call.int("backfill_minutes");
+    if minutes > 0 && !enterprise {
+        let raw = call.raw("backfill_minutes");
+        return Err(Refusal::not_valid("backfill_minutes", raw));
+    }
+    let (start, end) = (call.time("start_time"), call.time("end_time"));
+    let wrong = |name: &'static str, must: &str| {
+        let value = call.raw(name);
+        let message = format!("Invalid '{name}':'{value}'. '{name}' must be {must}.");
+        Refusal::invalid(name, value, message)
+    };
+    for (name, time) in [("start_time", start), ("end_time", end)] {
+        if time.is_some_and(|time| time > now.plus_ms(-PASSED_MS)) {
+            return Err(wrong(
+                name,
+                "a minimum of 10 seconds prior to the request time",
+            ));
+        }
+    }
+    let earliest = now.plus_ms(-BACK_MS);
+    if start.is_some_and(|start| start < earliest) {
+        return Err(wrong("start_time", &format!("on or after {earliest}")));
+    }
+    match (start, end) {
+        (None, Some(_)) => Err(Refusal::missing("start_time")),
+        (Some(start), Some(end)) if end <= start => Err(wrong("end_time", "after 'start_time'")),
+        (Some(from), until) => Ok(Some(Past { from, until })),
+        (None, None) if minutes > 0 => Ok(Some(Past {
+            from: now.plus_ms(-minutes * 60_000),
+            until: None,
+        })),
+        (None, None) => Ok(None),
+    }
+}
