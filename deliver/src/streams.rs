@@ -16,12 +16,20 @@
 //! does not read is told so and let go. No session has a task of its own; it is polled by the
 //! connection that it answers on.
 
+mod book;
 mod endpoint;
+mod format;
 mod hub;
+mod past;
+mod posts;
 mod session;
+mod share;
 
 pub use endpoint::Endpoint;
+pub use format::{Format, Voice};
 pub use hub::{Hub, Opening, Settings};
+pub use past::Past;
+pub use posts::PostStreams;
 pub use session::{Feed, Session, Why};
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ pub mod bookmarks;
 mod callback;
 pub mod communities;
 pub mod compose;
+pub mod connections;
 pub mod explain;
 pub mod facts;
 pub mod follows;

@@ -3,7 +3,7 @@
 
 use base::{Fault, Stop, Time};
 use store::{
-    Store, Tx, attempts, audit, codes, letters, log, nonces, request_tokens, sessions, tokens,
+    Store, Tx, attempts, audit, codes, connections, letters, log, nonces, request_tokens, sessions, tokens,
     usage,
 };
 
@@ -26,6 +26,8 @@ const REMEMBERED_MS: i64 = DAY_MS;
 const REVOKED_MS: i64 = 30 * DAY_MS;
 /// Letters, sent or not, and links that have ended.
 const LETTERS_MS: i64 = 7 * DAY_MS;
+/// Connections to streams, after their end (contract §9.5).
+const CONNECTIONS_MS: i64 = 7 * DAY_MS;
 const DAY_MS: i64 = 24 * 3600 * 1000;
 /// Rows in one transaction, so that a long sweep never holds others up.
 const BATCH: i64 = 2_000;
@@ -55,6 +57,10 @@ const SWEEPS: &[(&str, Sweep)] = &[
     ("codes", |tx, _, _| {
         let before = tx.now().plus_ms(-REMEMBERED_MS);
         codes::prune(tx, before, BATCH)
+    }),
+    ("connections", |tx, _, _| {
+        let before = tx.now().plus_ms(-CONNECTIONS_MS);
+        connections::prune(tx, before, BATCH)
     }),
     ("tokens", |tx, _, _| {
         let before = tx.now().plus_ms(-REMEMBERED_MS);

@@ -112,6 +112,17 @@ pub fn of_app(
     tx.rows(sql, &args, read)
 }
 
+/// A rule of an app; none when the app has none with this id.
+pub fn by_id(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    product: Product,
+    id: i64,
+) -> Result<Option<Rule>, Fault> {
+    let sql = columns!("WHERE id = $1 AND app_id = $2 AND product = $3");
+    tx.row(sql, &[id.into(), app.into(), product.name().into()], read)
+}
+
 /// How many rules an app has.
 pub fn count(tx: &mut Tx<'_>, app: AppId, product: Product) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM rule WHERE app_id = $1 AND product = $2";

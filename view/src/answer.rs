@@ -20,7 +20,7 @@ use crate::users::{self, UserFacts};
 use crate::world::{Target, World};
 
 /// How an answer is spoken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Spoken {
     /// Its vocabulary.
     pub speech: Speech,

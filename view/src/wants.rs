@@ -12,7 +12,7 @@ const KINDS: usize = Object::ALL.len();
 const DEFAULTS: [u64; KINDS] = defaults();
 
 /// The parsed `*.fields` and `expansions` of a request.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Wants {
     root: Object,
     fields: [u64; KINDS],

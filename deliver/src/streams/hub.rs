@@ -5,10 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use base::clock::wall;
 use base::refusal::Connecting;
-use base::{AppId, Fault, Id, Refusal, Stop};
+use base::{AppId, Fault, Id, Refusal, Stop, Time};
+use network::connections as rules;
 use parking_lot::Mutex;
-use store::Store;
+use store::connections::{self, Connection};
+use store::{Store, Tx};
+use tokio::sync::Notify;
+use tokio::time::sleep;
 
 use super::session::Making;
 use super::{Endpoint, Session, Why};
@@ -65,42 +70,100 @@ pub(super) struct Shared {
     /// By app and stream.
     open: Mutex<HashMap<(AppId, Endpoint), Vec<Session>>>,
     closing: AtomicBool,
-    /// How often sessions began or ended for each reason; for whoever counts.
     opened: AtomicU64,
+    /// Rings when a session has begun.
+    begun: Notify,
+    /// Sessions of this run have higher ids.
+    first: i64,
+    /// What is still to be written down.
+    over: Mutex<Vec<Over>>,
+    /// Rings when there is something to be written down.
+    left: Notify,
 }
+
+/// A session that has ended.
+#[derive(Clone, Debug)]
+struct Over {
+    id: i64,
+    at: Time,
+    why: Why,
+    /// How often it was not found in the store.
+    tries: u32,
+}
+
+/// How often a node says that it holds its connections.
+const SAY_EACH: Duration = Duration::from_secs(10);
+/// How often the end of a session is written down before it counts as never having begun.
+const TRIES: u32 = 3;
+
 
 impl Hub {
     /// A hub without connections.
     pub fn new(store: Arc<Store>, settings: Settings) -> Self {
+        let first: Id<()> = store.context().ids.next();
         Self(Arc::new(Shared {
+            first: first.get(),
             store,
             settings,
             open: Mutex::default(),
             closing: AtomicBool::new(false),
             opened: AtomicU64::new(0),
+            begun: Notify::new(),
+            over: Mutex::default(),
+            left: Notify::new(),
         }))
     }
 
     /// Opens a connection, unless the app has as many as it may. What is sent to it from now on
     /// waits for its feed.
-    #[expect(clippy::unused_async, reason = "other nodes are asked soon")]
     pub async fn open(&self, opening: Opening) -> Result<Session, Stop> {
+        let (session, here) = self.reserve(&opening)?;
+        // Whoever gives up in the middle gives back the slot.
+        let mut guard = Guard(Some(session.clone()));
+        let row = self.row(&session);
+        let most = opening.most;
+        let write = move |tx: &mut Tx<'_>| rules::open(tx, &row, most, here);
+        let begun = self.0.store.write(write).await?;
+        session.begin(begun);
+        self.0.opened.fetch_add(1, Ordering::Relaxed);
+        self.0.begun.notify_one();
+        guard.0 = None;
+        Ok(session)
+    }
+
+    /// Takes a slot on this node; and how many others are taken.
+    fn reserve(&self, opening: &Opening) -> Result<(Session, usize), Stop> {
+        let session = self.make(opening)?;
+        let mut open = self.0.open.lock();
         if self.0.closing.load(Ordering::SeqCst) {
             return Err(Refusal::Unavailable.into());
         }
-        let session = self.make(&opening)?;
-        let mut open = self.0.open.lock();
         let held = open.entry((opening.app, opening.endpoint)).or_default();
         let same = held
             .iter()
             .filter(|one| one.partition() == opening.partition);
-        if same.count() >= opening.most {
+        let here = same.count();
+        if here >= opening.most {
             return Err(Refusal::Connection(Connecting::TooMany).into());
         }
         held.push(session.clone());
-        drop(open);
-        self.0.opened.fetch_add(1, Ordering::Relaxed);
-        Ok(session)
+        Ok((session, here))
+    }
+
+    fn row(&self, session: &Session) -> Connection {
+        Connection {
+            id: session.id(),
+            uuid: session.uuid().to_owned(),
+            app_id: session.app(),
+            endpoint: session.endpoint().name().to_owned(),
+            part: i64::from(session.partition()),
+            node: i64::from(self.0.settings.node),
+            seen_at: wall(),
+            client: session.client().to_owned(),
+            connected_at: session.since(),
+            disconnected_at: None,
+            reason: String::new(),
+        }
     }
 
     fn make(&self, opening: &Opening) -> Result<Session, Fault> {
@@ -143,6 +206,88 @@ impl Hub {
         at.map(|(app, _)| *app).collect()
     }
 
+    /// Waits until a session begins.
+    pub(super) async fn opened(&self) {
+        self.0.begun.notified().await;
+    }
+
+    /// Writes down what ends, and says that the others are held, for as long as it is polled.
+    pub async fn keep(&self) {
+        let node = i64::from(self.0.settings.node);
+        let first = self.0.first;
+        let begin = move |tx: &mut Tx<'_>| Ok(rules::begin(tx, node, first)?);
+        if let Err(stop) = self.0.store.write(begin).await {
+            tracing::warn!(?stop, "connections of an earlier run stay in the list");
+        }
+        let mut say = base::clock::instant();
+        loop {
+            let patience = SAY_EACH.saturating_sub(say.elapsed());
+            tokio::select! {
+                () = self.0.left.notified() => {}
+                () = sleep(patience) => {}
+            }
+            if let Err(stop) = self.write_down().await {
+                tracing::warn!(?stop, "ended connections were not written down; it is tried again");
+            }
+            if say.elapsed() >= SAY_EACH {
+                say = base::clock::instant();
+                self.say(node).await;
+            }
+        }
+    }
+
+    async fn say(&self, node: i64) {
+        if !self.0.store.is_shared() {
+            return;
+        }
+        let now = wall();
+        let keep = move |tx: &mut Tx<'_>| Ok(rules::keep(tx, node, now)?);
+        if let Err(stop) = self.0.store.write(keep).await {
+            tracing::warn!(?stop, "this node's connections were not confirmed");
+        }
+        if !self.0.over.lock().is_empty() {
+            self.0.left.notify_one();
+        }
+    }
+
+    /// Writes down which sessions have ended.
+    pub async fn write_down(&self) -> Result<(), Stop> {
+        let over = std::mem::take(&mut *self.0.over.lock());
+        if over.is_empty() {
+            return Ok(());
+        }
+        let ended = over.clone();
+        let write = move |tx: &mut Tx<'_>| {
+            let mut missed = Vec::new();
+            for one in &ended {
+                if !connections::end(tx, one.id, one.at, one.why.name())? {
+                    missed.push(one.id);
+                }
+            }
+            Ok(missed)
+        };
+        let again = match self.0.store.write(write).await {
+            Ok(missed) => {
+                let again = over.into_iter().filter(|one| missed.contains(&one.id));
+                // What was ended by others is written down already.
+                let again = again.filter(|one| one.tries < TRIES && one.why == Why::Client);
+                again
+                    .map(|one| Over {
+                        tries: one.tries + 1,
+                        ..one
+                    })
+                    .collect()
+            }
+            Err(stop) => {
+                self.0.over.lock().extend(over);
+                return Err(stop);
+            }
+        };
+        let again: Vec<Over> = again;
+        self.0.over.lock().extend(again);
+        Ok(())
+    }
+
     /// How many connections there are now, and how many there ever were.
     pub fn counts(&self) -> (usize, u64) {
         let now = self.0.open.lock().values().map(Vec::len).sum();
@@ -151,9 +296,23 @@ impl Hub {
 
     /// Ends every connection and takes no more.
     pub fn shut_down(&self) {
-        self.0.closing.store(true, Ordering::SeqCst);
+        {
+            let _none_between = self.0.open.lock();
+            self.0.closing.store(true, Ordering::SeqCst);
+        }
         for session in self.sessions(|_| true) {
             session.end(Why::Shutdown);
+        }
+    }
+}
+
+/// Ends a session unless it is kept.
+struct Guard(Option<Session>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Some(session) = &self.0 {
+            session.end(Why::Client);
         }
     }
 }
@@ -174,6 +333,13 @@ impl Shared {
             }
         }
         drop(open);
+        self.over.lock().push(Over {
+            id: session.id(),
+            at: self.store.context().clock.now(),
+            why,
+            tries: 0,
+        });
+        self.left.notify_one();
         let (sent, dropped) = session.sent();
         tracing::info!(
             target: "stream",

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -35,17 +36,20 @@ pub enum Why {
     Revoked,
     /// Everything that was asked for was sent.
     Finished,
+    /// Something of ours failed.
+    Failed,
 }
 
 impl Why {
     /// Every one of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Client,
         Self::Killed,
         Self::Slow,
         Self::Shutdown,
         Self::Revoked,
         Self::Finished,
+        Self::Failed,
     ];
 
     /// The reason as it is kept and shown.
@@ -57,6 +61,7 @@ impl Why {
             Self::Shutdown => "server_shutdown",
             Self::Revoked => "credentials_revoked",
             Self::Finished => "finished",
+            Self::Failed => "internal_error",
         }
     }
 
@@ -67,6 +72,7 @@ impl Why {
             Self::Slow => Some("SlowReader"),
             Self::Shutdown => Some("OperationalDisconnect"),
             Self::Revoked => Some("ClientApplicationStateDegraded"),
+            Self::Failed => Some("InternalError"),
             Self::Client | Self::Finished => None,
         }
     }
@@ -102,6 +108,8 @@ struct Inner {
     pace: Option<u32>,
     keep_alive: Duration,
     hub: Weak<Shared>,
+    /// Where the log ended when it began.
+    begun: AtomicI64,
     queue: Mutex<Queue>,
 }
 
@@ -159,6 +167,7 @@ impl Session {
             pace,
             keep_alive,
             hub,
+            begun: AtomicI64::new(i64::MAX),
             queue: Mutex::default(),
         }))
     }
@@ -198,9 +207,23 @@ impl Session {
         self.0.since
     }
 
+    /// Where the log ended when it began.
+    pub(super) fn begun(&self) -> i64 {
+        self.0.begun.load(Ordering::Acquire)
+    }
+
+    pub(super) fn begin(&self, at: i64) {
+        self.0.begun.store(at, Ordering::Release);
+    }
+
     /// Whether it has ended.
     pub fn is_over(&self) -> bool {
         self.0.queue.lock().ended.is_some()
+    }
+
+    /// Why it ended, if it has.
+    pub fn why(&self) -> Option<Why> {
+        self.0.queue.lock().ended
     }
 
     /// Messages that were sent, and those that were too many in their second.
@@ -252,6 +275,11 @@ impl Session {
             hub.gone(self, why);
         }
         wake(waker);
+    }
+
+    /// Ends it because everything was sent that was asked for.
+    pub(super) fn finish(&self) {
+        self.end(Why::Finished);
     }
 
     /// What the client reads.
@@ -321,11 +349,12 @@ impl Feed {
 
     fn poll_next_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if let Some(past) = &mut self.past {
-            let over = self.session.is_over();
+            // What came before an end that was asked for is still read.
+            let over = self.session.why().filter(|why| *why != Why::Finished);
             match past.as_mut().poll_next(cx) {
-                Poll::Ready(Some(bytes)) if !over => return Poll::Ready(Some(bytes)),
+                Poll::Ready(Some(bytes)) if over.is_none() => return Poll::Ready(Some(bytes)),
                 Poll::Ready(_) => self.past = None,
-                Poll::Pending if over => self.past = None,
+                Poll::Pending if over.is_some() => self.past = None,
                 Poll::Pending => {
                     self.session.0.queue.lock().waker = Some(cx.waker().clone());
                     return Poll::Pending;

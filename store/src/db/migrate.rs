@@ -65,6 +65,10 @@ const SCRIPTS: &[(&str, &str)] = &[
         "activity",
         include_str!("../../migrations/0016_activity.sql"),
     ),
+    (
+        "connections",
+        include_str!("../../migrations/0017_connections.sql"),
+    ),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

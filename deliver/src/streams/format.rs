@@ -1,0 +1,81 @@
+//! A post as a stream sends it: the same as a look-up shows it, on one line.
+
+use std::sync::Arc;
+
+use base::{Fault, Refusal};
+use bytes::Bytes;
+use network::visibility::Viewer;
+use serde_json::Value;
+use store::Tx;
+use store::posts::Post;
+use view::{Asked, Spoken, Wants};
+
+/// Which fields and expansions a connection asked for, and in which vocabulary; for its whole life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Format {
+    /// Fields and expansions.
+    pub wants: Wants,
+    /// The vocabulary.
+    pub spoken: Spoken,
+}
+
+/// Speaks of what could not be shown beside a post.
+pub type Voice = Arc<dyn Fn(&Refusal) -> Value + Send + Sync>;
+
+/// A post with what it leads to; the object is not closed, so that more can be said in it. None
+/// where it may not be seen by everyone (any more).
+pub(super) fn post(
+    tx: &mut Tx<'_>,
+    row: &Post,
+    format: &Format,
+    voice: &Voice,
+) -> Result<Option<String>, Fault> {
+    let (id, viewer) = (row.id, Viewer::anyone());
+    let asked = Asked {
+        parameter: "id",
+        values: &[id],
+    };
+    let Format { wants, spoken } = format;
+    let answer = view::post(tx, viewer, Some(row.clone()), wants, *spoken, asked)?;
+    let private = |refusal: &Refusal| matches!(refusal, Refusal::FieldNotVisible { .. });
+    if answer.data.is_empty() && !answer.errors.iter().any(private) {
+        return Ok(None);
+    }
+    let errors: Vec<Value> = answer.errors.iter().map(|error| voice(error)).collect();
+    let errors = if errors.is_empty() {
+        String::new()
+    } else {
+        Value::Array(errors).to_string()
+    };
+    let parts = [
+        ("data", &answer.data),
+        ("includes", &answer.includes),
+        ("errors", &errors),
+    ];
+    let length: usize = parts.iter().map(|(_, part)| part.len() + 16).sum();
+    let mut text = String::with_capacity(length);
+    for (name, part) in parts {
+        if !part.is_empty() {
+            text.push(if text.is_empty() { '{' } else { ',' });
+            text.push('"');
+            text.push_str(name);
+            text.push_str("\":");
+            text.push_str(part);
+        }
+    }
+    Ok(Some(text))
+}
+
+/// The line of a post, with the rules that it matches where there are rules.
+pub(super) fn line(open: &str, rules: Option<&str>) -> Bytes {
+    const RULES: &str = ",\"matching_rules\":";
+    let extra = rules.map_or(0, |rules| rules.len() + RULES.len());
+    let mut text = String::with_capacity(open.len() + extra + 3);
+    text.push_str(open);
+    if let Some(rules) = rules {
+        text.push_str(RULES);
+        text.push_str(rules);
+    }
+    text.push_str("}\r\n");
+    Bytes::from(text)
+}

@@ -1,0 +1,415 @@
+//! The streams of posts: one follower a node reads the log from the moment at which somebody
+//! listens, finds out who wants each new post, and writes it once for all who asked for it alike.
+//!
+//! A reader is live from a place in the log on: what is told behind that place is sent to it, once.
+//! The rules of its app are read before that, some at a time, so that other readers do not wait.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{AppId, Fault, PostId, Stop};
+use bytes::Bytes;
+use network::facts::{self, PostFacts};
+use network::reads::Reads;
+use network::visibility::Sight;
+use parking_lot::Mutex;
+use store::apps::{self, App, State as AppState};
+use store::log::Event;
+use store::rules::Product;
+use store::{Store, Tx, log};
+use tokio::sync::{Notify, oneshot};
+
+use super::book::Book;
+use super::format::{self, Format, Voice};
+use super::{Endpoint, Hub, Session, Why, share};
+
+/// Entries of the log that are read at once.
+const ENTRIES: i64 = 500;
+/// The rest between two looks while much is written: what came meanwhile is read together.
+const REST: Duration = Duration::from_millis(4);
+/// How often other processes' writes are looked for, and how soon again what cannot be read yet.
+const LOOK_EACH: Duration = Duration::from_millis(100);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// Without other processes a write wakes the follower; this is for nothing but safety.
+const SAFETY: Duration = Duration::from_secs(5);
+
+/// The streams of posts of a node. A clone is the same.
+#[derive(Clone)]
+pub struct PostStreams(pub(super) Arc<Shared>);
+
+pub(super) struct Shared {
+    pub(super) store: Arc<Store>,
+    hub: Hub,
+    pub(super) voice: Voice,
+    pub(super) reads: Arc<Reads>,
+    joining: Mutex<Vec<Joining>>,
+    bell: Notify,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Everything up to here was seen; none while nobody listens.
+    cursor: Option<i64>,
+    /// Those of the filtered stream: a post looks up the apps that want it.
+    by_rules: HashMap<AppId, Vec<Reader>>,
+    /// Those of all others, which are few.
+    by_share: Vec<Reader>,
+    waiting: Vec<Joining>,
+    book: Book,
+}
+
+struct Reader {
+    session: Session,
+    format: Format,
+    /// What stands behind this place is for it.
+    after: i64,
+}
+
+struct Joining {
+    session: Session,
+    format: Format,
+    after: Option<i64>,
+    live: oneshot::Sender<()>,
+}
+
+/// What came of one look at the log.
+#[derive(Default)]
+struct Turn {
+    cursor: i64,
+    /// Everything that can be read up to here was read.
+    seen: i64,
+    /// Whether there is more to be read at once.
+    more: bool,
+    /// Whether something is told that cannot be read yet.
+    behind: bool,
+    /// Where the log ended; who begins now begins there.
+    end: i64,
+    /// Who can begin, by the session's id.
+    ready: Vec<i64>,
+    messages: Vec<(Session, PostId, Bytes)>,
+    ended: Vec<(Session, Why)>,
+}
+
+impl PostStreams {
+    /// The streams of a hub. What apps are given is counted in `reads`.
+    pub fn new(store: Arc<Store>, hub: Hub, reads: Arc<Reads>, voice: Voice) -> Self {
+        Self(Arc::new(Shared {
+            store,
+            hub,
+            voice,
+            reads,
+            joining: Mutex::default(),
+            bell: Notify::new(),
+            state: Mutex::default(),
+        }))
+    }
+
+    /// Begins to send posts to a session: those that are published from now on, or that the log
+    /// has behind a place. Waits until that is so.
+    pub async fn join(&self, session: &Session, format: Format, after: Option<i64>) -> bool {
+        let (live, begun) = oneshot::channel();
+        self.0.joining.lock().push(Joining {
+            session: session.clone(),
+            format,
+            after,
+            live,
+        });
+        self.0.bell.notify_one();
+        begun.await.is_ok()
+    }
+
+    /// Follows the log for as long as it is polled.
+    pub async fn follow(&self) {
+        let mut wake = self.0.store.wake();
+        loop {
+            if self.is_idle() {
+                self.0.state.lock().rest();
+                let opened = self.0.hub.opened();
+                tokio::select! {
+                    () = self.0.bell.notified() => {}
+                    () = opened => {}
+                }
+                continue;
+            }
+            wake.mark_unchanged();
+            let patience = match self.turn().await {
+                Ok(Looked::More) => continue,
+                Ok(Looked::Behind) => LOOK_AGAIN,
+                Ok(Looked::All) if self.0.store.is_shared() => LOOK_EACH,
+                Ok(Looked::All) => SAFETY,
+                Err(stop) => {
+                    tracing::warn!(?stop, "the streams did not read on; it is tried again");
+                    LOOK_EACH
+                }
+            };
+            tokio::select! {
+                _ = wake.changed() => tokio::time::sleep(REST).await,
+                () = self.0.bell.notified() => {}
+                () = tokio::time::sleep(patience) => {}
+            }
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.0.hub.counts().0 == 0 && self.0.joining.lock().is_empty()
+    }
+
+    async fn turn(&self) -> Result<Looked, Stop> {
+        let shared = Arc::clone(&self.0);
+        let turn = self.0.store.read(move |tx| Ok(shared.look(tx)?)).await?;
+        Ok(self.0.take(turn))
+    }
+}
+
+/// How far a look came.
+enum Looked {
+    More,
+    Behind,
+    All,
+}
+
+impl Shared {
+    /// Looks at the log: who wants what came, and who can begin.
+    fn look(&self, tx: &mut Tx<'_>) -> Result<Turn, Fault> {
+        let mut state = self.state.lock();
+        let state = &mut *state;
+        state.waiting.extend(self.joining.lock().drain(..));
+        state.let_go();
+        let mut turn = Turn {
+            end: log::end(tx)?,
+            ..Turn::default()
+        };
+        let first = || self.hub.sessions(|_| true).iter().map(Session::begun).min();
+        turn.cursor = state.cursor.or_else(first).unwrap_or(turn.end);
+        let from = state.readers().map(|reader| reader.after).min();
+        let from = from.unwrap_or(turn.cursor).min(turn.cursor);
+        let events = log::after(tx, from, ENTRIES)?;
+        self.pass_on(tx, state, &events, &mut turn)?;
+        turn.more = i64::try_from(events.len()).unwrap_or(ENTRIES) >= ENTRIES;
+        let last = events.last().map_or(from, |event| event.seq);
+        turn.seen = if turn.more { last } else { last.max(turn.cursor) };
+        turn.behind = !turn.more && tx.is_shared() && log::highest(tx)? > turn.seen;
+        turn.cursor = turn.cursor.max(turn.seen);
+        state.prepare(tx, &mut turn)?;
+        Ok(turn)
+    }
+
+    /// Hands out entries in their order.
+    fn pass_on(
+        &self,
+        tx: &mut Tx<'_>,
+        state: &mut State,
+        events: &[Event],
+        turn: &mut Turn,
+    ) -> Result<(), Fault> {
+        let cursor = turn.cursor;
+        let mut posts = HashMap::new();
+        if state.readers().next().is_some() {
+            let new = events.iter().filter(|event| event.kind == "post.create");
+            let ids: Vec<PostId> = new.map(|event| PostId::new(event.subject_id)).collect();
+            let found = facts::of(tx, &ids, false)?;
+            posts.extend(found.into_iter().map(|facts| (facts.row.id.get(), facts)));
+        }
+        for event in events {
+            match event.kind.as_str() {
+                "post.create" => {
+                    if let Some(facts) = posts.get(&event.subject_id) {
+                        self.hand_out(tx, state, event.seq, facts, turn)?;
+                    }
+                }
+                _ if event.seq <= cursor => {}
+                "rule.added" | "rule.removed" => state.change_rule(tx, event)?,
+                "bearer.revoke" | "app.delete" | "app.update" => {
+                    self.judge(tx, event, turn)?;
+                }
+                "connection.end" => {
+                    let ended = self.hub.sessions(|one| one.id() == event.subject_id);
+                    turn.ended
+                        .extend(ended.into_iter().map(|one| (one, Why::Killed)));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a post for those who want it: once for all who asked for it alike.
+    fn hand_out(
+        &self,
+        tx: &mut Tx<'_>,
+        state: &mut State,
+        seq: i64,
+        facts: &PostFacts,
+        turn: &mut Turn,
+    ) -> Result<(), Fault> {
+        if facts.sight != Sight::Visible {
+            return Ok(());
+        }
+        let wanted = state.book.matching(facts);
+        let by_rules = wanted.iter().flat_map(|(app, rules)| {
+            let readers = state.by_rules.get(app).into_iter().flatten();
+            readers.map(move |reader| (reader, Some(rules.as_str())))
+        });
+        let by_share = state.by_share.iter();
+        let by_share = by_share
+            .filter(|reader| share::takes(&reader.session, facts))
+            .map(|reader| (reader, None));
+        let mut spoken: Vec<(Format, Option<String>)> = Vec::new();
+        for (reader, rules) in by_rules.chain(by_share) {
+            if reader.after >= seq {
+                continue;
+            }
+            let known = spoken.iter().find(|(format, _)| *format == reader.format);
+            let open = match known {
+                Some((_, open)) => open.clone(),
+                None => {
+                    let open = format::post(tx, &facts.row, &reader.format, &self.voice)?;
+                    spoken.push((reader.format, open.clone()));
+                    open
+                }
+            };
+            if let Some(open) = open {
+                let line = format::line(&open, rules);
+                let session = reader.session.clone();
+                turn.messages.push((session, facts.row.id, line));
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the connections of an app that may not be used any more, or whose token is gone.
+    fn judge(&self, tx: &mut Tx<'_>, event: &Event, turn: &mut Turn) -> Result<(), Fault> {
+        let app = AppId::new(event.subject_id);
+        let held = self.hub.sessions(|session| session.app() == app);
+        if held.is_empty() {
+            return Ok(());
+        }
+        let active = |app: App| app.state == AppState::Active;
+        let may = event.kind != "bearer.revoke" && apps::by_id(tx, app)?.is_some_and(active);
+        if !may {
+            let ended = held.into_iter();
+            turn.ended.extend(ended.map(|one| (one, Why::Revoked)));
+        }
+        Ok(())
+    }
+
+    /// Does what a look found.
+    fn take(&self, turn: Turn) -> Looked {
+        let mut state = self.state.lock();
+        state.cursor = Some(turn.cursor);
+        let State {
+            by_rules, by_share, ..
+        } = &mut *state;
+        for reader in by_rules.values_mut().flatten().chain(by_share) {
+            reader.after = reader.after.max(turn.seen);
+        }
+        let waiting = std::mem::take(&mut state.waiting);
+        for one in waiting {
+            if !turn.ready.contains(&one.session.id()) {
+                state.waiting.push(one);
+                continue;
+            }
+            // Nobody waits for it any more when its client has gone.
+            if one.live.send(()).is_ok() {
+                state.begin(Reader {
+                    after: one.after.unwrap_or(turn.end),
+                    session: one.session,
+                    format: one.format,
+                });
+            }
+        }
+        let loading = !state.waiting.is_empty();
+        drop(state);
+        for (session, post, line) in turn.messages {
+            if session.send(line) {
+                self.reads.note(session.app(), &[post]);
+            }
+        }
+        for (session, why) in turn.ended {
+            session.end(why);
+        }
+        if turn.more || loading {
+            Looked::More
+        } else if turn.behind {
+            Looked::Behind
+        } else {
+            Looked::All
+        }
+    }
+}
+
+impl State {
+    /// Nobody listens any more.
+    fn rest(&mut self) {
+        *self = Self::default();
+    }
+
+    fn readers(&self) -> impl Iterator<Item = &Reader> {
+        self.by_rules.values().flatten().chain(&self.by_share)
+    }
+
+    fn begin(&mut self, reader: Reader) {
+        if reader.session.endpoint() == Endpoint::Filtered {
+            let app = reader.session.app();
+            self.by_rules.entry(app).or_default().push(reader);
+        } else {
+            self.by_share.push(reader);
+        }
+    }
+
+    /// Lets go of connections that have ended, and of the rules of apps that have no others.
+    fn let_go(&mut self) {
+        let Self {
+            by_rules,
+            by_share,
+            waiting,
+            book,
+            ..
+        } = self;
+        by_share.retain(|reader| !reader.session.is_over());
+        let mut left = Vec::new();
+        waiting.retain(|one| {
+            let stays = !one.session.is_over();
+            left.extend((!stays).then_some(one.session.app()));
+            stays
+        });
+        by_rules.retain(|app, readers| {
+            readers.retain(|reader| !reader.session.is_over());
+            left.extend(readers.is_empty().then_some(*app));
+            !readers.is_empty()
+        });
+        for app in left {
+            let waits = |one: &Joining| one.session.app() == app;
+            if !by_rules.contains_key(&app) && !waiting.iter().any(waits) {
+                book.forget(app);
+            }
+        }
+    }
+
+    /// Reads some of the rules that those who wait need; who waits for none can begin.
+    fn prepare(&mut self, tx: &mut Tx<'_>, turn: &mut Turn) -> Result<(), Fault> {
+        for one in &self.waiting {
+            let session = &one.session;
+            let filtered = session.endpoint() == Endpoint::Filtered;
+            if !filtered || self.book.load(tx, session.app())? {
+                turn.ready.push(session.id());
+            }
+        }
+        Ok(())
+    }
+
+    fn change_rule(&mut self, tx: &mut Tx<'_>, event: &Event) -> Result<(), Fault> {
+        let body: serde_json::Value = serde_json::from_str(&event.body).unwrap_or_default();
+        if body["product"] != Product::Stream.name() {
+            return Ok(());
+        }
+        if event.kind == "rule.removed" {
+            self.book.removed(event.subject_id);
+            return Ok(());
+        }
+        let app = body["app_id"].as_str().and_then(AppId::parse);
+        app.map_or(Ok(()), |app| self.book.added(tx, app, event.subject_id))
+    }
+}

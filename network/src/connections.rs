@@ -1,0 +1,118 @@
+//! Connections to streams: how many an app may have wherever it is connected, which it had, and
+//! their end (contract §9.1, §9.5).
+
+use base::refusal::{Connecting, Unproven};
+use base::{AppId, Fault, Refusal, Stop, Time};
+use store::apps::{self, State};
+use store::connections::{self, Connection};
+use store::{Tx, log};
+
+/// A node that has not been heard of for so long does not hold its connections any more.
+const LOST_MS: i64 = 30_000;
+/// How a connection ends whose node is gone.
+const LOST: &str = "server_shutdown";
+
+/// Why a connection is not ended.
+const NOT_ACTIVE: &str = "The connection is not active.";
+
+/// What became of a connection that was to be ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Its name.
+    pub uuid: String,
+    /// Why it was not ended, if it was not.
+    pub failed: Option<&'static str>,
+}
+
+/// Which connections of an app are to be ended.
+#[derive(Clone, Debug)]
+pub enum Which {
+    /// All of them.
+    All,
+    /// Those to a stream.
+    Endpoint(String),
+    /// Those of these names.
+    Named(Vec<String>),
+}
+
+/// Writes down a connection that a node has opened, and where the log ends behind which it
+/// begins. Refused when the app has `most` of its kind on other nodes and on this one, where it
+/// has `here` beside the new one, and when its token has ended meanwhile.
+pub fn open(tx: &mut Tx<'_>, new: &Connection, most: usize, here: usize) -> Result<i64, Stop> {
+    let shared = tx.is_shared();
+    if shared {
+        // Two nodes at once must not pass the bound together.
+        apps::lock(tx, new.app_id)?;
+    }
+    let app = apps::by_id(tx, new.app_id)?;
+    if app.is_none_or(|app| app.state != State::Active) {
+        return Err(Refusal::Unauthenticated(Unproven::App).into());
+    }
+    if apps::bearer(tx, new.app_id)?.is_none() {
+        return Err(Refusal::Unauthenticated(Unproven::Token).into());
+    }
+    if shared {
+        let alive = new.seen_at.plus_ms(-LOST_MS);
+        let held = connections::open_of_app(tx, new.app_id)?;
+        let others = held.iter().filter(|one| {
+            one.endpoint == new.endpoint
+                && one.part == new.part
+                && one.node != new.node
+                && one.seen_at >= alive
+        });
+        if others.count().saturating_add(here) >= most {
+            return Err(Refusal::Connection(Connecting::TooMany).into());
+        }
+    }
+    let end = log::end(tx)?;
+    connections::insert(tx, new)?;
+    Ok(end)
+}
+
+/// Says that a node holds its connections still, and that those of lost nodes are gone. `wall` is
+/// the machine's time.
+pub fn keep(tx: &mut Tx<'_>, node: i64, wall: Time) -> Result<(), Fault> {
+    connections::seen(tx, node, wall)?;
+    connections::end_unseen(tx, wall.plus_ms(-LOST_MS), LOST)?;
+    Ok(())
+}
+
+/// Says that a node has just begun and holds none of the connections below an id.
+pub fn begin(tx: &mut Tx<'_>, node: i64, below: i64) -> Result<(), Fault> {
+    connections::end_of_node(tx, node, below, LOST).map(|_| ())
+}
+
+/// Ends connections of an app: they are written off at once, and the nodes that hold them are
+/// told through the log.
+pub fn end(tx: &mut Tx<'_>, app: AppId, which: &Which, reason: &str) -> Result<Vec<Ended>, Fault> {
+    let held = connections::open_of_app(tx, app)?;
+    let mut ended = Vec::new();
+    let mut chosen = Vec::new();
+    match which {
+        Which::All => chosen.extend(&held),
+        Which::Endpoint(name) => chosen.extend(held.iter().filter(|one| one.endpoint == *name)),
+        Which::Named(names) => {
+            for name in names {
+                match held.iter().find(|one| one.uuid == *name) {
+                    Some(found) => chosen.push(found),
+                    None => ended.push(Ended {
+                        uuid: name.clone(),
+                        failed: Some(NOT_ACTIVE),
+                    }),
+                }
+            }
+        }
+    }
+    for one in chosen {
+        let now = tx.now();
+        let failed = if connections::end(tx, one.id, now, reason)? {
+            log::append(tx, "connection.end", app.get(), one.id, "")?;
+            None
+        } else {
+            Some(NOT_ACTIVE)
+        };
+        let uuid = one.uuid.clone();
+        ended.push(Ended { uuid, failed });
+    }
+    Ok(ended)
+}
