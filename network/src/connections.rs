@@ -56,7 +56,7 @@ pub fn open(tx: &mut Tx<'_>, new: &Connection, most: usize, here: usize) -> Resu
         let held = connections::open_of_app(tx, new.app_id)?;
         let others = held.iter().filter(|one| {
             one.endpoint == new.endpoint
-                && one.part == new.part
+                && (one.part == new.part || one.part < 0 && new.part < 0)
                 && one.node != new.node
                 && one.seen_at >= alive
         });

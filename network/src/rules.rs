@@ -1,9 +1,11 @@
 //! Rules of streams: an app adds them, lists them and takes them away (contract §9.2). What a rule
 //! may say is read before it comes here; the connections of an app share its rules.
 
+use std::collections::{HashMap, HashSet};
+
 use base::refusal::Unproven;
 use base::secret::digest;
-use base::{AppId, Refusal, Stop};
+use base::{AppId, Fault, Refusal, Stop};
 use serde_json::json;
 use store::apps::State;
 use store::rules::{self, Product, Rule};
@@ -33,13 +35,14 @@ pub struct Added {
 }
 
 /// Adds those rules that an app does not have yet; a label makes no rule new. None is added when
-/// the app would then have more than `most`.
+/// the app would then have more than `most`, and none where it is only to be seen what would be.
 pub fn add(
     tx: &mut Tx<'_>,
     app: AppId,
     product: Product,
     most: usize,
     new: &[NewRule],
+    dry: bool,
 ) -> Result<Added, Stop> {
     // Two calls at once must not pass the bound together, nor outlive the app.
     apps::lock(tx, app)?;
@@ -48,9 +51,14 @@ pub fn add(
     }
     let before = usize::try_from(rules::count(tx, app, product)?).unwrap_or(usize::MAX);
     let mut added = Added::default();
+    let mut ids = HashMap::new();
     for one in new {
         let digest = digest(&one.canonical);
-        if let Some(id) = rules::by_digest(tx, app, product, &digest)? {
+        let known = match ids.get(&digest) {
+            Some(id) => Some(*id),
+            None => rules::by_digest(tx, app, product, &digest)?,
+        };
+        if let Some(id) = known {
             let value = one.value.clone();
             added.duplicates.push(Refusal::DuplicateRule { value, id });
             continue;
@@ -65,8 +73,11 @@ pub fn add(
             tag: one.tag.clone(),
             created_at: tx.now(),
         };
-        rules::insert(tx, product, &rule, &digest)?;
-        tell(tx, "rule.added", app, product, rule.id)?;
+        if !dry {
+            rules::insert(tx, product, &rule, &digest)?;
+            tell(tx, "rule.added", app, product, rule.id)?;
+        }
+        ids.insert(digest, rule.id);
         added.rules.push(rule);
     }
     Ok(added)
@@ -91,11 +102,41 @@ pub fn remove_values(
     product: Product,
     canonical: &[String],
 ) -> Result<usize, Stop> {
+    let ids = of_values(tx, app, product, canonical)?;
+    remove(tx, app, product, &ids)
+}
+
+/// The ids of an app's rules by their canonical forms.
+pub fn of_values(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    product: Product,
+    canonical: &[String],
+) -> Result<Vec<i64>, Fault> {
     let mut ids = Vec::with_capacity(canonical.len());
     for one in canonical {
         ids.extend(rules::by_digest(tx, app, product, &digest(one))?);
     }
-    remove(tx, app, product, &ids)
+    ids.sort_unstable();
+    ids.dedup();
+    Ok(ids)
+}
+
+/// Which of these ids are of rules that an app has, each once.
+pub fn present(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    product: Product,
+    ids: &[i64],
+) -> Result<Vec<Rule>, Fault> {
+    let mut seen = HashSet::new();
+    let mut found = Vec::new();
+    for id in ids {
+        if seen.insert(*id) {
+            found.extend(rules::by_id(tx, app, product, *id)?);
+        }
+    }
+    Ok(found)
 }
 
 /// Removes every rule of an app that is deleted.

@@ -3,8 +3,8 @@
 
 use base::{Fault, Stop, Time};
 use store::{
-    Store, Tx, attempts, audit, codes, connections, letters, log, nonces, request_tokens, sessions, tokens,
-    usage,
+    Store, Tx, attempts, audit, codes, connections, letters, log, nonces, request_tokens, sessions,
+    tokens, usage,
 };
 
 use crate::usage::KEPT_MS;

@@ -5,6 +5,7 @@ mod account_activity;
 mod activity;
 mod answer;
 mod communities;
+mod connections;
 mod include;
 mod lists;
 mod media;
@@ -36,6 +37,7 @@ pub use answer::{
     user, users, users_asked,
 };
 pub use communities::{communities, community};
+pub use connections::{ConnectionShown, RulesShown, connections, rules_count};
 pub use lists::{list, lists};
 pub use messages::{message, message_events};
 pub use news::{stories, story};

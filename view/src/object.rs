@@ -4,8 +4,8 @@ use base::Word;
 
 use crate::shown::{Expansion, Shown, When};
 use crate::{
-    communities, lists, media, messages, news, notes, others, places, polls, posts, spaces, trends,
-    usage, users,
+    communities, connections, lists, media, messages, news, notes, others, places, polls, posts,
+    spaces, trends, usage, users,
 };
 
 /// A kind of object.
@@ -172,9 +172,9 @@ impl Object {
             Self::Trend => trends::TREND_FIELDS,
             Self::PersonalizedTrend => trends::PERSONALIZED_TREND_FIELDS,
             Self::Usage => usage::USAGE_FIELDS,
-            Self::Connection => others::CONNECTION_FIELDS,
+            Self::Connection => connections::CONNECTION_FIELDS,
             Self::ComplianceJob => others::COMPLIANCE_JOB_FIELDS,
-            Self::RulesCount => others::RULES_COUNT_FIELDS,
+            Self::RulesCount => connections::RULES_COUNT_FIELDS,
             Self::SearchCount => others::SEARCH_COUNT_FIELDS,
             Self::Like => others::LIKE_FIELDS,
         }

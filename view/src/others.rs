@@ -1,16 +1,7 @@
-//! What is neither posted nor written: connections, jobs, counts, likes.
+//! What is neither posted nor written: jobs, counts, likes.
 
 use crate::Object;
-use crate::shown::{Expansion, Json, Member, Shown};
-
-pub(crate) const CONNECTION_FIELDS: &[Shown] = &[
-    Shown::always("id", Json::Text, "Id of the connection."),
-    Shown::always("endpoint_name", Json::Text, "What it is connected to."),
-    Shown::always("connected_at", Json::Time, "When it began."),
-    Shown::always("disconnected_at", Json::Time, "When it ended."),
-    Shown::always("disconnect_reason", Json::Text, "Why it ended."),
-    Shown::always("client_ip", Json::Text, "Where it came from."),
-];
+use crate::shown::{Expansion, Json, Shown};
 
 const JOB_STATUSES: &[&str] = &["created", "in_progress", "failed", "complete", "expired"];
 
@@ -33,23 +24,6 @@ pub(crate) const COMPLIANCE_JOB_FIELDS: &[Shown] = &[
     Shown::always("upload_expires_at", Json::Time, "Until when."),
     Shown::always("download_url", Json::Text, "Where the result comes from."),
     Shown::always("download_expires_at", Json::Time, "Until when."),
-];
-
-const APP_RULES: Json = Json::Object(&[
-    Member::new("client_app_id", Json::Id),
-    Member::new("rule_count", Json::Int),
-]);
-
-pub(crate) const RULES_COUNT_FIELDS: &[Shown] = &[
-    Shown::always(
-        "all_project_client_apps",
-        Json::List(&APP_RULES),
-        "Rules by app.",
-    ),
-    Shown::always("cap_per_client_app", Json::Int, "The most for an app."),
-    Shown::always("cap_per_project", Json::Int, "The most for a project."),
-    Shown::always("client_app_rules_count", APP_RULES, "Rules of this app."),
-    Shown::always("project_rules_count", Json::Int, "Rules of the project."),
 ];
 
 pub(crate) const SEARCH_COUNT_FIELDS: &[Shown] = &[

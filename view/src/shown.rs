@@ -9,6 +9,7 @@ use store::spaces::Topic;
 use store::stories::Told;
 
 use crate::Object;
+use crate::connections::{ConnectionShown, RulesShown};
 use crate::media::MediaFacts;
 use crate::notes::NoteShown;
 use crate::out::Out;
@@ -110,6 +111,8 @@ pub(crate) enum Write {
     News(fn(&mut Out, &Told)),
     Trend(fn(&mut Out, TrendFacts<'_>)),
     Usage(fn(&mut Out, &UsageShown)),
+    Connection(fn(&mut Out, &ConnectionShown)),
+    Rules(fn(&mut Out, RulesShown)),
     Message(fn(&mut Out, &Event)),
     /// Accepted; this platform has no such facts.
     Never,
@@ -225,6 +228,16 @@ impl Shown {
 
     pub(crate) const fn usage(self, write: fn(&mut Out, &UsageShown)) -> Self {
         let write = Write::Usage(write);
+        Self { write, ..self }
+    }
+
+    pub(crate) const fn connection(self, write: fn(&mut Out, &ConnectionShown)) -> Self {
+        let write = Write::Connection(write);
+        Self { write, ..self }
+    }
+
+    pub(crate) const fn rules(self, write: fn(&mut Out, RulesShown)) -> Self {
+        let write = Write::Rules(write);
         Self { write, ..self }
     }
 }

@@ -249,6 +249,12 @@ impl Endpoint {
         }
     }
 
+    /// Whether it takes a parameter.
+    pub fn has_param(&self, name: &str) -> bool {
+        let mut params = self.params.iter().copied().flatten();
+        params.any(|param| param.name == name)
+    }
+
     /// Accepts the credentials that the contract's letters name, with these scopes.
     #[must_use]
     pub const fn permit(self, letters: &str, scopes: Scopes) -> Self {

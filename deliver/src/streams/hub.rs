@@ -51,6 +51,8 @@ pub struct Opening {
     pub endpoint: Endpoint,
     /// Which part of it, from 1.
     pub partition: u8,
+    /// Whether only the past is asked for: counted by itself, whatever the part.
+    pub replay: bool,
     /// How many the app may have of this part at once.
     pub most: usize,
     /// Messages that it may carry in a second, if that is bounded; others are dropped.
@@ -96,7 +98,6 @@ const SAY_EACH: Duration = Duration::from_secs(10);
 /// How often the end of a session is written down before it counts as never having begun.
 const TRIES: u32 = 3;
 
-
 impl Hub {
     /// A hub without connections.
     pub fn new(store: Arc<Store>, settings: Settings) -> Self {
@@ -141,7 +142,8 @@ impl Hub {
         let held = open.entry((opening.app, opening.endpoint)).or_default();
         let same = held
             .iter()
-            .filter(|one| one.partition() == opening.partition);
+            .filter(|one| one.is_replay() == opening.replay)
+            .filter(|one| opening.replay || one.partition() == opening.partition);
         let here = same.count();
         if here >= opening.most {
             return Err(Refusal::Connection(Connecting::TooMany).into());
@@ -156,7 +158,11 @@ impl Hub {
             uuid: session.uuid().to_owned(),
             app_id: session.app(),
             endpoint: session.endpoint().name().to_owned(),
-            part: i64::from(session.partition()),
+            part: if session.is_replay() {
+                -i64::from(session.partition())
+            } else {
+                i64::from(session.partition())
+            },
             node: i64::from(self.0.settings.node),
             seen_at: wall(),
             client: session.client().to_owned(),
@@ -175,6 +181,7 @@ impl Hub {
             app: opening.app,
             endpoint: opening.endpoint,
             partition: opening.partition,
+            replay: opening.replay,
             client: opening.client.clone(),
             since: context.clock.now(),
             room: self.0.settings.room,
@@ -227,7 +234,10 @@ impl Hub {
                 () = sleep(patience) => {}
             }
             if let Err(stop) = self.write_down().await {
-                tracing::warn!(?stop, "ended connections were not written down; it is tried again");
+                tracing::warn!(
+                    ?stop,
+                    "ended connections were not written down; it is tried again"
+                );
             }
             if say.elapsed() >= SAY_EACH {
                 say = base::clock::instant();

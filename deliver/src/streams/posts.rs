@@ -189,7 +189,11 @@ impl Shared {
         self.pass_on(tx, state, &events, &mut turn)?;
         turn.more = i64::try_from(events.len()).unwrap_or(ENTRIES) >= ENTRIES;
         let last = events.last().map_or(from, |event| event.seq);
-        turn.seen = if turn.more { last } else { last.max(turn.cursor) };
+        turn.seen = if turn.more {
+            last
+        } else {
+            last.max(turn.cursor)
+        };
         turn.behind = !turn.more && tx.is_shared() && log::highest(tx)? > turn.seen;
         turn.cursor = turn.cursor.max(turn.seen);
         state.prepare(tx, &mut turn)?;

@@ -100,6 +100,7 @@ struct Inner {
     app: AppId,
     endpoint: Endpoint,
     partition: u8,
+    replay: bool,
     client: String,
     since: Time,
     /// Bytes that may wait.
@@ -132,6 +133,7 @@ pub(super) struct Making {
     pub(super) app: AppId,
     pub(super) endpoint: Endpoint,
     pub(super) partition: u8,
+    pub(super) replay: bool,
     pub(super) client: String,
     pub(super) since: Time,
     pub(super) room: usize,
@@ -148,6 +150,7 @@ impl Session {
             app,
             endpoint,
             partition,
+            replay,
             client,
             since,
             room,
@@ -161,6 +164,7 @@ impl Session {
             app,
             endpoint,
             partition,
+            replay,
             client,
             since,
             room,
@@ -195,6 +199,11 @@ impl Session {
     /// Which part of it, from 1.
     pub fn partition(&self) -> u8 {
         self.0.partition
+    }
+
+    /// Whether only the past is asked for.
+    pub fn is_replay(&self) -> bool {
+        self.0.replay
     }
 
     /// The client's address.

@@ -36,6 +36,7 @@ fn opening(endpoint: Endpoint) -> Opening {
         app: APP,
         endpoint,
         partition: 1,
+        replay: false,
         most: endpoint.connections(false),
         pace: None,
         client: "192.0.2.1".to_owned(),

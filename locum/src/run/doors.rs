@@ -108,8 +108,13 @@ impl Doors {
 
     /// Keeps streams open until the signal to stop, and then says good-bye on each.
     pub(super) async fn hold_streams(&self, shutdown: &Shutdown) {
-        shutdown.triggered().await;
-        self.server.hub().shut_down();
+        tokio::select! {
+            () = self.server.hold_streams() => {}
+            () = shutdown.triggered() => {}
+        }
+        if let Err(stop) = self.server.end_streams().await {
+            tracing::warn!(?stop, "the end of streams was not written down");
+        }
     }
 
     /// Tells of events until the signal to stop.

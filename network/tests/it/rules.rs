@@ -64,7 +64,7 @@ fn an_app_has_a_thousand_rules_and_they_die_with_it() {
         let add = move |app: AppId, product: Product, values: &'static [&'static str]| {
             move |tx: &mut Tx<'_>| {
                 let all: Vec<NewRule> = values.iter().map(|value| new(value)).collect();
-                rules::add(tx, app, product, MOST, &all)
+                rules::add(tx, app, product, MOST, &all, false)
             }
         };
         // Two fit, three do not, and then none of the three is there.

@@ -66,7 +66,7 @@ pub struct Home {
     /// What apps called.
     pub usage: network::usage::Usage,
     /// Which posts apps were given.
-    pub reads: network::reads::Reads,
+    pub reads: Arc<network::reads::Reads>,
     /// How often apps asked for their bearer token.
     pub bearers: crate::limits::Limiter,
     /// The maker of page tokens.
@@ -79,6 +79,8 @@ pub struct Home {
     pub uploads: Option<Uploads>,
     /// The open connections of streams.
     pub hub: deliver::streams::Hub,
+    /// What those of posts carry.
+    pub streams: deliver::streams::PostStreams,
     /// The address that the platform's own files are at.
     pub site: &'static str,
     /// What the pages for people share.

@@ -5,6 +5,7 @@ use view::Object;
 
 use super::shared::{object_fields, page};
 use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, quarter};
+use crate::v2;
 
 /// Connections, listed and ended.
 pub static CONNECTIONS: &[Endpoint] = &[
@@ -26,11 +27,13 @@ pub static CONNECTIONS: &[Endpoint] = &[
                 object_fields("connection.fields", Object::Connection),
             ],
             &page(1, 100, 10),
-        ]),
+        ])
+        .act(v2::connections::list),
     Endpoint::new("deleteAllConnections", "DELETE", "/2/connections/all")
         .about("Ends all connections of the app's streams.")
         .permit("A", Scopes::NONE)
-        .limits(&[quarter(25)], &[]),
+        .limits(&[quarter(25)], &[])
+        .act(v2::connections::end_all),
     Endpoint::new(
         "deleteConnectionsByEndpoint",
         "DELETE",
@@ -42,7 +45,8 @@ pub static CONNECTIONS: &[Endpoint] = &[
         "endpoint_id",
         Kind::OneOf(STREAMS),
         "The name of the stream.",
-    )]]),
+    )]])
+    .act(v2::connections::end_endpoint),
     Endpoint::new("deleteConnectionsByUuids", "DELETE", "/2/connections")
         .about("Ends these connections.")
         .permit("A", Scopes::NONE)
@@ -50,7 +54,8 @@ pub static CONNECTIONS: &[Endpoint] = &[
             "uuids",
             Shape::Array(&Shape::Text(1, 64), 1, 100),
         )
-        .required()])),
+        .required()]))
+        .act(v2::connections::end_named),
 ];
 
 const STREAMS: &[&str] = &[

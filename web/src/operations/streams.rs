@@ -8,6 +8,7 @@ use super::shared::{
     expansions, object_fields, page, partition,
 };
 use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, quarter};
+use crate::v2;
 
 /// The filtered stream, its rules and its webhooks; the samples.
 pub static STREAMS: &[Endpoint] = &[
@@ -15,7 +16,8 @@ pub static STREAMS: &[Endpoint] = &[
         .about("Posts that match the app's rules, as they are published.")
         .permit("A", Scopes::NONE)
         .limits(&[quarter(50)], &[])
-        .params(&[BACKFILL, SPAN, POST_FIELDS]),
+        .params(&[BACKFILL, SPAN, POST_FIELDS])
+        .act(v2::streams::filtered),
     Endpoint::new("getRules", "GET", "/2/<posts>/search/stream/rules")
         .about("The app's rules.")
         .permit("A", Scopes::NONE)
@@ -27,7 +29,8 @@ pub static STREAMS: &[Endpoint] = &[
                 "The ids of the rules.",
             )],
             &page(1, 1_000, 1_000),
-        ]),
+        ])
+        .act(v2::stream_rules::list),
     Endpoint::new("updateRules", "POST", "/2/<posts>/search/stream/rules")
         .about("Adds rules to the app's or deletes some of them.")
         .permit("A", Scopes::NONE)
@@ -37,7 +40,8 @@ pub static STREAMS: &[Endpoint] = &[
             Param::query("delete_all", Kind::Bool, "Whether all rules shall go."),
         ]])
         .body(Body::Json(RULES))
-        .success(201),
+        .success(201)
+        .act(v2::stream_rules::update),
     Endpoint::new(
         "getRuleCounts",
         "GET",
@@ -45,7 +49,8 @@ pub static STREAMS: &[Endpoint] = &[
     )
     .about("How many rules there are and may be.")
     .permit("A", Scopes::NONE)
-    .params(&[&[object_fields("rules_count.fields", Object::RulesCount)]]),
+    .params(&[&[object_fields("rules_count.fields", Object::RulesCount)]])
+    .act(v2::stream_rules::counts),
     Endpoint::new(
         "getWebhooksStreamLinks",
         "GET",
@@ -73,12 +78,14 @@ pub static STREAMS: &[Endpoint] = &[
         .about("About one post of a hundred, as they are published.")
         .permit("A", Scopes::NONE)
         .limits(&[quarter(50)], &[])
-        .params(&[BACKFILL, POST_FIELDS]),
+        .params(&[BACKFILL, POST_FIELDS])
+        .act(v2::streams::sample),
     Endpoint::new("streamPostsSample10", "GET", "/2/<posts>/sample10/stream")
         .about("About one post of ten, as they are published.")
         .permit("A", Scopes::NONE)
         .limits(&[quarter(100)], &[])
-        .params(&[BACKFILL, &[partition(2)], SPAN, POST_FIELDS]),
+        .params(&[BACKFILL, &[partition(2)], SPAN, POST_FIELDS])
+        .act(v2::streams::sample10),
 ];
 
 /// All posts, all likes, and what became of them.
@@ -86,7 +93,8 @@ pub static FIREHOSES: &[Endpoint] = &[
     Endpoint::new("streamPostsFirehose", "GET", "/2/<posts>/firehose/stream")
         .about("All posts, as they are published.")
         .permit("A", Scopes::NONE)
-        .params(&[BACKFILL, &[partition(20)], SPAN, POST_FIELDS]),
+        .params(&[BACKFILL, &[partition(20)], SPAN, POST_FIELDS])
+        .act(v2::streams::firehose),
     Endpoint::new(
         "streamPostsFirehoseEn",
         "GET",
@@ -94,7 +102,8 @@ pub static FIREHOSES: &[Endpoint] = &[
     )
     .about("All posts in English, as they are published.")
     .permit("A", Scopes::NONE)
-    .params(&[BACKFILL, &[partition(8)], SPAN, POST_FIELDS]),
+    .params(&[BACKFILL, &[partition(8)], SPAN, POST_FIELDS])
+    .act(v2::streams::firehose_en),
     Endpoint::new(
         "streamPostsFirehoseJa",
         "GET",
@@ -102,7 +111,8 @@ pub static FIREHOSES: &[Endpoint] = &[
     )
     .about("All posts in Japanese, as they are published.")
     .permit("A", Scopes::NONE)
-    .params(&[BACKFILL, &[partition(2)], SPAN, POST_FIELDS]),
+    .params(&[BACKFILL, &[partition(2)], SPAN, POST_FIELDS])
+    .act(v2::streams::firehose_ja),
     Endpoint::new(
         "streamPostsFirehoseKo",
         "GET",
@@ -110,7 +120,8 @@ pub static FIREHOSES: &[Endpoint] = &[
     )
     .about("All posts in Korean, as they are published.")
     .permit("A", Scopes::NONE)
-    .params(&[BACKFILL, &[partition(2)], SPAN, POST_FIELDS]),
+    .params(&[BACKFILL, &[partition(2)], SPAN, POST_FIELDS])
+    .act(v2::streams::firehose_ko),
     Endpoint::new(
         "streamPostsFirehosePt",
         "GET",
@@ -118,7 +129,8 @@ pub static FIREHOSES: &[Endpoint] = &[
     )
     .about("All posts in Portuguese, as they are published.")
     .permit("A", Scopes::NONE)
-    .params(&[BACKFILL, &[partition(2)], SPAN, POST_FIELDS]),
+    .params(&[BACKFILL, &[partition(2)], SPAN, POST_FIELDS])
+    .act(v2::streams::firehose_pt),
     Endpoint::new(
         "streamPostsCompliance",
         "GET",

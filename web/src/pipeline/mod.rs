@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use base::clock::instant;
 use base::{AppId, Fault, Speech, Stop, UserId};
-use deliver::streams::Hub;
+use deliver::streams::{Hub, PostStreams, Voice as Partial};
 use edge::{Body, Handler, Peer, Shutdown};
 use http::{Request, Response};
 use network::apps::Authenticator;
@@ -161,6 +161,8 @@ impl Server {
         if config.dev {
             router.add(crate::operations::portal::DEVELOPMENT)?;
         }
+        let hub = Hub::new(Arc::clone(&store), config.streams.clone());
+        let reads = Arc::new(network::reads::Reads::default());
         let home = Home {
             store: Arc::clone(&store),
             authenticator: Arc::clone(&authenticator),
@@ -168,13 +170,14 @@ impl Server {
             rules: config.rules.clone(),
             limiter: Arc::clone(&limiter),
             usage: network::usage::Usage::default(),
-            reads: network::reads::Reads::default(),
+            reads: Arc::clone(&reads),
             bearers: Limiter::new(config.rate_limits, config.rate_limit_keys),
             sealer: Sealer::new(&config.page_key)?,
             default_speech: config.default_vocabulary,
             problem_base: config.problem_base.clone(),
             uploads: uploads(&store, &config),
-            hub: Hub::new(Arc::clone(&store), config.streams.clone()),
+            streams: PostStreams::new(Arc::clone(&store), hub.clone(), reads, voice(&config)),
+            hub,
             // Once for each server: the address lives as long as the process.
             site: String::leak(config.base_url.clone()),
             front: crate::pages::Front::new(&store, &config)?,
@@ -212,9 +215,17 @@ impl Server {
         self.shared.home.uploads.clone()
     }
 
-    /// The open connections of streams.
-    pub fn hub(&self) -> Hub {
-        self.shared.home.hub.clone()
+    /// Holds the connections of streams and sends them what happens, for as long as it is polled.
+    pub async fn hold_streams(&self) {
+        let home = &self.shared.home;
+        tokio::join!(home.hub.keep(), home.streams.follow());
+    }
+
+    /// Says good-bye on every stream, and writes down that it ended.
+    pub async fn end_streams(&self) -> Result<(), Stop> {
+        let hub = &self.shared.home.hub;
+        hub.shut_down();
+        hub.write_down().await
     }
 
     /// What events have in common.
@@ -226,6 +237,12 @@ impl Server {
     pub fn rate_limit_keys_held(&self) -> usize {
         self.shared.limiter.held()
     }
+}
+
+/// Speaks of what is not shown on a stream as other answers do.
+fn voice(config: &Config) -> Partial {
+    let base = config.problem_base.clone();
+    Arc::new(move |refusal| accents::partial(refusal, &base))
 }
 
 fn uploads(store: &Arc<Store>, config: &Config) -> Option<Uploads> {

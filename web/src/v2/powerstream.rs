@@ -1,21 +1,18 @@
 //! The powerstream's rules.
 
 use base::{Refusal, Stop, Word};
-use network::apps::AccessLevel;
-use network::rules::{self, NewRule};
-use query::{Dialect, Level, Problems};
+use network::rules as acts;
+use query::{Dialect, Level};
 use serde_json::{Map, Value, json};
 use store::rules::{self as stored, Product, Rule};
 
-use crate::accents;
-use crate::body::{self, Members};
+use super::rules;
+use crate::body;
 use crate::call::{Call, Reply};
 use crate::endpoint::Pending;
 
 const RULES: Word = Word::same("rules");
 const IDS: Word = Word::same("ids");
-const VALUE: Word = Word::same("value");
-const TAG: Word = Word::same("tag");
 
 /// `GET /2/powerstream/rules`: all of them, oldest first.
 pub(crate) fn rules(call: Call) -> Pending {
@@ -34,19 +31,13 @@ pub(crate) fn rules(call: Call) -> Pending {
 pub(crate) fn add(call: Call) -> Pending {
     Box::pin(async move {
         let (app, dialect) = (call.caller()?.app_id, dialect(&call)?);
-        let (mut new, mut refused) = (Vec::new(), Vec::new());
-        for member in call.body().objects(RULES) {
-            match read(member, dialect)? {
-                Ok(rule) => new.push(rule),
-                Err(refusal) => refused.push(refusal),
-            }
-        }
+        let (new, mut refused) = rules::read(call.body().objects(RULES), dialect)?;
         // Nothing that could be added came (contract §9.2).
         if new.is_empty() {
             return Ok(answer(&call, 200, &[], &refused));
         }
         let added = call
-            .write(move |tx| rules::add(tx, app, Product::Powerstream, dialect.rules(), &new))
+            .write(move |tx| acts::add(tx, app, Product::Powerstream, dialect.rules(), &new, false))
             .await?;
         refused.extend(added.duplicates);
         let status = call.endpoint().success;
@@ -63,17 +54,15 @@ pub(crate) fn delete(call: Call) -> Pending {
             return Err(body::whole(message).into());
         }
         let ids: Vec<i64> = body.ids::<()>(IDS).iter().map(|id| id.get()).collect();
-        let mut values = Vec::new();
         // What was added while the app could say more can be removed.
         let dialect = Dialect::new(query::Product::Powerstream, Level::Enterprise);
-        for member in body.objects(RULES) {
-            values.extend(read(member, dialect)?.ok().map(|rule| rule.canonical));
-        }
+        let (known, _) = rules::read(body.objects(RULES), dialect)?;
+        let values: Vec<String> = known.into_iter().map(|rule| rule.canonical).collect();
         let asked = body.array(RULES).len().max(ids.len());
         let deleted = call
             .write(move |tx| {
-                let by_id = rules::remove(tx, app, Product::Powerstream, &ids)?;
-                let by_value = rules::remove_values(tx, app, Product::Powerstream, &values)?;
+                let by_id = acts::remove(tx, app, Product::Powerstream, &ids)?;
+                let by_value = acts::remove_values(tx, app, Product::Powerstream, &values)?;
                 Ok(by_id.saturating_add(by_value))
             })
             .await?;
@@ -83,30 +72,7 @@ pub(crate) fn delete(call: Call) -> Pending {
 }
 
 fn dialect(call: &Call) -> Result<Dialect, Stop> {
-    let enterprise = call.caller()?.app.access_level == AccessLevel::Enterprise.name();
-    let level = if enterprise {
-        Level::Enterprise
-    } else {
-        Level::SelfServe
-    };
-    Ok(Dialect::new(query::Product::Powerstream, level))
-}
-
-/// A rule of the body, or why it is none.
-fn read(member: Members<'_>, dialect: Dialect) -> Result<Result<NewRule, Refusal>, Stop> {
-    let value = member.text(VALUE)?.to_owned();
-    Ok(match query::parse(&value, dialect) {
-        Ok(query) => Ok(NewRule {
-            canonical: query.to_string(),
-            tag: member.text_if(TAG).unwrap_or_default().to_owned(),
-            value,
-        }),
-        Err(problems) => Err(Refusal::InvalidRule {
-            value,
-            details: problems.details(),
-            too_long: matches!(problems, Problems::TooLong { .. }),
-        }),
-    })
+    rules::dialect(call, query::Product::Powerstream)
 }
 
 fn answer(call: &Call, status: u16, added: &[Rule], refused: &[Refusal]) -> Reply {
@@ -115,22 +81,11 @@ fn answer(call: &Call, status: u16, added: &[Rule], refused: &[Refusal]) -> Repl
         body.insert("data".to_owned(), shown(added));
     }
     if !refused.is_empty() {
-        let base = &call.home.problem_base;
-        let errors = refused.iter().map(|one| accents::partial(one, base));
-        body.insert("errors".to_owned(), errors.collect());
+        body.insert("errors".to_owned(), rules::errors(call, refused));
     }
     Reply::json(status, &Value::Object(body))
 }
 
 fn shown(rules: &[Rule]) -> Value {
-    let rules = rules.iter().map(|rule| {
-        let mut shown = json!({ "id": rule.id.to_string(), "value": rule.value });
-        if !rule.tag.is_empty()
-            && let Some(members) = shown.as_object_mut()
-        {
-            members.insert("tag".to_owned(), json!(rule.tag));
-        }
-        shown
-    });
-    json!({ "rules": rules.collect::<Value>() })
+    json!({ "rules": rules.iter().map(rules::shown).collect::<Value>() })
 }

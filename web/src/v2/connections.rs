@@ -1,0 +1,107 @@
+//! Connections of streams: listed and ended (contract §9.5).
+
+use base::{Stop, Word};
+use deliver::streams::Why;
+use network::connections::{self as acts, Which};
+use serde_json::{Value, json};
+use store::connections::{self as stored, Connection, Filter};
+use view::{ConnectionShown, Object};
+
+use crate::call::{Call, Reply};
+use crate::endpoint::Pending;
+
+/// `GET /2/connections`: newest first.
+pub(crate) fn list(call: Call) -> Pending {
+    Box::pin(async move {
+        let (app, page) = (call.caller()?.app_id, call.page()?);
+        // What has just ended is shown as ended.
+        call.hub().write_down().await?;
+        let (above, below) = page.falling();
+        let filter = Filter {
+            open: match call.text("status") {
+                Some("all") => None,
+                Some("inactive") => Some(false),
+                _ => Some(true),
+            },
+            endpoints: call.texts("endpoints").join(","),
+            above,
+            below,
+            rising: page.is_backward(),
+            limit: page.fetch(),
+        };
+        let backward = page.is_backward();
+        let mut found = call
+            .read(move |tx| Ok(stored::of_app(tx, app, &filter)?))
+            .await?;
+        if backward {
+            found.reverse();
+        }
+        let cut = page.cut(found, |row| row.id);
+        let shown: Vec<ConnectionShown> = cut.rows.into_iter().map(shown).collect();
+        let wants = call.wants(Object::Connection);
+        let answer = view::connections(&shown, &wants, call.spoken());
+        call.answer_page(&answer, &cut.tokens)
+    })
+}
+
+fn shown(row: Connection) -> ConnectionShown {
+    ConnectionShown {
+        uuid: row.uuid,
+        endpoint: row.endpoint,
+        connected_at: row.connected_at,
+        disconnected_at: row.disconnected_at,
+        reason: row.reason,
+        client: row.client,
+    }
+}
+
+/// `DELETE /2/connections/all`.
+pub(crate) fn end_all(call: Call) -> Pending {
+    Box::pin(async move { end(&call, Which::All).await })
+}
+
+/// `DELETE /2/connections/{endpoint_id}`.
+pub(crate) fn end_endpoint(call: Call) -> Pending {
+    Box::pin(async move {
+        let name = call.path_text("endpoint_id")?.to_owned();
+        end(&call, Which::Endpoint(name)).await
+    })
+}
+
+/// `DELETE /2/connections`: those that the body names.
+pub(crate) fn end_named(call: Call) -> Pending {
+    Box::pin(async move {
+        let uuids = call.body().texts(Word::same("uuids"));
+        let uuids: Vec<String> = uuids.map(str::to_owned).collect();
+        end(&call, Which::Named(uuids)).await
+    })
+}
+
+async fn end(call: &Call, which: Which) -> Result<Reply, Stop> {
+    let app = call.caller()?.app_id;
+    // One that has just ended by itself is not ended once more.
+    call.hub().write_down().await?;
+    let why = Why::Killed;
+    let ended = call
+        .write(move |tx| Ok(acts::end(tx, app, &which, why.name())?))
+        .await?;
+    // Those of other nodes learn it from the log.
+    let is_meant = |uuid: &str| ended.iter().any(|one| one.uuid == uuid);
+    let held = call.hub().sessions(|session| session.app() == app);
+    for session in held.iter().filter(|session| is_meant(session.uuid())) {
+        session.end(why);
+    }
+    let results: Vec<Value> = ended
+        .iter()
+        .map(|one| match one.failed {
+            None => json!({ "uuid": one.uuid, "success": true }),
+            Some(why) => json!({ "uuid": one.uuid, "success": false, "error_message": why }),
+        })
+        .collect();
+    let failed = ended.iter().filter(|one| one.failed.is_some()).count();
+    call.say(json!({
+        "successful_kills": ended.len() - failed,
+        "failed_kills": failed,
+        "results": results,
+    }))
+}

@@ -1,0 +1,228 @@
+//! The rules of the filtered stream (contract §9.2).
+
+use base::{Refusal, Stop, Time, Word};
+use network::rules::{self as acts, Added};
+use query::{Dialect, Level};
+use serde_json::{Map, Value, json};
+use store::Tx;
+use store::rules::{self as stored, Product, Rule};
+use view::{Object, RulesShown};
+
+use super::rules;
+use crate::accents;
+use crate::body;
+use crate::call::{Call, Reply};
+use crate::endpoint::Pending;
+use crate::page::{Direction, Tokens};
+
+const ADD: Word = Word::same("add");
+const DELETE: Word = Word::same("delete");
+const IDS: Word = Word::same("ids");
+const VALUES: Word = Word::same("values");
+const STREAM: Product = Product::Stream;
+
+/// `GET /2/posts/search/stream/rules`: all of them, oldest first, or those that are named.
+pub(crate) fn list(call: Call) -> Pending {
+    Box::pin(async move {
+        let app = call.caller()?.app_id;
+        let ids: Vec<i64> = call.ids::<()>("ids").iter().map(|id| id.get()).collect();
+        if !ids.is_empty() {
+            let found = call
+                .read(move |tx| Ok(acts::present(tx, app, STREAM, &ids)?))
+                .await?;
+            return listed(&call, &found, Tokens::default());
+        }
+        let page = call.page()?;
+        let (after, limit) = (page.after.map_or(0, |keys| keys.first()), page.fetch());
+        let mut found = call
+            .read(move |tx| Ok(stored::of_app(tx, app, STREAM, after, limit)?))
+            .await?;
+        let more = found.len() > page.limit;
+        found.truncate(page.limit);
+        let last = found.last().filter(|_| more);
+        let tokens = Tokens {
+            next: last.map(|rule| page.token(Direction::Next, rule.id)),
+            previous: None,
+        };
+        listed(&call, &found, tokens)
+    })
+}
+
+fn listed(call: &Call, found: &[Rule], tokens: Tokens) -> Result<Reply, Stop> {
+    let mut meta = tokens.meta(found.len());
+    meta.insert("sent".to_owned(), json!(sent(call)));
+    let mut body = Map::new();
+    if !found.is_empty() {
+        let data = found.iter().map(rules::shown).collect();
+        body.insert("data".to_owned(), data);
+    }
+    body.insert("meta".to_owned(), Value::Object(meta));
+    call.say_whole(&Value::Object(body))
+}
+
+fn sent(call: &Call) -> String {
+    let now: Time = call.now();
+    now.to_string()
+}
+
+/// `POST /2/posts/search/stream/rules`: adds some, or deletes some, or all.
+pub(crate) fn update(call: Call) -> Pending {
+    Box::pin(async move {
+        let (body, all) = (call.body(), call.flag("delete_all"));
+        let asked = [all, body.has(ADD), body.has(DELETE)];
+        if asked.iter().filter(|one| **one).count() != 1 {
+            let message = "The request must have exactly one of `add`, `delete` and `delete_all`";
+            return Err(body::whole(message).into());
+        }
+        if body.has(ADD) {
+            add(&call).await
+        } else if all {
+            delete_all(&call).await
+        } else {
+            delete(&call).await
+        }
+    })
+}
+
+async fn add(call: &Call) -> Result<Reply, Stop> {
+    let (app, dry) = (call.caller()?.app_id, call.flag("dry_run"));
+    let dialect = rules::dialect(call, query::Product::Stream)?;
+    if call.body().array(ADD).is_empty() {
+        return Err(body::whole("`add` must name at least one rule").into());
+    }
+    let (new, mut refused) = rules::read(call.body().objects(ADD), dialect)?;
+    let invalid = refused.len();
+    let mut added = Added::default();
+    if !new.is_empty() {
+        let most = dialect.rules();
+        added = call
+            .write(move |tx| acts::add(tx, app, STREAM, most, &new, dry))
+            .await?;
+    }
+    let duplicates = added.duplicates.len();
+    let summary = json!({
+        "created": added.rules.len(),
+        "not_created": duplicates + invalid,
+        "valid": added.rules.len() + duplicates,
+        "invalid": invalid,
+    });
+    // Nothing that could be added came: the public service answers with 200 then.
+    let nothing = added.rules.is_empty() && duplicates == 0;
+    let status = if nothing {
+        200
+    } else {
+        call.endpoint().success
+    };
+    refused.extend(added.duplicates);
+    let errors = (!refused.is_empty()).then(|| rules::errors(call, &refused));
+    Ok(changed(call, status, &added.rules, &summary, errors))
+}
+
+fn changed(
+    call: &Call,
+    status: u16,
+    added: &[Rule],
+    summary: &Value,
+    errors: Option<Value>,
+) -> Reply {
+    let mut body = Map::new();
+    if !added.is_empty() {
+        let data = added.iter().map(rules::shown).collect();
+        body.insert("data".to_owned(), data);
+    }
+    let meta = json!({ "sent": sent(call), "summary": summary });
+    body.insert("meta".to_owned(), meta);
+    if let Some(errors) = errors {
+        body.insert("errors".to_owned(), errors);
+    }
+    Reply::json(status, &Value::Object(body))
+}
+
+/// How many rules are deleted in one transaction.
+const AT_ONCE: i64 = 1_000;
+
+async fn delete_all(call: &Call) -> Result<Reply, Stop> {
+    let (app, dry) = (call.caller()?.app_id, call.flag("dry_run"));
+    let mut deleted = 0;
+    if dry {
+        let count = call.read(move |tx| Ok(stored::count(tx, app, STREAM)?));
+        deleted = usize::try_from(count.await?).unwrap_or(0);
+    } else {
+        let some = move |tx: &mut Tx<'_>| {
+            let found = stored::of_app(tx, app, STREAM, 0, AT_ONCE)?;
+            let ids: Vec<i64> = found.iter().map(|rule| rule.id).collect();
+            acts::remove(tx, app, STREAM, &ids)
+        };
+        loop {
+            match call.write(some).await? {
+                0 => break,
+                more => deleted += more,
+            }
+        }
+    }
+    let summary = json!({ "deleted": deleted, "not_deleted": 0 });
+    Ok(changed(call, 200, &[], &summary, None))
+}
+
+async fn delete(call: &Call) -> Result<Reply, Stop> {
+    let (app, dry) = (call.caller()?.app_id, call.flag("dry_run"));
+    let named = call.body().object(DELETE);
+    let named = named.filter(|named| named.has(IDS) != named.has(VALUES));
+    let Some(named) = named else {
+        let message = "`delete` must have exactly one of `ids` and `values`";
+        return Err(body::whole(message).into());
+    };
+    let asked = named.array(IDS).len() + named.array(VALUES).len();
+    if asked == 0 {
+        return Err(body::whole("`delete` must name at least one rule").into());
+    }
+    let ids: Vec<i64> = named.ids::<()>(IDS).iter().map(|id| id.get()).collect();
+    // What was added while the app could say more can be removed.
+    let dialect = Dialect::new(query::Product::Stream, Level::Enterprise);
+    let values = named.texts(VALUES);
+    let values: Vec<String> = values
+        .filter_map(|value| rules::canonical(value, dialect).ok())
+        .collect();
+    let work = move |tx: &mut Tx<'_>| {
+        let mut all = acts::of_values(tx, app, STREAM, &values)?;
+        all.extend(&ids);
+        if dry {
+            Ok(acts::present(tx, app, STREAM, &all)?.len())
+        } else {
+            acts::remove(tx, app, STREAM, &all)
+        }
+    };
+    let deleted = call.write(work).await?;
+    let missing = asked.saturating_sub(deleted);
+    let summary = json!({ "deleted": deleted, "not_deleted": missing });
+    let errors = (missing > 0).then(|| unknown(call, missing));
+    Ok(changed(call, 200, &[], &summary, errors))
+}
+
+/// What is said of rules that are not there.
+fn unknown(call: &Call, missing: usize) -> Value {
+    let mut problem = accents::partial(&Refusal::Invalid(Vec::new()), &call.home.problem_base);
+    let each = json!({ "message": "Rule does not exist", "parameters": {} });
+    if let Some(members) = problem.as_object_mut() {
+        members.insert("errors".to_owned(), json!(vec![each; missing]));
+    }
+    json!([problem])
+}
+
+/// `GET /2/posts/search/stream/rules/counts`.
+pub(crate) fn counts(call: Call) -> Pending {
+    Box::pin(async move {
+        let app = call.caller()?.app_id;
+        let most = rules::dialect(&call, query::Product::Stream)?.rules();
+        let count = call
+            .read(move |tx| Ok(stored::count(tx, app, STREAM)?))
+            .await?;
+        let shown = RulesShown {
+            app: app.get(),
+            count,
+            most: i64::try_from(most).unwrap_or(i64::MAX),
+        };
+        let wants = call.wants(Object::RulesCount);
+        call.answer(&view::rules_count(shown, &wants, call.spoken()))
+    })
+}

@@ -1,0 +1,155 @@
+//! Streams of posts: what an app may connect to, and from when on (contract §9).
+
+use base::refusal::Connecting;
+use base::{Refusal, Stop, Time};
+use deliver::streams::{Endpoint, Format, Opening, Past};
+use store::rules::{self as stored, Product};
+use view::Object;
+
+use super::rules::is_enterprise;
+use crate::call::{Call, Reply};
+use crate::endpoint::Pending;
+
+/// Posts a second on a connection of an app without a contract.
+const PACE: u32 = 250;
+/// Replays that an app may have at once.
+const REPLAYS: usize = 2;
+/// How far back one reaches, and how near to now.
+const BACK_MS: i64 = 24 * 3600 * 1000;
+const NEAR_MS: i64 = 10_000;
+const MINUTE_MS: i64 = 60_000;
+
+macro_rules! streams {
+    ($($name:ident, $endpoint:ident, $about:literal;)*) => {$(
+        #[doc = $about]
+        pub(crate) fn $name(call: Call) -> Pending {
+            Box::pin(connect(call, Endpoint::$endpoint))
+        }
+    )*};
+}
+
+streams! {
+    filtered, Filtered, "`GET /2/posts/search/stream`.";
+    sample, Sample, "`GET /2/posts/sample/stream`.";
+    sample10, Sample10, "`GET /2/posts/sample10/stream`.";
+    firehose, Firehose, "`GET /2/posts/firehose/stream`.";
+    firehose_en, FirehoseEn, "`GET /2/posts/firehose/stream/lang/en`.";
+    firehose_ja, FirehoseJa, "`GET /2/posts/firehose/stream/lang/ja`.";
+    firehose_ko, FirehoseKo, "`GET /2/posts/firehose/stream/lang/ko`.";
+    firehose_pt, FirehosePt, "`GET /2/posts/firehose/stream/lang/pt`.";
+}
+
+async fn connect(call: Call, endpoint: Endpoint) -> Result<Reply, Stop> {
+    let (app, enterprise) = (call.caller()?.app_id, is_enterprise(&call)?);
+    let open = matches!(endpoint, Endpoint::Filtered | Endpoint::Sample);
+    if !enterprise && !open {
+        let required = "enterprise";
+        return Err(Refusal::NotEnrolled { required }.into());
+    }
+    let past = past(&call, enterprise)?;
+    if endpoint == Endpoint::Filtered {
+        let count = call.read(move |tx| Ok(stored::count(tx, app, Product::Stream)?));
+        if count.await? == 0 {
+            return Err(Refusal::Connection(Connecting::NoRules).into());
+        }
+    }
+    let replay = past.is_some_and(|past| past.until.is_some());
+    let most = if replay {
+        REPLAYS
+    } else {
+        endpoint.connections(enterprise)
+    };
+    let opening = Opening {
+        app,
+        endpoint,
+        partition: partition(&call, endpoint),
+        replay,
+        most,
+        pace: (!enterprise).then_some(PACE),
+        client: call.address(),
+    };
+    let session = call.hub().open(opening).await?;
+    let feed = session.feed();
+    let format = Format {
+        wants: call.wants(Object::Post),
+        spoken: call.spoken(),
+    };
+    let streams = &call.home.streams;
+    if let Some(past) = past {
+        let past = streams.past(&session, format, past);
+        return Ok(call.stream(feed.after(past)));
+    }
+    // From the head of the answer on nothing is missed.
+    streams.join(&session, format, None).await;
+    Ok(call.stream(feed))
+}
+
+fn partition(call: &Call, endpoint: Endpoint) -> u8 {
+    if matches!(endpoint, Endpoint::Filtered | Endpoint::Sample) {
+        return 1;
+    }
+    u8::try_from(call.int("partition")).unwrap_or(1)
+}
+
+/// What is asked for of the past.
+fn past(call: &Call, enterprise: bool) -> Result<Option<Past>, Stop> {
+    let (minutes, now) = (call.int("backfill_minutes"), call.now());
+    let refuse = |name: &'static str, message: String| {
+        Err(Refusal::invalid(call.spelled(name), call.raw(name), message).into())
+    };
+    let replayed = call.endpoint().has_param("start_time");
+    let (start, end) = if replayed {
+        (call.time("start_time"), call.time("end_time"))
+    } else {
+        (None, None)
+    };
+    let asked = minutes > 0 || start.is_some() || end.is_some();
+    if asked && !enterprise {
+        let name = match (minutes, start) {
+            (1.., _) => "backfill_minutes",
+            (_, Some(_)) => "start_time",
+            _ => "end_time",
+        };
+        return refuse(name, format!("`{name}` needs enterprise access"));
+    }
+    let (start, end) = match (start, end) {
+        (None, None) if minutes == 0 => return Ok(None),
+        (None, None) => {
+            let from = now.plus_ms(-minutes * MINUTE_MS);
+            return Ok(Some(Past { from, until: None }));
+        }
+        (Some(start), Some(end)) => (start, end),
+        (None, _) => return Err(Refusal::missing("start_time").into()),
+        (_, None) => return Err(Refusal::missing("end_time").into()),
+    };
+    if minutes > 0 {
+        let message = "`backfill_minutes` does not go with `start_time` and `end_time`";
+        return refuse("backfill_minutes", message.to_owned());
+    }
+    check(call, (start, end), now)?;
+    Ok(Some(Past {
+        from: start,
+        until: Some(end),
+    }))
+}
+
+/// Whether a span can be replayed.
+fn check(call: &Call, (start, end): (Time, Time), now: Time) -> Result<(), Stop> {
+    let wrong = |name: &'static str, what: &str| -> Stop {
+        let raw = call.raw(name);
+        let message = format!("Invalid '{name}':'{raw}'. {what}");
+        Refusal::invalid(name, raw, message).into()
+    };
+    if start < now.plus_ms(-BACK_MS) {
+        let what = "'start_time' must be on or after 24 hours before the request time.";
+        return Err(wrong("start_time", what));
+    }
+    if end > now.plus_ms(-NEAR_MS) {
+        let what = "'end_time' must be a minimum of 10 seconds prior to the request time.";
+        return Err(wrong("end_time", what));
+    }
+    if end <= start {
+        return Err(wrong("end_time", "'end_time' must be after 'start_time'."));
+    }
+    Ok(())
+}
