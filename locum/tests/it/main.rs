@@ -49,6 +49,8 @@ mod replies;
 mod reposts;
 mod sign_explain;
 mod spaces;
+mod stream_rules;
+mod streams;
 mod table;
 mod timelines;
 mod token_endpoint;

@@ -7,6 +7,7 @@ mod post_office;
 mod process;
 mod record;
 mod server;
+mod stream;
 
 pub(crate) use ask::{Answer, Ask, Key, encode};
 pub(crate) use database::{Engine, engine};
@@ -14,6 +15,7 @@ pub(crate) use person::{App, Person};
 pub(crate) use post_office::PostOffice;
 pub(crate) use process::{Ran, run};
 pub(crate) use server::{Server, shared};
+pub(crate) use stream::Listener;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

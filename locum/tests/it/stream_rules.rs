@@ -1,0 +1,232 @@
+//! Rules of the filtered stream: added, listed, counted, deleted, and what is none.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, App, Ask, shared};
+
+const RULES: &str = "/2/posts/search/stream/rules";
+
+fn app() -> App {
+    shared().new_app("self-serve")
+}
+
+fn post(app: &App, query: &str, body: &Value) -> Answer {
+    let target = format!("{RULES}{query}");
+    shared().send(Ask::post(target).bearer(&app.bearer).json(body))
+}
+
+#[track_caller]
+fn list(app: &App, query: &str) -> Value {
+    let target = format!("{RULES}{query}");
+    shared().send(Ask::get(target).bearer(&app.bearer)).is(200)
+}
+
+fn ids(body: &Value) -> Vec<String> {
+    let rules = body["data"].as_array();
+    let rules = rules.into_iter().flatten();
+    rules
+        .map(|rule| rule["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn kind(error: &Value) -> &str {
+    error["type"].as_str().unwrap().rsplit('/').next().unwrap()
+}
+
+#[test]
+fn rules_are_added_listed_page_by_page_counted_and_deleted() {
+    let (app, other) = (app(), app());
+    let none = list(&app, "");
+    assert!(none.get("data").is_none(), "{none}");
+    assert_eq!(none["meta"]["result_count"], 0);
+    assert!(none["meta"]["sent"].as_str().unwrap().ends_with('Z'));
+    let body = json!({ "add": [
+        { "value": "cat has:images", "tag": "cats" },
+        { "value": "from:someone OR url_contains:dog bird" },
+        { "value": "\"two words\"", "tag": "cats" },
+    ] });
+    let added = post(&app, "", &body).is(201);
+    let summary = json!({ "created": 3, "not_created": 0, "valid": 3, "invalid": 0 });
+    assert_eq!(added["meta"]["summary"], summary, "{added}");
+    assert!(added.get("errors").is_none());
+    let rules = &added["data"];
+    assert_eq!(rules[0]["value"], "cat has:images");
+    assert_eq!(rules[0]["tag"], "cats");
+    assert_eq!(rules[1].as_object().unwrap().len(), 2, "id, value");
+    let all = list(&app, "");
+    assert_eq!(all["data"], *rules, "oldest first");
+    assert_eq!(all["meta"]["result_count"], 3);
+    assert!(list(&other, "").get("data").is_none(), "an app's own only");
+    let known = ids(&all);
+
+    let first = list(&app, "?max_results=2");
+    assert_eq!(ids(&first), known[..2]);
+    let token = first["meta"]["next_token"].as_str().unwrap();
+    let second = list(&app, &format!("?max_results=2&pagination_token={token}"));
+    assert_eq!(ids(&second), known[2..]);
+    assert!(second["meta"].get("next_token").is_none());
+    let named = list(&app, &format!("?ids={},17,{}", known[2], known[0]));
+    assert_eq!(ids(&named), [known[2].clone(), known[0].clone()]);
+
+    let counts = |query: &str| {
+        let target = format!("/2/posts/search/stream/rules/counts{query}");
+        shared().send(Ask::get(target).bearer(&app.bearer)).is(200)["data"].clone()
+    };
+    let mine = json!({ "client_app_id": app.id, "rule_count": 3 });
+    assert_eq!(counts("")["client_app_rules_count"], mine);
+    assert_eq!(counts("")["all_project_client_apps"], json!([mine]));
+    assert_eq!(counts("")["cap_per_client_app"], "1000");
+    let older = shared()
+        .send(Ask::get("/2/tweets/search/stream/rules/counts").bearer(&app.bearer))
+        .is(200);
+    assert_eq!(older["data"]["project_rules_count"], 3);
+
+    // Of another app's nothing is deleted.
+    let unknown = json!({ "delete": { "ids": [known[0], "17"] } });
+    let answer = post(&other, "", &unknown).is(200);
+    let nothing = json!({ "deleted": 0, "not_deleted": 2 });
+    assert_eq!(answer["meta"]["summary"], nothing);
+    assert_eq!(kind(&answer["errors"][0]), "invalid-request");
+    let each = &answer["errors"][0]["errors"];
+    assert_eq!(each[1]["message"], "Rule does not exist");
+    assert_eq!(each.as_array().unwrap().len(), 2);
+
+    let one = json!({ "delete": { "ids": [known[0]] } });
+    let dry = post(&app, "?dry_run=true", &one).is(200);
+    assert_eq!(dry["meta"]["summary"]["deleted"], 1);
+    assert_eq!(ids(&list(&app, "")), known);
+    let done = post(&app, "", &one).is(200);
+    assert_eq!(done["meta"]["summary"]["deleted"], 1);
+    assert!(done.get("errors").is_none());
+    let by_value = json!({ "delete": { "values": [" (\"two words\") ", "(cat"] } });
+    let done = post(&app, "", &by_value).is(200);
+    let half = json!({ "deleted": 1, "not_deleted": 1 });
+    assert_eq!(done["meta"]["summary"], half);
+    assert_eq!(ids(&list(&app, "")), known[1..2]);
+    let dry = shared()
+        .send(Ask::post(format!("{RULES}?delete_all=true&dry_run=true")).bearer(&app.bearer));
+    assert_eq!(dry.is(200)["meta"]["summary"]["deleted"], 1);
+    let all = shared().send(Ask::post(format!("{RULES}?delete_all=true")).bearer(&app.bearer));
+    assert_eq!(all.is(200)["meta"]["summary"]["deleted"], 1);
+    assert!(list(&app, "").get("data").is_none());
+}
+
+#[test]
+fn what_is_there_already_or_cannot_be_read_is_not_added() {
+    let app = app();
+    let one = json!({ "add": [{ "value": "cat dog", "tag": "pets" }] });
+    let dry = post(&app, "?dry_run=true", &one).is(201);
+    assert_eq!(dry["meta"]["summary"]["created"], 1);
+    assert_eq!(ids(&dry).len(), 1);
+    assert!(list(&app, "").get("data").is_none(), "nothing is stored");
+    let id = ids(&post(&app, "", &one).is(201))[0].clone();
+    let long = "a".repeat(1_025);
+    let mixed = json!({ "add": [
+        { "value": "  (cat  dog)", "tag": "again" },
+        { "value": "filter:links cat" },
+        { "value": "bird" },
+        { "value": long },
+        { "value": "-bird" },
+        { "value": "" },
+        { "value": "bird" },
+        { "value": "cat AND dog" },
+    ] });
+    for query in ["?dry_run=true", ""] {
+        let body = post(&app, query, &mixed).is(201);
+        let summary = json!({ "created": 1, "not_created": 7, "valid": 3, "invalid": 5 });
+        assert_eq!(body["meta"]["summary"], summary);
+        assert_eq!(body["data"][0]["value"], "bird");
+        let errors = body["errors"].as_array().unwrap();
+        let kinds: Vec<&str> = errors.iter().map(kind).collect();
+        let (bad, twice) = ("invalid-rules", "duplicate-rules");
+        assert_eq!(kinds, [bad, "rule-length", bad, bad, bad, twice, twice]);
+        assert_eq!(errors[0]["title"], "UnprocessableEntity");
+        assert_eq!(errors[0]["value"], "filter:links cat");
+        let text = errors[0]["details"][0].as_str().unwrap();
+        assert!(
+            text.starts_with("Reference to invalid operator 'filter'."),
+            "{text}"
+        );
+        assert!(text.ends_with("(at position 1)"), "{text}");
+        let text = errors[4]["details"][0].as_str().unwrap();
+        assert!(
+            text.starts_with("Ambiguous use of and as a keyword."),
+            "{text}"
+        );
+        assert_eq!(errors[5]["title"], "DuplicateRule");
+        assert_eq!(errors[5]["value"], "  (cat  dog)");
+        assert_eq!(errors[5]["id"], id.as_str());
+        assert_eq!(errors[6]["id"], body["data"][0]["id"]);
+    }
+    let bad = json!({ "add": [{ "value": "(cat" }] });
+    let body = post(&app, "", &bad).is(200);
+    assert_eq!(body["meta"]["summary"]["invalid"], 1);
+    assert!(body.get("data").is_none(), "{body}");
+    let body = post(&app, "", &one).is(201);
+    assert_eq!(kind(&body["errors"][0]), "duplicate-rules");
+}
+
+#[test]
+fn an_app_has_so_many_rules_and_no_more() {
+    let app = app();
+    let rules = |range: std::ops::Range<usize>| {
+        let rules = range.map(|number| json!({ "value": format!("word{number}") }));
+        json!({ "add": rules.collect::<Value>() })
+    };
+    post(&app, "", &rules(0..999)).is(201);
+    let body = post(&app, "", &rules(999..1_001)).is_problem(400, "rule-cap");
+    assert_eq!(body["title"], "RulesCapExceeded");
+    assert_eq!(list(&app, "")["meta"]["result_count"], 999, "all or none");
+    post(&app, "", &rules(998..1_000)).is(201);
+    // A longer rule, and more of them, with a contract.
+    let enterprise = shared().new_app("enterprise");
+    let long = format!("\"{}\"", "é b".repeat(682));
+    post(&enterprise, "", &json!({ "add": [{ "value": long }] })).is(201);
+    let counts = Ask::get("/2/posts/search/stream/rules/counts").bearer(&enterprise.bearer);
+    assert_eq!(
+        shared().send(counts).is(200)["data"]["cap_per_client_app"],
+        "25000"
+    );
+}
+
+#[test]
+fn bad_requests_and_other_credentials_are_refused() {
+    let app = app();
+    let rule = json!({ "value": "cat" });
+    for body in [
+        json!({}),
+        json!({ "add": [] }),
+        json!({ "add": rule }),
+        json!({ "add": ["cat"] }),
+        json!({ "add": [{ "tag": "cats" }] }),
+        json!({ "add": [{ "value": 7 }] }),
+        json!({ "add": [{ "value": "cat", "color": "red" }] }),
+        json!({ "add": [{ "value": "cat\u{0}" }] }),
+        json!({ "delete": {} }),
+        json!({ "delete": { "ids": [] } }),
+        json!({ "delete": { "ids": ["x"] } }),
+        json!({ "delete": { "ids": ["7"], "values": ["cat"] } }),
+        json!({ "add": [rule], "delete": { "ids": ["7"] } }),
+    ] {
+        post(&app, "", &body).is_problem(400, "invalid-request");
+    }
+    let both = json!({ "add": [rule] });
+    post(&app, "?delete_all=true", &both).is_problem(400, "invalid-request");
+    post(&app, "?dry_run=perhaps", &both).is_problem(400, "invalid-request");
+    for query in [
+        "?ids=x",
+        "?max_results=0",
+        "?max_results=1001",
+        "?pagination_token=zz",
+    ] {
+        let target = format!("{RULES}{query}");
+        let answer = shared().send(Ask::get(target).bearer(&app.bearer));
+        answer.is_problem(400, "invalid-request");
+    }
+    let person = shared().person("person");
+    person
+        .get(RULES)
+        .is_problem(403, "unsupported-authentication");
+    assert_eq!(shared().send(Ask::get(RULES)).status, 401);
+    assert!(list(&app, "").get("data").is_none());
+}

@@ -1,0 +1,446 @@
+//! Streams of posts as their clients meet them: what comes, when, and how they end.
+
+use std::time::Duration;
+
+use base::clock::instant;
+use serde_json::{Value, json};
+
+use crate::harness::{App, Ask, Listener, Person, Server, fresh, shared, until};
+
+const STREAM: &str = "/2/posts/search/stream";
+const RULES: &str = "/2/posts/search/stream/rules";
+
+/// A word that no other test writes.
+fn word() -> String {
+    format!("word{}x{}", std::process::id(), fresh())
+}
+
+#[track_caller]
+fn add_rules(server: &Server, app: &App, rules: &[(&str, &str)]) -> Vec<String> {
+    let rules = rules
+        .iter()
+        .map(|(value, tag)| json!({ "value": value, "tag": tag }));
+    let body = json!({ "add": rules.collect::<Value>() });
+    let made = server.send(Ask::post(RULES).bearer(&app.bearer).json(&body));
+    let made = made.is(201);
+    let made = made["data"].as_array().unwrap().iter();
+    made.map(|rule| rule["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[track_caller]
+fn connect(app: &App, query: &str) -> Listener {
+    Listener::open(shared(), &format!("{STREAM}{query}"), &app.bearer)
+}
+
+/// An app with a contract, a rule for a word of its own, and the word.
+fn watcher(level: &str) -> (App, String) {
+    let (app, word) = (shared().new_app(level), word());
+    add_rules(shared(), &app, &[(&word, "")]);
+    (app, word)
+}
+
+fn connections(app: &App, query: &str) -> Vec<Value> {
+    let ask = Ask::get(format!("/2/connections{query}")).bearer(&app.bearer);
+    let body = shared().send(ask).is(200);
+    body["data"].as_array().cloned().unwrap_or_default()
+}
+
+#[test]
+fn matching_posts_come_at_once_with_their_rules_fields_and_expansions() {
+    let (app, word) = (shared().new_app("self-serve"), word());
+    let author = shared().person("author");
+    let from = format!("from:{} {word}", author.username);
+    let ids = add_rules(shared(), &app, &[(&word, "by word"), (&from, "")]);
+    let query = "?post.fields=created_at,public_metrics&expansions=author_id&user.fields=verified";
+    let mut stream = connect(&app, query);
+    assert!(
+        stream
+            .head
+            .to_lowercase()
+            .contains("content-type: application/json"),
+        "{}",
+        stream.head
+    );
+    author.says("nothing that anybody waits for");
+    let start = instant();
+    let id = author.says(&format!("Here is {word}, <at last>\nin two lines"));
+    let message = stream.next();
+    assert!(
+        start.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        start.elapsed()
+    );
+    let mut members: Vec<&String> = message.as_object().unwrap().keys().collect();
+    members.sort();
+    assert_eq!(members, ["data", "includes", "matching_rules"]);
+    let mut rules = message["matching_rules"].clone();
+    rules
+        .as_array_mut()
+        .unwrap()
+        .sort_by_key(|rule| rule["id"].to_string());
+    let mut expected = json!([{ "id": ids[0], "tag": "by word" }, { "id": ids[1], "tag": "" }]);
+    expected
+        .as_array_mut()
+        .unwrap()
+        .sort_by_key(|rule| rule["id"].to_string());
+    assert_eq!(rules, expected);
+    // The same object as a look-up shows.
+    let seen = shared()
+        .send(Ask::get(format!("/2/posts/{id}{query}")).bearer(&app.bearer))
+        .is(200);
+    assert_eq!(message["data"], seen["data"]);
+    assert_eq!(message["includes"], seen["includes"]);
+    assert_eq!(
+        message["includes"]["users"][0]["username"],
+        author.username.as_str()
+    );
+    // By another author, under one rule; in the order in which they are written.
+    let other = shared().person("other");
+    for number in 0..5 {
+        other.says(&format!("{word} {number}"));
+    }
+    for number in 0..5 {
+        let message = stream.next();
+        assert_eq!(message["data"]["text"], format!("{word} {number}"));
+        assert_eq!(
+            message["matching_rules"],
+            json!([{ "id": ids[0], "tag": "by word" }])
+        );
+    }
+    stream.is_silent();
+}
+
+#[test]
+fn replies_quotes_reposts_and_edits_come_and_hidden_posts_do_not() {
+    let (app, word) = watcher("self-serve");
+    let author = shared().person_with("author", &["--subscription-type", "Premium"]);
+    let other = shared().person("other");
+    let locked = shared().person_with("locked", &["--protected"]);
+    let mut stream = connect(&app, "?tweet.fields=referenced_tweets");
+    locked.says(&format!("{word} for followers"));
+    let id = author.says(&format!("{word} first"));
+    let first = stream.next();
+    assert_eq!(
+        first["data"]["id"],
+        id.as_str(),
+        "not the protected one: {first}"
+    );
+    assert_eq!(first["data"]["edit_history_tweet_ids"], json!([id]));
+    // What is quoted counts; what is reposted is shown with its own text.
+    other
+        .publish(&json!({ "text": "look at this", "quote_tweet_id": id }))
+        .is(201);
+    let quote = stream.next();
+    assert_eq!(
+        quote["data"]["referenced_tweets"][0]["type"], "quoted",
+        "{quote}"
+    );
+    let repost = format!("/2/users/{}/reposts", other.id);
+    other.post(repost, &json!({ "post_id": id })).is(200);
+    let reposted = stream.next();
+    assert_eq!(
+        reposted["data"]["text"],
+        format!("RT @{}: {word} first", author.username)
+    );
+    // Each version is an item of its own.
+    let edited = author
+        .publish(&json!({
+            "text": format!("{word} second"), "edit_options": { "previous_post_id": id },
+        }))
+        .is(201)["data"]["id"]
+        .clone();
+    let message = stream.next();
+    assert_eq!(message["data"]["id"], edited);
+    assert_eq!(
+        message["data"]["edit_history_tweet_ids"],
+        json!([id, edited])
+    );
+    // A deletion is not announced, and what was deleted is not sent later.
+    author
+        .delete(format!("/2/posts/{}", edited.as_str().unwrap()))
+        .is(200);
+    stream.is_silent();
+}
+
+#[test]
+fn rules_take_effect_while_posts_flow() {
+    let (app, word) = (shared().new_app("self-serve"), word());
+    let [one, two] = [format!("{word}one"), format!("{word}two")];
+    let first = add_rules(shared(), &app, &[(&one, "")]);
+    let author = shared().person("author");
+    let mut stream = connect(&app, "");
+    author.says(&format!("{one} a"));
+    author.says(&format!("{two} b"));
+    add_rules(shared(), &app, &[(&two, "new")]);
+    author.says(&format!("{two} c"));
+    assert_eq!(stream.texts(2), [format!("{one} a"), format!("{two} c")]);
+    let body = json!({ "delete": { "ids": first } });
+    shared()
+        .send(Ask::post(RULES).bearer(&app.bearer).json(&body))
+        .is(200);
+    author.says(&format!("{one} d"));
+    author.says(&format!("{two} e"));
+    assert_eq!(stream.texts(1), [format!("{two} e")]);
+    stream.is_silent();
+}
+
+#[test]
+fn a_gap_is_filled_without_a_post_missed_or_sent_twice() {
+    let (app, word) = watcher("enterprise");
+    let author = shared().person("author");
+    let mut stream = connect(&app, "");
+    author.says(&format!("{word} before"));
+    assert_eq!(stream.texts(1), [format!("{word} before")]);
+    drop(stream);
+    for number in 0..3 {
+        author.says(&format!("{word} gap {number}"));
+    }
+    author.says("something else");
+    // Posts go on while the past is read.
+    let writer = std::thread::spawn({
+        let (author, word) = (author.clone(), word.clone());
+        move || {
+            for number in 0..20 {
+                author.says(&format!("{word} live {number}"));
+            }
+        }
+    });
+    let mut stream = connect(&app, "?backfill_minutes=5");
+    let texts = stream.texts(24);
+    writer.join().unwrap();
+    let gap = ["before", "gap 0", "gap 1", "gap 2"].map(str::to_owned);
+    let live = (0..20).map(|number| format!("live {number}"));
+    let expected: Vec<String> = gap
+        .into_iter()
+        .chain(live)
+        .map(|text| format!("{word} {text}"))
+        .collect();
+    assert_eq!(texts, expected);
+    author.says(&format!("{word} after"));
+    assert_eq!(stream.texts(1), [format!("{word} after")]);
+    stream.is_silent();
+}
+
+#[test]
+fn the_past_is_for_those_with_a_contract_and_within_bounds() {
+    let (app, _) = watcher("self-serve");
+    let (enterprise, _) = watcher("enterprise");
+    let refused = |app: &App, query: &str| {
+        let ask = Ask::get(format!("{STREAM}?{query}")).bearer(&app.bearer);
+        shared().send(ask).is_problem(400, "invalid-request");
+    };
+    let at = |seconds: i64| base::clock::wall().plus_ms(seconds * 1000).to_string();
+    refused(&app, "backfill_minutes=1");
+    refused(
+        &app,
+        &format!("start_time={}&end_time={}", at(-60), at(-20)),
+    );
+    for query in [
+        "backfill_minutes=6".to_owned(),
+        "backfill_minutes=-1".to_owned(),
+        "backfill_minutes=x".to_owned(),
+        format!("start_time={}", at(-60)),
+        format!("end_time={}", at(-60)),
+        format!("start_time={}&end_time={}", at(-60), at(-2)),
+        format!("start_time={}&end_time={}", at(-60), at(-61)),
+        format!("start_time={}&end_time={}", at(-90_000), at(-20)),
+        format!(
+            "start_time={}&end_time={}&backfill_minutes=1",
+            at(-60),
+            at(-20)
+        ),
+        "start_time=yesterday&end_time=today".to_owned(),
+        "post.fields=nothing".to_owned(),
+        "color=red".to_owned(),
+    ] {
+        refused(&enterprise, &query);
+    }
+    assert!(connections(&enterprise, "?status=all").is_empty());
+    let body = shared()
+        .send(Ask::get("/2/posts/firehose/stream?partition=1").bearer(&app.bearer))
+        .is_problem(403, "client-forbidden");
+    assert_eq!(body["reason"], "client-not-enrolled");
+    let person = shared().person("person");
+    person
+        .get(STREAM)
+        .is_problem(403, "unsupported-authentication");
+    assert_eq!(shared().send(Ask::get(STREAM)).status, 401);
+}
+
+#[test]
+fn slots_are_counted_and_free_at_once() {
+    let (app, _) = watcher("self-serve");
+    let without = shared().new_app("self-serve");
+    let body = shared()
+        .send(Ask::get(STREAM).bearer(&without.bearer))
+        .is_problem(409, "streaming-connection");
+    assert_eq!(body["connection_issue"], "RuleConfigurationIssue");
+    let stream = connect(&app, "");
+    let again = || shared().send(Ask::get("/2/tweets/search/stream").bearer(&app.bearer));
+    let body = again().is_problem(429, "streaming-connection");
+    assert_eq!(body["title"], "ConnectionException");
+    assert_eq!(body["connection_issue"], "TooManyConnections");
+    let listed = connections(&app, "");
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0]["endpoint_name"], "filtered_stream");
+    assert_eq!(listed[0]["client_ip"], "127.0.0.1");
+    assert!(listed[0].get("disconnected_at").is_none());
+    drop(stream);
+    let start = instant();
+    until("the slot is free", || connections(&app, "").is_empty());
+    assert!(start.elapsed() < Duration::from_secs(1));
+    // A storm of reconnections leaves nothing behind.
+    for _ in 0..20 {
+        let stream = connect(&app, "");
+        drop(stream);
+        until("the slot is free", || connections(&app, "").is_empty());
+    }
+    let past = connections(&app, "?status=inactive&max_results=100");
+    assert_eq!(past.len(), 21);
+    assert!(
+        past.iter()
+            .all(|one| one["disconnect_reason"] == "client_disconnect")
+    );
+    // With a contract there are two of the filtered stream, one of the sample.
+    let (enterprise, _) = watcher("enterprise");
+    let _one = connect(&enterprise, "");
+    let _two = connect(&enterprise, "");
+    let third = shared().send(Ask::get(STREAM).bearer(&enterprise.bearer));
+    third.is_problem(429, "streaming-connection");
+    let _sample = Listener::open(shared(), "/2/posts/sample/stream", &enterprise.bearer);
+    assert_eq!(connections(&enterprise, "").len(), 3);
+    assert_eq!(
+        connections(&enterprise, "?endpoints=sample_stream").len(),
+        1
+    );
+    assert_eq!(connections(&app, "").len(), 0, "an app's own only");
+}
+
+#[test]
+fn connections_are_ended_by_name_by_stream_and_all() {
+    let (app, _) = watcher("enterprise");
+    let (other, _) = watcher("enterprise");
+    let delete = |app: &App, path: &str, body: Option<Value>| {
+        let ask = Ask::delete(format!("/2/connections{path}")).bearer(&app.bearer);
+        let ask = match body {
+            Some(body) => ask.json(&body),
+            None => ask,
+        };
+        shared().send(ask)
+    };
+    let mut one = connect(&app, "");
+    let mut two = connect(&app, "");
+    let mut sample = Listener::open(shared(), "/2/posts/sample/stream", &app.bearer);
+    let mut others = connect(&other, "");
+    let id = connections(&app, "?endpoints=filtered_stream")[1]["id"].clone();
+    let named = json!({ "uuids": [id, "no-such-connection"] });
+    // Another app ends nothing of it.
+    let answer = delete(&other, "", Some(named.clone())).is(200)["data"].clone();
+    assert_eq!(
+        (&answer["successful_kills"], &answer["failed_kills"]),
+        (&json!(0), &json!(2))
+    );
+    let answer = delete(&app, "", Some(named.clone())).is(200)["data"].clone();
+    assert_eq!(answer["successful_kills"], 1);
+    assert_eq!(answer["failed_kills"], 1);
+    let results = answer["results"].as_array().unwrap();
+    let killed = results.iter().find(|one| one["uuid"] == id).unwrap();
+    assert_eq!(*killed, json!({ "uuid": id, "success": true }));
+    assert_eq!(one.farewell(), "ForceDisconnect", "the older of the two");
+    let again = delete(&app, "", Some(named)).is(200)["data"].clone();
+    assert_eq!(again["successful_kills"], 0, "it is over");
+    let answer = delete(&app, "/sample_stream", None).is(200)["data"].clone();
+    assert_eq!(answer["successful_kills"], 1);
+    assert_eq!(sample.farewell(), "ForceDisconnect");
+    let answer = delete(&app, "/all", None).is(200)["data"].clone();
+    assert_eq!(answer["successful_kills"], 1);
+    assert_eq!(two.farewell(), "ForceDisconnect");
+    assert!(connections(&app, "").is_empty());
+    let past = connections(&app, "?status=inactive");
+    assert_eq!(past.len(), 3);
+    assert!(
+        past.iter().all(|one| one["disconnect_reason"] == "killed"),
+        "{past:?}"
+    );
+    others.is_silent();
+    assert_eq!(connections(&other, "").len(), 1);
+    assert_eq!(connections(&app, "?status=all&max_results=2").len(), 2);
+    delete(&app, "/no_stream", None).is_problem(400, "invalid-request");
+    delete(&app, "", Some(json!({}))).is_problem(400, "invalid-request");
+    delete(&app, "", Some(json!({ "uuids": [] }))).is_problem(400, "invalid-request");
+    for query in ["?status=open", "?endpoints=no_stream", "?max_results=101"] {
+        let ask = Ask::get(format!("/2/connections{query}")).bearer(&app.bearer);
+        shared().send(ask).is_problem(400, "invalid-request");
+    }
+}
+
+#[test]
+fn a_stream_ends_with_its_token_and_its_app() {
+    let (app, word) = watcher("self-serve");
+    let author = shared().person("author");
+    let mut stream = connect(&app, "");
+    let owner = Person::owner(shared(), &app);
+    let ask = Ask::post("/oauth2/invalidate_token").form(format!(
+        "access_token={}",
+        crate::harness::encode(&app.bearer)
+    ));
+    let start = instant();
+    owner.signed(ask).is(200);
+    assert_eq!(stream.farewell(), "ClientApplicationStateDegraded");
+    assert!(start.elapsed() < Duration::from_secs(5));
+    author.says(&format!("{word} too late"));
+    assert_eq!(
+        shared().send(Ask::get(STREAM).bearer(&app.bearer)).status,
+        401
+    );
+
+    let (app, _) = watcher("self-serve");
+    let mut stream = connect(&app, "");
+    shared().cli(&["app", "delete", &app.id]).well();
+    assert_eq!(stream.farewell(), "ClientApplicationStateDegraded");
+}
+
+#[test]
+fn the_sample_is_a_stable_hundredth_and_partitions_part_all() {
+    let app = shared().new_app("enterprise");
+    let open = |target: &str| Listener::open(shared(), target, &app.bearer);
+    let mut sample = open("/2/posts/sample/stream");
+    let mut tenths = [1, 2].map(|part| open(&format!("/2/posts/sample10/stream?partition={part}")));
+    let mut all: Vec<Listener> = (1..=20)
+        .map(|part| open(&format!("/2/posts/firehose/stream?partition={part}")))
+        .collect();
+    let word = word();
+    let author = shared().person("author");
+    let ids: Vec<String> = (0..60)
+        .map(|number| author.says(&format!("{word} {number}")))
+        .collect();
+    let collect = |stream: &mut Listener| {
+        let mut found = Vec::new();
+        while let Some(message) = stream.within(Duration::from_millis(300)) {
+            assert!(message.get("matching_rules").is_none());
+            let id = message["data"]["id"].as_str().unwrap().to_owned();
+            if ids.contains(&id) {
+                found.push(id);
+            }
+        }
+        found
+    };
+    let parts: Vec<Vec<String>> = all.iter_mut().map(collect).collect();
+    let mut found = parts.concat();
+    found.sort();
+    let mut expected = ids.clone();
+    expected.sort();
+    assert_eq!(found, expected, "each in one part");
+    assert!(parts.iter().filter(|part| !part.is_empty()).count() > 10);
+    let tenth: Vec<String> = tenths.iter_mut().flat_map(collect).collect();
+    assert!(
+        tenth.len() < 20 && tenth.iter().all(|id| ids.contains(id)),
+        "{tenth:?}"
+    );
+    let hundredth = collect(&mut sample);
+    assert!(
+        hundredth.iter().all(|id| tenth.contains(id)),
+        "{hundredth:?}"
+    );
+}
