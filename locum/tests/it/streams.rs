@@ -415,32 +415,42 @@ fn the_sample_is_a_stable_hundredth_and_partitions_part_all() {
     let ids: Vec<String> = (0..60)
         .map(|number| author.says(&format!("{word} {number}")))
         .collect();
-    let collect = |stream: &mut Listener| {
-        let mut found = Vec::new();
-        while let Some(message) = stream.within(Duration::from_millis(300)) {
-            assert!(message.get("matching_rules").is_none());
-            let id = message["data"]["id"].as_str().unwrap().to_owned();
-            if ids.contains(&id) {
-                found.push(id);
-            }
+    let (mut parts, mut came) = (vec![Vec::new(); 20], 0);
+    until("every post has come", || {
+        for (part, stream) in parts.iter_mut().zip(&mut all) {
+            let found = ours(stream, &ids);
+            came += found.len();
+            part.extend(found);
         }
-        found
-    };
-    let parts: Vec<Vec<String>> = all.iter_mut().map(collect).collect();
+        came >= ids.len()
+    });
     let mut found = parts.concat();
     found.sort();
     let mut expected = ids.clone();
     expected.sort();
     assert_eq!(found, expected, "each in one part");
     assert!(parts.iter().filter(|part| !part.is_empty()).count() > 10);
-    let tenth: Vec<String> = tenths.iter_mut().flat_map(collect).collect();
+    let tenth: Vec<String> = tenths.iter_mut().flat_map(|one| ours(one, &ids)).collect();
     assert!(
         tenth.len() < 20 && tenth.iter().all(|id| ids.contains(id)),
         "{tenth:?}"
     );
-    let hundredth = collect(&mut sample);
+    let hundredth = ours(&mut sample, &ids);
     assert!(
         hundredth.iter().all(|id| tenth.contains(id)),
         "{hundredth:?}"
     );
+}
+
+/// Those of some posts that have come on a stream.
+fn ours(stream: &mut Listener, ids: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    while let Some(message) = stream.within(Duration::from_millis(1)) {
+        assert!(message.get("matching_rules").is_none());
+        let id = message["data"]["id"].as_str().unwrap().to_owned();
+        if ids.contains(&id) {
+            found.push(id);
+        }
+    }
+    found
 }
