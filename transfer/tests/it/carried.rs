@@ -224,7 +224,7 @@ fn groups(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
             canonical: "boat OR ship".to_owned(),
             tag: "boats".to_owned(),
         };
-        network::rules::add(tx, app.id, product, 10, &[rule])?;
+        network::rules::add(tx, app.id, product, 10, &[rule], false)?;
     }
     Ok(())
 }

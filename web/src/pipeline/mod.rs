@@ -215,6 +215,11 @@ impl Server {
         self.shared.home.uploads.clone()
     }
 
+    /// The open connections of streams.
+    pub fn hub(&self) -> Hub {
+        self.shared.home.hub.clone()
+    }
+
     /// Holds the connections of streams and sends them what happens, for as long as it is polled.
     pub async fn hold_streams(&self) {
         let home = &self.shared.home;

@@ -231,6 +231,7 @@ pub(crate) fn stream(call: Call) -> Pending {
             app: asker.app,
             endpoint: Endpoint::Activity,
             partition: 1,
+            replay: past.as_ref().is_some_and(|past| past.until.is_some()),
             most: Endpoint::Activity.connections(asker.enterprise),
             pace: (!asker.enterprise).then_some(PACE),
             client: call.address(),
