@@ -93,6 +93,14 @@ impl<'a> Facts<'a> {
         crate::evaluate::counted(counter, self)
     }
 
+    /// The words of every text, with its field.
+    pub(crate) fn every_run(&self) -> impl Iterator<Item = (Field, &[u64])> {
+        let words = |(field, start, end): &(Field, usize, usize)| {
+            Some((*field, self.words.get(*start..*end)?))
+        };
+        self.runs.iter().filter_map(words)
+    }
+
     /// The texts in lower case, for literal parts.
     pub(crate) fn texts(&self) -> &[String] {
         self.lowered
