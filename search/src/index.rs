@@ -1,0 +1,234 @@
+//! The index's folder: opened, written, committed together with a mark of how far it has come.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use base::Fault;
+use parking_lot::{Mutex, RwLock};
+use query::person;
+use tantivy::directory::MmapDirectory;
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::{IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Term};
+
+use crate::schema::{FORMAT, Fields, register, schema};
+use crate::snapshot::Snapshot;
+use crate::{Entry, broken};
+
+/// Memory for what is not written yet.
+const HEAP: usize = 20 << 20;
+/// The share of removed posts from which on a segment is written anew.
+const REMOVED: f32 = 0.3;
+
+/// An index of posts in a folder. What is added is found after [`Index::commit`].
+pub struct Index {
+    folder: PathBuf,
+    open: Mutex<Open>,
+    current: RwLock<Arc<Snapshot>>,
+}
+
+struct Open {
+    index: tantivy::Index,
+    fields: Fields,
+    reader: IndexReader,
+    writer: Option<IndexWriter>,
+    mark: Option<String>,
+}
+
+impl Index {
+    /// Opens the index in a folder. Where there is none, or one of another format, or one that
+    /// cannot be read, a new one takes its place, which has no mark.
+    pub fn open(folder: &Path) -> Result<Self, Fault> {
+        let open = match Open::existing(folder) {
+            Ok(Some(open)) => open,
+            Ok(None) | Err(_) => Open::new(folder)?,
+        };
+        let first = Snapshot::new(open.reader.searcher(), None)?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            open: Mutex::new(open),
+            current: RwLock::new(Arc::new(first)),
+        })
+    }
+
+    /// The mark of the last commit; none in a new index.
+    pub fn mark(&self) -> Option<String> {
+        self.open.lock().mark.clone()
+    }
+
+    /// Adds posts. `new` promises that none of them is there yet; otherwise they take the place of
+    /// what is there of them.
+    pub fn add(&self, entries: &[Entry], new: bool) -> Result<(), Fault> {
+        let mut open = self.open.lock();
+        let fields = open.fields;
+        let writer = open.writer()?;
+        for entry in entries {
+            if !new {
+                writer.delete_term(Term::from_field_i64(fields.id, entry.id));
+            }
+            writer
+                .add_document(entry.document(fields))
+                .map_err(broken("adding to the index"))?;
+        }
+        Ok(())
+    }
+
+    /// Removes posts by their ids.
+    pub fn remove(&self, ids: &[i64]) -> Result<(), Fault> {
+        let mut open = self.open.lock();
+        let field = open.fields.id;
+        let writer = open.writer()?;
+        for id in ids {
+            writer.delete_term(Term::from_field_i64(field, *id));
+        }
+        Ok(())
+    }
+
+    /// Removes all posts of an author.
+    pub fn remove_author(&self, author: i64) -> Result<(), Fault> {
+        let mut open = self.open.lock();
+        let term = Term::from_field_u64(open.fields.marks, person(query::Mark::From, author));
+        open.writer()?.delete_term(term);
+        Ok(())
+    }
+
+    /// Makes what was added and removed last, together with a mark, and lets it be found.
+    pub fn commit(&self, mark: &str) -> Result<(), Fault> {
+        let mut open = self.open.lock();
+        let done = open.commit(mark);
+        if done.is_err() {
+            // What was added and not committed is added again, by whoever reads its mark.
+            open.writer = None;
+        }
+        done?;
+        let searcher = open.reader.searcher();
+        drop(open);
+        let before = self.snapshot();
+        let next = Snapshot::new(searcher, Some(&before))?;
+        *self.current.write() = Arc::new(next);
+        Ok(())
+    }
+
+    /// Gives back the memory that writing takes, until something is written again. What was not
+    /// committed is forgotten.
+    pub fn rest(&self) {
+        self.open.lock().writer = None;
+    }
+
+    /// Throws everything away, the mark too.
+    pub fn clear(&self) -> Result<(), Fault> {
+        let mut open = self.open.lock();
+        open.writer = None;
+        *open = Open::new(&self.folder)?;
+        let first = Snapshot::new(open.reader.searcher(), None)?;
+        *self.current.write() = Arc::new(first);
+        Ok(())
+    }
+
+    /// The index as it was at the last commit.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.current.read())
+    }
+}
+
+impl Open {
+    /// The index in a folder, if it is one of this format.
+    fn existing(folder: &Path) -> Result<Option<Self>, tantivy::TantivyError> {
+        let Some(latest) = versions(folder).into_iter().max() else {
+            return Ok(None);
+        };
+        let directory = MmapDirectory::open(folder.join(latest.to_string()))?;
+        if !tantivy::Index::exists(&directory)? {
+            return Ok(None);
+        }
+        let index = tantivy::Index::open(directory)?;
+        let payload = index.load_metas()?.payload.unwrap_or_default();
+        let Some((format, mark)) = payload.split_once('\n') else {
+            return Ok(None);
+        };
+        if format != FORMAT.to_string() || index.schema() != schema().0 {
+            return Ok(None);
+        }
+        let mark = Some(mark.to_owned());
+        Self::around(index, mark).map(Some)
+    }
+
+    /// A new index in a folder, whatever was there. It has a folder of its own inside: what still
+    /// writes to one that was given up cannot reach it.
+    fn new(folder: &Path) -> Result<Self, Fault> {
+        let before = versions(folder);
+        let next = before.iter().max().map_or(1, |latest| latest + 1);
+        let own = folder.join(next.to_string());
+        std::fs::create_dir_all(&own).map_err(Fault::when("making the index's folder"))?;
+        for old in before {
+            // What is left of it is removed the next time.
+            let _left = std::fs::remove_dir_all(folder.join(old.to_string()));
+        }
+        let directory =
+            MmapDirectory::open(&own).map_err(Fault::when("opening the index's folder"))?;
+        let settings = IndexSettings {
+            docstore_compress_dedicated_thread: false,
+            ..IndexSettings::default()
+        };
+        let index = tantivy::Index::create(directory, schema().0, settings)
+            .map_err(broken("making the index"))?;
+        Self::around(index, None).map_err(broken("making the index"))
+    }
+
+    fn around(index: tantivy::Index, mark: Option<String>) -> Result<Self, tantivy::TantivyError> {
+        register(&index);
+        let reader = index
+            .reader_builder()
+            .reload_policy(ReloadPolicy::Manual)
+            .try_into()?;
+        Ok(Self {
+            index,
+            fields: schema().1,
+            reader,
+            writer: None,
+            mark,
+        })
+    }
+
+    fn writer(&mut self) -> Result<&mut IndexWriter, Fault> {
+        let writer = match self.writer.take() {
+            Some(writer) => writer,
+            None => self.new_writer().map_err(broken("writing the index"))?,
+        };
+        Ok(self.writer.insert(writer))
+    }
+
+    fn new_writer(&self) -> Result<IndexWriter, tantivy::TantivyError> {
+        let options = IndexWriterOptions::builder()
+            .num_worker_threads(1)
+            .num_merge_threads(1)
+            .memory_budget_per_thread(HEAP)
+            .build();
+        let writer = self.index.writer_with_options(options)?;
+        let mut policy = LogMergePolicy::default();
+        policy.set_del_docs_ratio_before_merge(REMOVED);
+        writer.set_merge_policy(Box::new(policy));
+        Ok(writer)
+    }
+
+    fn commit(&mut self, mark: &str) -> Result<(), Fault> {
+        let payload = format!("{FORMAT}\n{mark}");
+        let writer = self.writer()?;
+        let commit = || -> Result<(), tantivy::TantivyError> {
+            let mut prepared = writer.prepare_commit()?;
+            prepared.set_payload(&payload);
+            prepared.commit()?;
+            Ok(())
+        };
+        let mut commit = commit;
+        commit().map_err(broken("committing to the index"))?;
+        self.mark = Some(mark.to_owned());
+        self.reader.reload().map_err(broken("opening the index"))
+    }
+}
+
+/// The indexes in a folder: the one in use, and remains of others.
+fn versions(folder: &Path) -> Vec<u64> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter_map(|name| name.parse().ok()).collect()
+}

@@ -1,0 +1,112 @@
+//! What the index keeps of a post, and how.
+
+use tantivy::Index;
+use tantivy::schema::{
+    FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
+};
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
+
+/// Raised by every change of what is kept or how: an index of another format is made anew.
+pub(crate) const FORMAT: u32 = 1;
+
+/// The fields.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields {
+    /// Words with their places: text, links, places and entities, told apart by their hashes.
+    pub(crate) words: Field,
+    /// Whole features.
+    pub(crate) marks: Field,
+    pub(crate) id: Field,
+    /// When it was written, in milliseconds since 1970.
+    pub(crate) at: Field,
+    pub(crate) author: Field,
+    /// The bits of `is:` and `has:`, above them the language and whether it is a root.
+    pub(crate) flags: Field,
+}
+
+/// Where the language stands in `flags`: eight bits.
+pub(crate) const LANGUAGE: u32 = 16;
+/// Where it stands whether a post begins its conversation.
+pub(crate) const ROOT: u32 = 24;
+
+pub(crate) fn schema() -> (Schema, Fields) {
+    let mut builder = Schema::builder();
+    let words = TextFieldIndexing::default()
+        .set_tokenizer(WORDS)
+        .set_fieldnorms(false)
+        .set_index_option(IndexRecordOption::WithFreqsAndPositions);
+    let fields = Fields {
+        words: builder.add_text_field("words", TextOptions::default().set_indexing_options(words)),
+        marks: builder.add_u64_field("marks", INDEXED),
+        id: builder.add_i64_field("id", INDEXED | FAST),
+        at: builder.add_i64_field("at", FAST),
+        author: builder.add_i64_field("author", FAST),
+        flags: builder.add_u64_field("flags", FAST),
+    };
+    (builder.build(), fields)
+}
+
+pub(crate) fn register(index: &Index) {
+    index.tokenizers().register(WORDS, Words::default());
+}
+
+const WORDS: &str = "hashed";
+/// Letters of a word in the index: 48 bits of its hash, six a letter.
+const LETTERS: usize = 8;
+
+/// Writes a word's hash in letters.
+pub(crate) fn spell(word: u64, out: &mut String) {
+    let mut rest = word;
+    for _ in 0..LETTERS {
+        // Any 64 letters do: those from `?` on.
+        let six = u8::try_from(rest & 63).unwrap_or(0);
+        out.push(char::from(b'?' + six));
+        rest >>= 6;
+    }
+}
+
+/// Takes a run of hashed words apart.
+#[derive(Clone, Default)]
+struct Words {
+    token: Token,
+}
+
+struct Run<'a> {
+    rest: &'a str,
+    token: &'a mut Token,
+}
+
+impl Tokenizer for Words {
+    type TokenStream<'a> = Run<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> Run<'a> {
+        self.token.reset();
+        Run {
+            rest: text,
+            token: &mut self.token,
+        }
+    }
+}
+
+impl TokenStream for Run<'_> {
+    fn advance(&mut self) -> bool {
+        self.token.position = self.token.position.wrapping_add(1);
+        self.token.text.clear();
+        match self.rest.split_at_checked(LETTERS) {
+            Some((word, rest)) => {
+                self.token.text.push_str(word);
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn token(&self) -> &Token {
+        self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        self.token
+    }
+}

@@ -1,0 +1,153 @@
+//! The index as it was at a commit, with the ids and times that its parts span.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use base::Fault;
+use tantivy::columnar::ColumnValues;
+use tantivy::index::SegmentId;
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED, Term};
+
+use crate::broken;
+use crate::schema::schema;
+
+/// Documents whose bounds are known together.
+const BLOCK: u32 = 4_096;
+
+/// Neighbouring documents of a segment, and what they span.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    pub(crate) segment: usize,
+    pub(crate) first: DocId,
+    pub(crate) end: DocId,
+    pub(crate) lowest: i64,
+    pub(crate) highest: i64,
+    pub(crate) earliest: i64,
+    pub(crate) latest: i64,
+}
+
+/// What is read of each document of a segment.
+#[derive(Clone)]
+pub(crate) struct Columns {
+    pub(crate) ids: Arc<dyn ColumnValues<i64>>,
+    pub(crate) times: Arc<dyn ColumnValues<i64>>,
+    blocks: Arc<[Block]>,
+}
+
+/// The index as it was at a commit.
+pub struct Snapshot {
+    pub(crate) searcher: Searcher,
+    pub(crate) columns: Vec<Columns>,
+    /// The blocks of all segments, those with the highest ids first.
+    pub(crate) blocks: Vec<Block>,
+    known: HashMap<SegmentId, Columns>,
+}
+
+impl Snapshot {
+    /// Reads the bounds of segments that the snapshot before did not have.
+    pub(crate) fn new(searcher: Searcher, before: Option<&Self>) -> Result<Self, Fault> {
+        let (mut columns, mut blocks, mut known) = (Vec::new(), Vec::new(), HashMap::new());
+        for (place, reader) in searcher.segment_readers().iter().enumerate() {
+            let id = reader.segment_id();
+            let there = before.and_then(|before| before.known.get(&id).cloned());
+            let read = match there {
+                Some(read) => read,
+                None => Columns::read(reader).map_err(broken("reading the index's columns"))?,
+            };
+            blocks.extend(read.blocks.iter().map(|block| Block {
+                segment: place,
+                ..*block
+            }));
+            known.insert(id, read.clone());
+            columns.push(read);
+        }
+        blocks.sort_unstable_by_key(|block| std::cmp::Reverse(block.highest));
+        Ok(Self {
+            searcher,
+            columns,
+            blocks,
+            known,
+        })
+    }
+
+    /// How many posts it holds.
+    pub fn len(&self) -> u64 {
+        self.searcher.num_docs()
+    }
+
+    /// Whether it holds a post.
+    pub fn holds(&self, id: i64) -> Result<bool, Fault> {
+        let field = schema().1.id;
+        let term = Term::from_field_i64(field, id);
+        let mut readers = self.searcher.segment_readers().iter();
+        let held = readers.try_fold(false, |held, reader| {
+            Ok(held || is_in(reader, &term, field)?)
+        });
+        held.map_err(broken("looking into the index"))
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+fn is_in(reader: &SegmentReader, term: &Term, field: Field) -> tantivy::Result<bool> {
+    let index = reader.inverted_index(field)?;
+    let Some(mut found) = index.read_postings(term, IndexRecordOption::Basic)? else {
+        return Ok(false);
+    };
+    while found.doc() != TERMINATED {
+        if !reader.is_deleted(found.doc()) {
+            return Ok(true);
+        }
+        found.advance();
+    }
+    Ok(false)
+}
+
+impl Columns {
+    fn read(reader: &SegmentReader) -> tantivy::Result<Self> {
+        let ids = reader.fast_fields().i64("id")?.first_or_default_col(0);
+        let times = reader.fast_fields().i64("at")?.first_or_default_col(0);
+        let mut blocks = Vec::new();
+        let mut first = 0;
+        while first < reader.max_doc() {
+            let end = reader.max_doc().min(first + BLOCK);
+            blocks.push(Block::read((first, end), &*ids, &*times));
+            first = end;
+        }
+        Ok(Self {
+            ids,
+            times,
+            blocks: blocks.into(),
+        })
+    }
+}
+
+impl Block {
+    fn read(
+        (first, end): (DocId, DocId),
+        ids: &dyn ColumnValues<i64>,
+        times: &dyn ColumnValues<i64>,
+    ) -> Self {
+        let mut block = Self {
+            segment: 0,
+            first,
+            end,
+            lowest: i64::MAX,
+            highest: i64::MIN,
+            earliest: i64::MAX,
+            latest: i64::MIN,
+        };
+        for doc in first..end {
+            let (id, at) = (ids.get_val(doc), times.get_val(doc));
+            block.lowest = block.lowest.min(id);
+            block.highest = block.highest.max(id);
+            block.earliest = block.earliest.min(at);
+            block.latest = block.latest.max(at);
+        }
+        block
+    }
+}

@@ -1,0 +1,5 @@
+//! The index finds what the evaluator says.
+
+mod posts;
+mod random;
+mod writing;

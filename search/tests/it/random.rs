@@ -1,0 +1,137 @@
+//! Whatever the posts and whatever the query: the index finds what matches.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use query::{Dialect, Facts, Level, Post, Product, Query, Reading, matches, parse};
+use search::{Index, Known, Plan, Snapshot, Window};
+
+use crate::posts::{Dice, LISTED, PEOPLE, START, STEP, entry, post, query};
+
+/// What a store would tell of names and lists.
+fn known(query: &Query) -> Known {
+    let mut known = Known::default();
+    for name in query.people() {
+        let people = PEOPLE.iter().filter(|(id, username)| {
+            username.eq_ignore_ascii_case(name) || name.parse() == Ok(*id)
+        });
+        let ids: Vec<i64> = people.map(|(id, _)| *id).collect();
+        known.people.insert(name.to_owned(), ids);
+    }
+    for list in query.lists() {
+        let members = LISTED.iter().find(|(id, _)| *id == list);
+        let members: HashSet<i64> = members
+            .map_or(&[][..], |(_, of)| of)
+            .iter()
+            .copied()
+            .collect();
+        known.lists.insert(list, Arc::new(members));
+    }
+    known
+}
+
+fn window(dice: &mut Dice, posts: i64) -> Window {
+    let some =
+        |dice: &mut Dice| i64::try_from(dice.below(usize::try_from(posts).unwrap())).unwrap();
+    if dice.one_in(2) {
+        return Window::ALL;
+    }
+    Window {
+        above: some(dice) / 2,
+        below: posts - some(dice) / 2,
+        since: START + some(dice) / 3 * STEP,
+        until: START + posts * STEP - some(dice) / 3 * STEP,
+    }
+}
+
+struct World {
+    facts: HashMap<i64, Facts<'static>>,
+    snapshot: Arc<Snapshot>,
+}
+
+impl World {
+    fn matching(&self, query: &Query, window: &Window) -> Vec<i64> {
+        let mut found: Vec<i64> = self
+            .facts
+            .iter()
+            .filter(|(id, _)| **id > window.above && **id < window.below)
+            .filter(|(id, _)| (window.since..window.until).contains(&(START + *id * STEP)))
+            .filter(|(_, facts)| matches(query, facts))
+            .map(|(id, _)| *id)
+            .collect();
+        found.sort_unstable_by(|one, other| other.cmp(one));
+        found
+    }
+
+    fn compare(&self, text: &str, query: &Query, window: &Window, limit: usize) -> usize {
+        let plan = Plan::new(query, &known(query));
+        let expected = self.matching(query, window);
+        let mut every = Vec::new();
+        self.snapshot
+            .each(&plan, window, |hit| every.push(hit.id))
+            .unwrap();
+        every.sort_unstable_by(|one, other| other.cmp(one));
+        let newest = self.snapshot.newest(&plan, window, limit).unwrap();
+        let newest: Vec<i64> = newest.into_iter().map(|hit| hit.id).collect();
+        assert_eq!(
+            newest,
+            every[..limit.min(every.len())],
+            "{text:?} {window:?}"
+        );
+        if !plan.is_decided() {
+            every.retain(|id| matches(query, &self.facts[id]));
+        }
+        assert_eq!(every, expected, "{text:?} {window:?}");
+        expected.len()
+    }
+}
+
+const POSTS: i64 = 5_000;
+
+#[test]
+fn the_index_finds_what_the_evaluator_matches() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = Index::open(folder.path()).unwrap();
+    let mut dice = Dice(0x5eed_cafe);
+    let mut posts = HashMap::new();
+    // In pieces and out of order, as edits, imports and mergers leave them.
+    for piece in [2, 0, 3, 1] {
+        for id in (1..=POSTS).filter(|id| id % 4 == piece) {
+            posts.insert(id, post(&mut dice, id));
+            index.add(&[entry(&posts[&id])], true).unwrap();
+        }
+        index.commit("").unwrap();
+    }
+    for id in (1..=POSTS).filter(|id| id % 7 == 0) {
+        posts.insert(id, post(&mut dice, id));
+        index.add(&[entry(&posts[&id])], false).unwrap();
+    }
+    let gone: Vec<i64> = (1..=POSTS).filter(|id| id % 11 == 0).collect();
+    posts.retain(|id, _| id % 11 != 0);
+    index.remove(&gone).unwrap();
+    index.commit("").unwrap();
+    let snapshot = index.snapshot();
+    assert_eq!(snapshot.len(), u64::try_from(posts.len()).unwrap());
+    let facts = posts.into_iter().map(|(id, post)| {
+        let post: &Post<'_> = Box::leak(Box::new(post));
+        (id, Facts::new(post, Reading::Search))
+    });
+    let world = World {
+        facts: facts.collect(),
+        snapshot,
+    };
+
+    let (mut read, mut found) = (0, 0);
+    for _ in 0..1_500 {
+        let text = query(&mut dice);
+        let dialect = Dialect::new(Product::RecentSearch, Level::Enterprise);
+        let Ok(query) = parse(&text, dialect) else {
+            continue;
+        };
+        read += 1;
+        let window = window(&mut dice, POSTS);
+        let limit = 1 + dice.below(100);
+        found += usize::from(world.compare(&text, &query, &window, limit) > 0);
+    }
+    assert!(read > 700 && found > 400, "{read} read, {found} found");
+}
