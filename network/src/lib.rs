@@ -42,6 +42,7 @@ pub mod reads;
 pub mod replies;
 pub mod reposts;
 pub mod rules;
+pub mod search;
 pub mod sessions;
 pub mod sign_in;
 pub mod spaces;

@@ -145,6 +145,20 @@ pub fn highest(tx: &mut Tx<'_>) -> Result<i64, Fault> {
         .unwrap_or(0))
 }
 
+/// Whether entries behind a place may have been forgotten ([`prune`]): whoever had read the log up
+/// to there may have missed something.
+pub fn is_forgotten(tx: &mut Tx<'_>, seq: i64) -> Result<bool, Fault> {
+    let sql = "SELECT MIN(seq) FROM event";
+    let oldest = tx.row(sql, &[], |row| row.opt_int(0))?.flatten();
+    // A file's places have no gaps; a server's have.
+    let next = if tx.on_server() {
+        seq
+    } else {
+        seq.saturating_add(1)
+    };
+    Ok(oldest.is_some_and(|oldest| oldest > next))
+}
+
 /// The number of the oldest transaction that is still open, or of the next one.
 fn oldest_open(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     let sql = "SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)";

@@ -125,3 +125,16 @@ pub fn ids_of_author(
         row.id(0)
     })
 }
+
+/// Ids of everyone's live posts between two ids, the first excluded, oldest first.
+pub fn live_between(
+    tx: &mut Tx<'_>,
+    above: i64,
+    last: i64,
+    limit: i64,
+) -> Result<Vec<PostId>, Fault> {
+    let sql = "SELECT id FROM post WHERE id > $1 AND id <= $2 AND state = 0 ORDER BY id LIMIT $3";
+    tx.rows(sql, &[above.into(), last.into(), limit.into()], |row| {
+        row.id(0)
+    })
+}

@@ -1,0 +1,109 @@
+//! Search over posts: an index that follows the log, what is found in it, and counts of it.
+//!
+//! The index holds posts that everybody may see: live, of nobody who is protected, suspended or
+//! gone, in their latest version, for everyone; no reposts, and none that is for promotion only. It
+//! keeps how far it has read the log together with what it read from there, so that a lost index,
+//! one of another format and one that was away for too long are made anew.
+
+mod count;
+mod find;
+mod follow;
+mod gather;
+mod progress;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::search::{Index, Snapshot};
+use base::{Fault, Refusal, Stop};
+use parking_lot::Mutex;
+use store::{Store, log};
+use tokio::sync::{Notify, watch};
+use tokio::time::timeout;
+
+pub use ::search::Window;
+pub use count::count;
+pub use find::{Asked, Found, find, ranked};
+
+use follow::State;
+use progress::Progress;
+
+/// How long a search waits for what was written before it.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The index of posts of one process.
+pub struct Search {
+    index: Arc<Index>,
+    state: Mutex<State>,
+    /// The place of the log up to which everything can be found; none while the index is made.
+    passed: watch::Sender<Option<i64>>,
+    /// Somebody waits.
+    wanted: Notify,
+}
+
+impl std::fmt::Debug for Search {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let passed = *self.passed.borrow();
+        f.debug_struct("Search")
+            .field("passed", &passed)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Search {
+    /// Opens the index in a folder, or makes one.
+    pub fn open(folder: &Path) -> Result<Arc<Self>, Fault> {
+        let index = Index::open(folder)?;
+        let progress = index.mark().and_then(|mark| Progress::read(&mark));
+        Ok(Arc::new(Self {
+            index: Arc::new(index),
+            state: Mutex::new(State::new(progress.unwrap_or_default())),
+            passed: watch::Sender::new(None),
+            wanted: Notify::new(),
+        }))
+    }
+
+    /// What can be found now.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.index.snapshot()
+    }
+
+    /// Waits until everything can be found that was written before, at most a second. While the
+    /// index is being made there is nothing to search.
+    pub async fn catch_up(&self, store: &Store) -> Result<(), Stop> {
+        let end = store.read(|tx| Ok(log::highest(tx)?)).await?;
+        let is_there = |passed: &Option<i64>| passed.is_some_and(|passed| passed >= end);
+        let mut passed = self.passed.subscribe();
+        if is_there(&passed.borrow()) {
+            return Ok(());
+        }
+        let waiting = self.wait();
+        // What is waited for comes with a lock on it, which is let go at once.
+        drop(timeout(PATIENCE, passed.wait_for(is_there)).await);
+        drop(waiting);
+        if self.passed.borrow().is_none() {
+            return Err(Refusal::Unavailable.into());
+        }
+        Ok(())
+    }
+
+    /// Makes the index anew, beside everything else; nothing is found until it is made.
+    pub fn renew(&self) {
+        self.state.lock().renew = true;
+        self.passed.send_replace(None);
+        self.wanted.notify_one();
+    }
+
+    /// Waits until the index is made; calls with how many posts it holds from time to time.
+    pub async fn made(&self, mut told: impl FnMut(u64)) {
+        const EACH: Duration = Duration::from_millis(200);
+        let mut passed = self.passed.subscribe();
+        while timeout(EACH, passed.wait_for(Option::is_some))
+            .await
+            .is_err()
+        {
+            told(self.snapshot().len());
+        }
+    }
+}
