@@ -6,6 +6,7 @@ mod activity;
 mod answer;
 mod communities;
 mod connections;
+mod counts;
 mod include;
 mod lists;
 mod media;
@@ -38,6 +39,7 @@ pub use answer::{
 };
 pub use communities::{communities, community};
 pub use connections::{ConnectionShown, RulesShown, connections, rules_count};
+pub use counts::{Count, counts};
 pub use lists::{list, lists};
 pub use messages::{message, message_events};
 pub use news::{stories, story};

@@ -72,6 +72,7 @@ fn act(common: &Common, verb: Verb) -> Result<ExitCode, Exit> {
         Verb::Export(args) => command::ask(common, command::Command::Export(args))?,
         Verb::Backup(args) => command::ask(common, command::Command::Backup(args))?,
         Verb::Fsck => return tools::fsck(common, output),
+        Verb::Reindex => command::ask(common, command::Command::Reindex)?,
         Verb::Restore(args) => return tools::restore(common, &args, output),
         Verb::Migrate(verb) => tools::migrate(common, verb, output)?,
         Verb::Health(args) => tools::health(common, args, output)?,

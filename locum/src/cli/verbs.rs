@@ -80,6 +80,8 @@ pub(crate) enum Verb {
     Restore(RestoreArgs),
     /// Counts everything again and compares
     Fsck,
+    /// Makes the index of posts anew, from the database
+    Reindex,
     /// The database's schema
     #[command(subcommand)]
     Migrate(MigrateVerb),

@@ -10,7 +10,7 @@ use store::recount;
 
 use super::{
     Command, apps, audit, backup, communities, export, follows, import, invite, keys, messages,
-    news, notes, places, polls, posts, sign, spaces, tokens, users,
+    news, notes, places, polls, posts, reindex, sign, spaces, tokens, users,
 };
 use crate::exit::{Exit, words};
 use crate::world::{Silent, World};
@@ -57,6 +57,7 @@ pub(crate) async fn execute(world: &World, command: Command) -> Result<Value, St
         }
         Command::Keys(command) => keys::execute(world, command).await,
         Command::Fsck => check(world).await,
+        Command::Reindex => reindex::execute(world).await,
     }
 }
 

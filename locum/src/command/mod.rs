@@ -21,6 +21,7 @@ mod places;
 mod polls;
 mod posts;
 mod profiles;
+mod reindex;
 mod sign;
 mod spaces;
 mod tokens;
@@ -100,6 +101,8 @@ pub(crate) enum Command {
     Keys(KeysCommand),
     /// Counts everything again.
     Fsck,
+    /// Makes the index of posts anew.
+    Reindex,
 }
 
 impl Command {
@@ -126,6 +129,7 @@ impl Command {
             Self::Backup(_) => "copying",
             Self::Keys(_) => "sealing",
             Self::Fsck => "counting",
+            Self::Reindex => "indexing",
         }
     }
 }
@@ -149,7 +153,8 @@ impl Command {
             | Self::Space(_)
             | Self::Message(_)
             | Self::Keys(_)
-            | Self::Fsck => Ok(()),
+            | Self::Fsck
+            | Self::Reindex => Ok(()),
             Self::Token(command) => command.prepare(),
             Self::Sign(command) => command.prepare(),
             Self::Import(command) => absolute(command.path_mut()),

@@ -40,6 +40,7 @@ pub(crate) fn run(common: &Common, args: &DevArgs) -> Result<(), Exit> {
         settings: Arc::clone(&settings),
         store: Arc::new(store),
         progress: Arc::new(Silent),
+        search: None,
     };
     let output = Output::of(common);
     run::run(world, args.listen.ready_fd, |ready| {

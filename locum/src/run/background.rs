@@ -133,6 +133,17 @@ async fn queue(world: &World, home: Home) -> Result<bool, Stop> {
     Ok(i64::try_from(read).unwrap_or(ENTRIES) >= ENTRIES)
 }
 
+/// Keeps the index of posts up with the log, until the signal to stop. Every node has its own.
+pub(super) async fn index_posts(world: World, shutdown: Shutdown) {
+    let Some(search) = &world.search else {
+        return;
+    };
+    tokio::select! {
+        () = search.run(&world.store) => {}
+        () = shutdown.triggered() => {}
+    }
+}
+
 /// Sweeps each minute until the signal to stop.
 pub(super) async fn keep(world: World, uploads: Option<Uploads>, shutdown: Shutdown) {
     let kept = kept(&world.settings);

@@ -61,6 +61,7 @@ impl Doors {
             shutdown.clone(),
             Config {
                 files: Some(files),
+                search: world.search.clone(),
                 ..config(settings, listening, page_key)
             },
         )?;

@@ -6,13 +6,14 @@ use std::time::Duration;
 use base::{Fault, clock};
 use edge::Shutdown;
 use futures_util::future::OptionFuture;
+use network::search::Search;
 
 use super::doors::{self, Doors};
 use super::signals::Signals;
 use super::sockets::{self, Listening, Sockets};
 use super::{background, notify};
 use crate::exit::Exit;
-use crate::world::World;
+use crate::world::{INDEX, World};
 
 /// What is known once clients can come.
 #[derive(Clone, Debug)]
@@ -37,6 +38,10 @@ pub(crate) fn run(
         .build()
         .map_err(Fault::when("starting the runtime"))?;
     let folder = world.settings.data_dir.clone();
+    let world = World {
+        search: Some(Search::open(&folder.join(INDEX))?),
+        ..world
+    };
     let page_key = doors::page_key(&world)?;
     let outcome = runtime.block_on(Box::pin(live(&world, page_key, ready_fd, announce)));
     runtime.shutdown_timeout(Duration::from_secs(1));
@@ -86,6 +91,7 @@ async fn live(
             background::send(world.clone(), mailer, shutdown.clone()),
             background::close_polls(world.clone(), shutdown.clone()),
             background::follow_topics(world.clone(), shutdown.clone()),
+            background::index_posts(world.clone(), shutdown.clone()),
             doors.look_at_uploads(&shutdown),
             doors.keep_up(&shutdown),
             doors.note_usage(&shutdown),

@@ -93,6 +93,7 @@ fn prove(
         settings: Arc::clone(settings),
         store: Arc::new(store),
         progress: Arc::new(Silent),
+        search: None,
     };
     let checked = if args.verify || args.dry_run {
         Some(world::wait(command::check(&world))?)
@@ -117,6 +118,8 @@ fn put_in_place(
     });
     let guard = world::wait(guard)?;
     let aside = aside(target)?;
+    // The index is of what is moved aside; the next server makes a new one.
+    let _gone = fs::remove_dir_all(settings.data_dir.join(world::INDEX));
     let copy = room.join("locum.db");
     let moved = fs::rename(copy, target).map_err(Fault::when("putting the copy in place"));
     guard.close();

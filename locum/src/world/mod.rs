@@ -18,9 +18,13 @@ pub(crate) use wait::wait;
 
 use std::sync::Arc;
 
+use network::search::Search;
 use store::Store;
 
 use crate::config::Settings;
+
+/// The index of posts, in the data folder.
+pub(crate) const INDEX: &str = "search";
 
 /// Who is told how far long work has come.
 pub(crate) trait Progress: Send + Sync {
@@ -45,6 +49,8 @@ pub(crate) struct World {
     pub(crate) store: Arc<Store>,
     /// Who is told how far long work has come.
     pub(crate) progress: Arc<dyn Progress>,
+    /// The index of posts, where a server keeps it up.
+    pub(crate) search: Option<Arc<Search>>,
 }
 
 impl World {

@@ -85,6 +85,7 @@ pub(crate) fn open(
         settings,
         store: Arc::new(store),
         progress,
+        search: None,
     })
 }
 

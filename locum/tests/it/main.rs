@@ -47,6 +47,7 @@ mod powerstream;
 mod random;
 mod replies;
 mod reposts;
+mod search;
 mod sign_explain;
 mod spaces;
 mod stream_rules;

@@ -81,6 +81,8 @@ pub struct Home {
     pub hub: deliver::streams::Hub,
     /// What those of posts carry.
     pub streams: deliver::streams::PostStreams,
+    /// The index of posts, where there is one.
+    pub search: Option<Arc<network::search::Search>>,
     /// The address that the platform's own files are at.
     pub site: &'static str,
     /// What the pages for people share.
@@ -383,6 +385,12 @@ impl Call {
     /// The open connections of streams.
     pub fn hub(&self) -> &deliver::streams::Hub {
         &self.home.hub
+    }
+
+    /// The index of posts.
+    pub fn search(&self) -> Result<&Arc<network::search::Search>, Stop> {
+        let search = self.home.search.as_ref();
+        search.ok_or_else(|| Fault::new("no index of posts is set up").into())
     }
 
     /// The store itself.

@@ -8,6 +8,7 @@ use super::shared::{
     query, second,
 };
 use crate::endpoint::{Endpoint, Kind, Param, quarter};
+use crate::v2;
 
 /// Searches and counts.
 pub static SEARCH: &[Endpoint] = &[
@@ -21,7 +22,8 @@ pub static SEARCH: &[Endpoint] = &[
             TIME_WINDOW,
             ORDER,
             POST_FIELDS,
-        ]),
+        ])
+        .act(v2::search::recent),
     Endpoint::new("searchPostsAll", "GET", "/2/<posts>/search/all")
         .about("Posts of all time that match a query.")
         .permit("A", Scopes::NONE)
@@ -33,18 +35,21 @@ pub static SEARCH: &[Endpoint] = &[
             TIME_WINDOW,
             ORDER,
             POST_FIELDS,
-        ]),
+        ])
+        .act(v2::search::all),
     Endpoint::new("getPostsCountsRecent", "GET", "/2/<posts>/counts/recent")
         .about("How many posts of the last seven days match a query, span by span.")
         .permit("A2", Scopes::NONE)
         .limits(&[quarter(300)], &[quarter(300)])
-        .params(&[&[query(4_096)], TOKENS, TIME_WINDOW, COUNTS]),
+        .params(&[&[query(4_096)], TOKENS, TIME_WINDOW, COUNTS])
+        .act(v2::search::counts_recent),
     Endpoint::new("getPostsCountsAll", "GET", "/2/<posts>/counts/all")
         .about("How many posts of all time match a query, span by span.")
         .permit("A", Scopes::NONE)
         .needs(Entitlement::FullArchive)
         .limits(&[quarter(300)], &[])
-        .params(&[&[query(4_096)], TOKENS, TIME_WINDOW, COUNTS]),
+        .params(&[&[query(4_096)], TOKENS, TIME_WINDOW, COUNTS])
+        .act(v2::search::counts_all),
 ];
 
 const TOKENS: &[Param] = &[NEXT_TOKEN, PAGINATION_TOKEN];

@@ -79,6 +79,8 @@ pub struct Config {
     pub files: Option<media::Files>,
     /// How open connections are held.
     pub streams: deliver::streams::Settings,
+    /// The index of posts, if there is one.
+    pub search: Option<Arc<network::search::Search>>,
 }
 
 impl Default for Config {
@@ -106,6 +108,7 @@ impl Default for Config {
             sends_mail: false,
             files: None,
             streams: deliver::streams::Settings::default(),
+            search: None,
         }
     }
 }
@@ -178,6 +181,7 @@ impl Server {
             uploads: uploads(&store, &config),
             streams: PostStreams::new(Arc::clone(&store), hub.clone(), reads, voice(&config)),
             hub,
+            search: config.search.clone(),
             // Once for each server: the address lives as long as the process.
             site: String::leak(config.base_url.clone()),
             front: crate::pages::Front::new(&store, &config)?,

@@ -23,6 +23,7 @@ pub(crate) mod posts;
 pub(crate) mod powerstream;
 pub(crate) mod reposts;
 mod rules;
+pub(crate) mod search;
 pub(crate) mod spaces;
 pub(crate) mod stream_rules;
 pub(crate) mod streams;

@@ -1,0 +1,43 @@
+//! Search over posts: what is found, when, by whom, and how often.
+
+mod bad;
+mod changes;
+mod counts;
+mod pages;
+mod queries;
+
+use serde_json::Value;
+
+use crate::harness::{Answer, Ask, Person, Server, encode};
+
+/// A search as this person, with further parameters.
+fn ask(reader: &Person<'_>, query: &str, more: &str) -> Answer {
+    reader.get(format!(
+        "/2/posts/search/recent?query={}{more}",
+        encode(query)
+    ))
+}
+
+fn ids(page: &Value) -> Vec<String> {
+    let found = page["data"].as_array().map(Vec::as_slice);
+    let found = found.unwrap_or_default().iter();
+    found
+        .map(|one| one["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// What a search finds on its first page of a hundred, newest first.
+#[track_caller]
+fn found(reader: &Person<'_>, query: &str) -> Vec<String> {
+    ids(&ask(reader, query, "&max_results=100").is(200))
+}
+
+/// How often a query is counted over a week.
+#[track_caller]
+fn total(server: &Server, query: &str) -> i64 {
+    let path = format!("/2/tweets/counts/recent?query={}", encode(query));
+    let counts = server
+        .send(Ask::get(path).bearer(&server.app().bearer))
+        .is(200);
+    counts["meta"]["total_tweet_count"].as_i64().unwrap()
+}

@@ -1,0 +1,174 @@
+//! What a search refuses, and in which words.
+
+use serde_json::json;
+
+use super::ask;
+use crate::harness::{Answer, Ask, encode, shared};
+
+const START: &str = "There were errors processing your request: ";
+
+#[test]
+fn a_query_that_cannot_be_read_is_refused_in_the_contracts_words() {
+    let reader = shared().person("reader");
+    let long = "x".repeat(4_097);
+    let operators = "Operator is not available in current product or product packaging. Please refer \
+                     to complete available operator list at \
+                     https://developer.twitter.com/en/docs/twitter-api/tweets/search/integrate/operators.";
+    let table = [
+        ("the", "Rules must contain at least one positive, non-stopword clause (at position 1)".to_owned()),
+        ("has:links", "Rules must contain at least one positive, non-stopword clause (at position 1)".to_owned()),
+        ("-cat", "Rules must contain a non-negation term (at position 1)".to_owned()),
+        ("filter:links cat", format!("Reference to invalid operator 'filter'. {operators} (at position 1)")),
+        ("sample:10 cat", format!("Reference to invalid operator 'sample'. {operators} (at position 1)")),
+        ("cat has:h", "Reference to invalid field 'h' (at position 5)".to_owned()),
+        ("cat or dog", "Ambiguous use of or as a keyword. Use \"OR\" to logically join two clauses, or \"or\" to find occurrences of or in text (at position 5)".to_owned()),
+        ("cat AND dog", "Ambiguous use of and as a keyword. Use a space to logically join two clauses, or \"and\" to find occurrences of and in text (at position 5)".to_owned()),
+        ("cat)", "missing EOF at ')' (at position 4)".to_owned()),
+        ("\"cat", "mismatched character '<EOF>' expecting '\"' (at position 5)".to_owned()),
+    ];
+    for which in ["search/recent", "counts/recent", "search/all", "counts/all"] {
+        for (query, message) in &table {
+            let path = format!("/2/tweets/{which}?query={}", encode(query));
+            let server = shared();
+            let answer = server.send(Ask::get(path).bearer(&server.app().bearer));
+            let problem = answer.is_problem(400, "invalid-request");
+            let error = &problem["errors"][0];
+            assert_eq!(error["message"], format!("{START}{message}"), "{which}");
+            assert_eq!(error["parameters"], json!({ "query": [query] }));
+        }
+    }
+    ask(&reader, "", "").says(
+        400,
+        "Invalid 'query':''. 'query' must be a non-empty string",
+    );
+    let missing = "The `query` query parameter can not be empty";
+    reader.get("/2/tweets/search/recent").says(400, missing);
+    assert_eq!(ask(&reader, &long, "").status, 400);
+}
+
+#[test]
+fn how_long_a_query_may_be_depends_on_the_app() {
+    let server = shared();
+    let app = server.new_app("self-serve");
+    let length = |which: &str, bearer: &str, length: usize| -> Answer {
+        let query = format!("cat {}", "d".repeat(length - 4));
+        server.send(Ask::get(format!("/2/tweets/{which}?query={}", encode(&query))).bearer(bearer))
+    };
+    for (which, most) in [("search/recent", 512), ("counts/recent", 512)] {
+        length(which, &app.bearer, most).is(200);
+        length(which, &app.bearer, most + 1).is_problem(400, "invalid-request");
+        length(which, &server.app().bearer, 4_096).is(200);
+        length(which, &server.app().bearer, 4_097).is_problem(400, "invalid-request");
+    }
+}
+
+#[test]
+fn times_and_ids_that_cannot_be_are_refused() {
+    let reader = shared().person("reader");
+    let now = base::clock::wall();
+    let at = |ms: i64| base::Time::from_seconds(now.plus_ms(ms).seconds()).to_string();
+    let soon = at(-2_000);
+    let old = at(-8 * 86_400_000);
+    let (early, late) = (at(-7_200_000), at(-3_600_000));
+    let id = |ms: i64| base::id::first_at(now.plus_ms(ms));
+    let (old_id, one, two) = (id(-8 * 86_400_000), id(-7_200_000), id(-3_600_000));
+    let table = [
+        (
+            format!("&start_time={soon}"),
+            format!(
+                "Invalid 'start_time':'{soon}'. 'start_time' must be a minimum of 10 seconds prior to the request time."
+            ),
+        ),
+        (
+            format!("&end_time={soon}"),
+            format!(
+                "Invalid 'end_time':'{soon}'. 'end_time' must be a minimum of 10 seconds prior to the request time."
+            ),
+        ),
+        (
+            format!("&start_time={late}&end_time={early}"),
+            format!("Invalid 'start_time':'{late}'. 'start_time' must be before 'end_time'."),
+        ),
+        (
+            format!("&since_id={two}&until_id={one}"),
+            format!("Invalid 'since_id':'{two}'. 'since_id' must be before 'until_id'."),
+        ),
+        (
+            format!("&start_time={early}&since_id={one}"),
+            "Only one of `start_time` and `since_id` can be given".to_owned(),
+        ),
+        (
+            format!("&end_time={late}&until_id={two}"),
+            "Only one of `end_time` and `until_id` can be given".to_owned(),
+        ),
+        (
+            "&max_results=9".to_owned(),
+            "The `max_results` query parameter value [9] is not between 10 and 100".to_owned(),
+        ),
+        (
+            "&max_results=101".to_owned(),
+            "The `max_results` query parameter value [101] is not between 10 and 100".to_owned(),
+        ),
+        (
+            "&max_results=ten".to_owned(),
+            "The `max_results` query parameter value [ten] is not a number".to_owned(),
+        ),
+        (
+            "&sort_order=oldest".to_owned(),
+            "The `sort_order` query parameter value [oldest] is not one of [recency,relevancy]"
+                .to_owned(),
+        ),
+        (
+            "&next_token=abc".to_owned(),
+            "The `next_token` query parameter value [abc] is not valid".to_owned(),
+        ),
+        (
+            "&start_time=yesterday".to_owned(),
+            "The `start_time` query parameter value [yesterday] is not valid".to_owned(),
+        ),
+    ];
+    for (more, message) in table {
+        let answer = ask(&reader, "cat", &more);
+        if more == "&max_results=ten" {
+            assert_eq!(answer.status, 400);
+        } else {
+            answer.says(400, &message);
+        }
+    }
+    let starts = |more: String, start: String| {
+        let problem = ask(&reader, "cat", &more).is_problem(400, "invalid-request");
+        let message = problem["errors"][0]["message"].as_str().unwrap().to_owned();
+        assert!(message.starts_with(&start), "{message}");
+    };
+    starts(
+        format!("&start_time={old}"),
+        format!("Invalid 'start_time':'{old}'. 'start_time' must be on or after 20"),
+    );
+    starts(
+        format!("&since_id={old_id}"),
+        "'since_id' must be a tweet id created after 20".to_owned(),
+    );
+    starts(
+        "&until_id=5".to_owned(),
+        "'until_id' must be a tweet id created after 20".to_owned(),
+    );
+    let server = shared();
+    let all = |more: &str| {
+        server.send(
+            Ask::get(format!("/2/posts/search/all?query=cat{more}")).bearer(&server.app().bearer),
+        )
+    };
+    all("&since_id=5").is(200);
+    all(&format!("&start_time={old}&max_results=500")).is(200);
+    all("&max_results=501").is_problem(400, "invalid-request");
+    all("&max_results=101&post.fields=text,context_annotations").says(
+        400,
+        "The `max_results` query parameter value [101] is not between 10 and 100",
+    );
+    all("&start_time=2006-03-21T00:00:00Z").is_problem(400, "invalid-request");
+    let counts = reader.get("/2/tweets/counts/recent?query=cat&granularity=week");
+    counts.says(
+        400,
+        "The `granularity` query parameter value [week] is not one of [minute,hour,day]",
+    );
+}

@@ -1,0 +1,210 @@
+//! What changes is searched as it is now.
+
+use serde_json::{Value, json};
+
+use super::{ask, found, ids, total};
+use crate::harness::{Ask, Person, fresh, shared};
+
+fn word() -> String {
+    format!("zz{}", fresh())
+}
+
+fn person(name: &str) -> Person<'static> {
+    shared().person(name)
+}
+
+#[test]
+fn own_writes_are_found_by_the_next_search() {
+    let (writer, word) = (person("writer"), word());
+    for number in 0..20 {
+        let id = writer.says(&format!("{word} number {number}"));
+        assert_eq!(
+            found(&writer, &format!("{word} \"number {number}\"")),
+            [id.clone()]
+        );
+        if number % 3 == 0 {
+            writer.delete(format!("/2/posts/{id}")).is(200);
+            assert!(found(&writer, &format!("\"number {number}\" {word}")).is_empty());
+        }
+    }
+    assert_eq!(found(&person("other"), &word).len(), 13);
+    assert_eq!(total(shared(), &word), 13);
+}
+
+#[test]
+fn the_latest_version_of_a_post_is_found() {
+    let writer = shared().person_with("editor", &["--subscription-type", "Premium"]);
+    let (before, after) = (word(), word());
+    let first = writer.says(&format!("{before} as it was"));
+    assert_eq!(found(&writer, &before), [first.clone()]);
+    let edit = json!({ "text": format!("{after} as it is"), "edit_options": { "previous_post_id": first } });
+    let second = writer.publish(&edit).is(201)["data"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(found(&writer, &before).is_empty());
+    assert_eq!(found(&writer, &after), [second.clone()]);
+    assert_eq!(
+        found(&writer, &format!("from:{}", writer.username)),
+        [second.clone()]
+    );
+    writer.delete(format!("/2/posts/{second}")).is(200);
+    assert!(found(&writer, &after).is_empty());
+}
+
+#[test]
+fn posts_of_hidden_authors_are_not_found_by_anyone() {
+    let server = shared();
+    let (author, reader, word) = (person("author"), person("reader"), word());
+    reader.follows(&[&author]);
+    let id = author.says(&format!("{word} for all"));
+    let shown = |how: bool, when: &str| {
+        for viewer in [&reader, &author] {
+            // A suspended user cannot ask.
+            if ask(viewer, &word, "").status == 200 {
+                assert_eq!(found(viewer, &word).len(), usize::from(how), "{when}");
+            }
+        }
+        assert_eq!(total(server, &word), i64::from(how), "{when}");
+    };
+    shown(true, "at first");
+    let change = |args: &[&str]| {
+        let command = [&["user"], args, &[author.username.as_str()]].concat();
+        server.cli(&command).json();
+    };
+    change(&["protect"]);
+    shown(false, "protected");
+    let more = author.says(&format!("{word} again"));
+    shown(false, "protected and written");
+    author.delete(format!("/2/posts/{more}")).is(200);
+    change(&["unprotect"]);
+    shown(true, "open again");
+    assert_eq!(found(&reader, &word), [id]);
+    change(&["suspend"]);
+    shown(false, "suspended");
+    change(&["restore"]);
+    shown(true, "restored");
+    change(&["delete"]);
+    shown(false, "deleted");
+}
+
+#[test]
+fn names_and_blocks_count_as_they_are_now() {
+    let server = shared();
+    let (author, reader, word) = (person("author"), person("reader"), word());
+    let first = author.says(&word);
+    let reply =
+        json!({ "text": format!("{word} too"), "reply": { "in_reply_to_tweet_id": first } });
+    let answered = reader.publish(&reply).is(201)["data"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let name = format!("new{}", fresh());
+    server
+        .cli(&["user", "edit", &author.username, "--username", &name])
+        .well();
+    assert_eq!(found(&reader, &format!("from:{name}")), [first.clone()]);
+    assert_eq!(found(&reader, &format!("to:{name}")), [answered.clone()]);
+    assert!(found(&reader, &format!("from:{}", author.username)).is_empty());
+    assert!(found(&reader, &format!("is:verified {word}")).is_empty());
+    server.cli(&["user", "verify", &name, "blue"]).well();
+    assert_eq!(
+        found(&reader, &format!("is:verified {word}")),
+        [first.clone()]
+    );
+    assert_eq!(found(&reader, &word), [answered.clone(), first.clone()]);
+    author
+        .post(
+            format!("/2/users/{}/blocking", author.id),
+            &json!({ "target_user_id": reader.id }),
+        )
+        .is(200);
+    assert_eq!(found(&reader, &word), [answered]);
+    assert_eq!(total(server, &word), 2);
+}
+
+#[test]
+fn reposts_and_posts_for_some_are_not_found() {
+    let server = shared();
+    let (author, other, word) = (person("author"), person("other"), word());
+    let post = author.says(&word);
+    other
+        .post(
+            format!("/2/users/{}/retweets", other.id),
+            &json!({ "tweet_id": post }),
+        )
+        .is(200);
+    let nullcast = json!({ "text": format!("{word} sponsored"), "nullcast": true });
+    let status = author.publish(&nullcast).status;
+    assert!(status == 201 || status == 403 || status == 400, "{status}");
+    for query in [word.clone(), format!("{word} -is:nullcast")] {
+        assert_eq!(found(&other, &query), [post.clone()]);
+    }
+    for query in [
+        format!("{word} is:retweet"),
+        format!("from:{} is:retweet", other.username),
+    ] {
+        assert!(found(&other, &query).is_empty());
+    }
+    assert_eq!(total(server, &word), 1);
+}
+
+#[test]
+fn imported_posts_are_found() {
+    let server = shared();
+    let (reader, word) = (person("reader"), word());
+    let author = person("imported");
+    let now = base::clock::wall().ms();
+    let lines: Vec<Value> = (0..60)
+        .map(|number| {
+            let at = now - 3_600_000 + number * 1_000;
+            json!({
+                "kind": "post",
+                "id": base::id::first_at(base::Time::from_ms(at)).to_string(),
+                "author": author.id,
+                "text": format!("{word} of long ago"),
+                "created_at_ms": at,
+            })
+        })
+        .collect();
+    server.import(&lines).well();
+    for _ in 0..100 {
+        if found(&reader, &word).len() == 60 {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("{} of 60", found(&reader, &word).len());
+}
+
+#[test]
+fn a_post_comes_with_what_it_leads_to_in_both_vocabularies() {
+    let (author, word) = (person("author"), word());
+    let id = author.says(&word);
+    let query = format!("&query={word}&expansions=author_id");
+    let page = author
+        .get(format!(
+            "/2/tweets/search/recent?tweet.fields=public_metrics{query}"
+        ))
+        .is(200);
+    assert_eq!(ids(&page), [id.clone()]);
+    assert_eq!(page["data"][0]["public_metrics"]["retweet_count"], 0);
+    assert_eq!(
+        page["includes"]["users"][0]["username"],
+        author.username.as_str()
+    );
+    let meta = json!({ "newest_id": id, "oldest_id": id, "result_count": 1 });
+    assert_eq!(page["meta"], meta);
+    let page = author
+        .get(format!(
+            "/2/posts/search/recent?post.fields=public_metrics{query}"
+        ))
+        .is(200);
+    assert_eq!(page["data"][0]["public_metrics"]["repost_count"], 0);
+    let nothing = ask(&author, &format!("{word}nothing"), "").is(200);
+    assert_eq!(nothing, json!({ "meta": { "result_count": 0 } }));
+    let path = format!("/2/posts/search/all?query={word}");
+    let server = shared();
+    let all = server.send(Ask::get(path).bearer(&server.app().bearer));
+    assert_eq!(ids(&all.is(200)), [id]);
+}

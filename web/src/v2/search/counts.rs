@@ -1,0 +1,162 @@
+//! Counts of what a search would find, span by span.
+
+use std::sync::Arc;
+
+use base::{Stop, Time};
+use network::search::{self, Asked};
+use query::Product;
+use serde_json::{Map, json};
+use view::Count;
+
+use super::window::{self, DAY_MS};
+use super::{one_token, query};
+use crate::call::{Call, Reply};
+use crate::page::Direction;
+
+/// How far back one page reaches.
+const PAGE_MS: i64 = 31 * DAY_MS;
+
+/// Spans of one length, the first and the last of which may be cut short.
+#[derive(Clone, Copy, Debug)]
+struct Spans {
+    from: i64,
+    to: i64,
+    step: i64,
+}
+
+impl Spans {
+    /// The number of the span that a moment lies in.
+    fn place(&self, at: i64) -> Option<usize> {
+        let place = at.div_euclid(self.step) - self.from.div_euclid(self.step);
+        usize::try_from(place).ok()
+    }
+
+    fn count(&self) -> usize {
+        if self.from >= self.to {
+            return 0;
+        }
+        self.place(self.to - 1).map_or(0, |last| last + 1)
+    }
+
+    /// The spans with their figures.
+    fn shown(&self, figures: &[i64]) -> Vec<Count> {
+        let mut start = self.from;
+        let spans = figures.iter().map(|posts| {
+            let end = (start.div_euclid(self.step) + 1) * self.step;
+            let count = Count {
+                start: Time::from_ms(start),
+                end: Time::from_ms(end.min(self.to)),
+                posts: *posts,
+            };
+            start = end;
+            count
+        });
+        spans.collect()
+    }
+}
+
+/// Counts, and says where the spans go on that one page does not hold.
+pub(super) async fn count(call: &Call, product: Product) -> Result<Reply, Stop> {
+    let query = query(call, product)?;
+    one_token(call)?;
+    let page = call.page_of(1)?;
+    let bounds = window::read(call, product)?;
+    let (mut from, mut to) = bounds.span(call.now());
+    if let Some(keys) = page.after {
+        // The walk ends where it began to look to, however long it takes.
+        (to, from) = keys.pair();
+    }
+    let step = step(call);
+    let whole = from;
+    if product == Product::FullCounts && to - from > PAGE_MS {
+        let least = to - PAGE_MS;
+        from = least + (step - least.rem_euclid(step)) % step;
+    }
+    let next = (from > whole).then(|| page.token(Direction::Next, (from, whole)));
+    let spans = Spans { from, to, step };
+    let mut window = bounds.window();
+    window.since = window.since.max(from);
+    window.until = window.until.min(to);
+    let asked = Asked {
+        query,
+        window,
+        limit: 0,
+    };
+    let search = Arc::clone(call.search()?);
+    search.catch_up(call.store()).await?;
+    let snapshot = search.snapshot();
+    let counted = call.read(move |tx| {
+        let mut figures = vec![0_i64; spans.count()];
+        search::count(tx, &snapshot, &asked, |at| {
+            if let Some(figure) = spans.place(at).and_then(|place| figures.get_mut(place)) {
+                *figure += 1;
+            }
+        })?;
+        Ok(figures)
+    });
+    let figures = counted.await?;
+    say(call, &spans.shown(&figures), next)
+}
+
+fn step(call: &Call) -> i64 {
+    match call.text("granularity") {
+        Some("minute") => 60_000,
+        Some("day") => DAY_MS,
+        _ => 3_600_000,
+    }
+}
+
+fn say(call: &Call, counts: &[Count], next: Option<String>) -> Result<Reply, Stop> {
+    let spoken = call.spoken();
+    let total: i64 = counts.iter().map(|count| count.posts).sum();
+    let mut meta = Map::new();
+    let (post, tweet) = ("total_post_count", "total_tweet_count");
+    for (name, speech) in [(post, base::Speech::Post), (tweet, base::Speech::Tweet)] {
+        if spoken.both_metrics || spoken.speech == speech {
+            meta.insert(name.to_owned(), json!(total));
+        }
+    }
+    if let Some(token) = next {
+        meta.insert("next_token".to_owned(), json!(token));
+    }
+    call.answer_with(&view::counts(counts, spoken), Some(meta))
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Time;
+
+    use super::Spans;
+
+    #[test]
+    fn spans_stand_on_the_clock_and_the_ends_are_cut() {
+        let spans = Spans {
+            from: 3_599_000,
+            to: 7_300_000,
+            step: 3_600_000,
+        };
+        assert_eq!(spans.count(), 3);
+        let shown = spans.shown(&[1, 2, 3]);
+        let ends: Vec<(i64, i64, i64)> = shown
+            .iter()
+            .map(|count| (count.start.ms(), count.end.ms(), count.posts))
+            .collect();
+        let expected = [
+            (3_599_000, 3_600_000, 1),
+            (3_600_000, 7_200_000, 2),
+            (7_200_000, 7_300_000, 3),
+        ];
+        assert_eq!(ends, expected);
+        assert_eq!(spans.place(7_199_999), Some(1));
+        assert_eq!(
+            Spans {
+                from: 5,
+                to: 5,
+                step: 9
+            }
+            .count(),
+            0
+        );
+        assert_eq!(Time::from_ms(0).ms(), 0);
+    }
+}
