@@ -47,8 +47,13 @@ impl Archive {
     ///
     /// Refuses what is no archive, a zip without its directory, and names that lead elsewhere.
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
+        Self::open_with(path, false)
+    }
+
+    /// The same; direct messages are among its records where they are asked for.
+    pub fn open_with(path: &Path, messages: bool) -> Result<Self, ArchiveError> {
         let container = Container::open(path)?;
-        let catalogue = Catalogue::of(&container, &path.display().to_string())?;
+        let catalogue = Catalogue::of(&container, &path.display().to_string(), messages)?;
         let mut archive = Self {
             container,
             catalogue,

@@ -35,6 +35,8 @@ pub(crate) struct Catalogue {
     pub(crate) owner: Option<Account>,
     /// Elements by data type, as the manifest promises.
     pub(crate) promised: Vec<(String, u64)>,
+    /// Whether direct messages are read.
+    messages: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -72,7 +74,11 @@ struct ListedFile<'a> {
 }
 
 impl Catalogue {
-    pub(crate) fn of(container: &Container, shown: &str) -> Result<Self, ArchiveError> {
+    pub(crate) fn of(
+        container: &Container,
+        shown: &str,
+        messages: bool,
+    ) -> Result<Self, ArchiveError> {
         let folder = data_folder(container);
         let folder = folder.ok_or_else(|| ArchiveError::NotAnArchive(shown.to_owned()))?;
         let mut catalogue = Self {
@@ -80,6 +86,7 @@ impl Catalogue {
             files: Vec::new(),
             owner: None,
             promised: Vec::new(),
+            messages,
         };
         catalogue.take_manifest(container)?;
         catalogue.take_unlisted(container);
@@ -141,7 +148,7 @@ impl Catalogue {
             let name = format!("{root}{listed}");
             self.files.push(DataFile {
                 kind: kind.to_owned(),
-                handling: handling(kind),
+                handling: handling(kind, self.messages),
                 count,
                 present: container.holds(&name),
                 name,
@@ -163,7 +170,7 @@ impl Catalogue {
                 continue;
             }
             self.files.push(DataFile {
-                handling: handling(&kind),
+                handling: handling(&kind, self.messages),
                 kind,
                 name: name.to_owned(),
                 count: None,

@@ -24,6 +24,7 @@ pub(crate) enum Kind {
     Block,
     Mute,
     List(ListRole),
+    Talk,
 }
 
 const READ: [(&str, Kind, u8); 17] = [
@@ -44,6 +45,12 @@ const READ: [(&str, Kind, u8); 17] = [
     ("listsCreated", Kind::List(ListRole::Created), 12),
     ("listsMember", Kind::List(ListRole::Member), 13),
     ("listsSubscribed", Kind::List(ListRole::Subscribed), 14),
+];
+
+/// Those that are read only when they are asked for.
+const ASKED: [(&str, Kind, u8); 2] = [
+    ("directMessages", Kind::Talk, 15),
+    ("directMessagesGroup", Kind::Talk, 16),
 ];
 
 const PRIVATE: [&str; 19] = [
@@ -124,8 +131,10 @@ const NOT_KEPT: [&str; 53] = [
     "verified",
 ];
 
-pub(crate) fn handling(kind: &str) -> Handling {
-    let read = READ.iter().find(|(name, ..)| *name == kind);
+/// What is done with the files of a data type; direct messages are left out unless asked for.
+pub(crate) fn handling(kind: &str, messages: bool) -> Handling {
+    let asked = ASKED.iter().filter(|_| messages);
+    let read = READ.iter().chain(asked).find(|(name, ..)| *name == kind);
     match read {
         Some((_, kind, _)) => Handling::Read(*kind),
         None if PRIVATE.contains(&kind) => Handling::Skip(Why::Private),
@@ -141,6 +150,7 @@ impl Handling {
             return u8::MAX;
         };
         READ.iter()
+            .chain(&ASKED)
             .find(|(_, read, _)| read == kind)
             .map_or(u8::MAX, |(.., rank)| *rank)
     }

@@ -34,8 +34,8 @@ pub use lines::{JsonLines, Lines};
 pub use position::Position;
 pub use post::{Media, MediaKind, Mention, Post, Repost, Url, Variant};
 pub use record::{
-    DeletedPost, Like, List, ListMember, ListRole, MediaFile, NoteTweet, Record, Row, Skipped, Tie,
-    Why,
+    DeletedPost, Happening, Like, List, ListMember, ListRole, MediaFile, Message, NoteTweet,
+    Record, Row, Skipped, Tie, Why,
 };
 pub use records::Records;
 pub use user::{Account, Profile, User};

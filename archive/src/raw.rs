@@ -6,6 +6,7 @@ mod list;
 mod owner;
 mod post;
 mod statuses;
+mod talk;
 mod user;
 
 pub(crate) use convert::{convert, read_note};
@@ -15,6 +16,7 @@ pub(crate) use owner::{
 };
 pub(crate) use post::{Around, RawPost, Wrapped};
 pub(crate) use statuses::from_line;
+pub(crate) use talk::RawTalk;
 pub(crate) use user::RawUser;
 
 /// Why an element gives no record.

@@ -40,6 +40,8 @@ pub enum Record {
     DeletedPost(DeletedPost),
     /// An attachment that stands on its own line.
     Media(MediaFile),
+    /// An event of a conversation of direct messages.
+    Message(Box<Message>),
     /// Something that was left out.
     Skipped(Skipped),
     /// A line of ours of any other kind, as it stands.
@@ -105,6 +107,42 @@ pub struct Like {
     /// When, in milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_ms: Option<i64>,
+}
+
+/// What an event of a conversation is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Happening {
+    /// A message.
+    #[default]
+    Said,
+    /// Participants came.
+    Join,
+    /// Participants left.
+    Leave,
+}
+
+/// An event of a conversation of direct messages, as the owner of the archive has it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Message {
+    /// The conversation: `<lower>-<higher>` of two, the number of a group.
+    pub conversation: String,
+    /// The original id; a change of a group has none.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub id: Option<i64>,
+    /// What it is.
+    pub happening: Happening,
+    /// Who wrote it, let others in, or left.
+    #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
+    pub sender: Option<i64>,
+    /// To whom, or who came or left.
+    #[serde(with = "ids::list", skip_serializing_if = "Vec::is_empty")]
+    pub people: Vec<i64>,
+    /// HTML-unescaped, short links expanded.
+    pub text: String,
+    /// Milliseconds since 1970.
+    pub at_ms: i64,
 }
 
 /// A long post's whole text.

@@ -12,6 +12,7 @@ pub mod blocks;
 pub mod bookmarks;
 mod callback;
 pub mod communities;
+pub mod compliance;
 pub mod compose;
 pub mod connections;
 pub mod explain;

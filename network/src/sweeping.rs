@@ -74,6 +74,9 @@ const SWEEPS: &[(&str, Sweep)] = &[
         let before = tx.now().plus_ms(kept.log_ms.saturating_neg());
         log::prune(tx, before, BATCH)
     }),
+    ("compliance jobs", |tx, _, _| {
+        crate::compliance::prune(tx, BATCH / 4)
+    }),
     ("topics", |tx, _, _| crate::topics::prune(tx, BATCH / 4)),
     ("posts read", |tx, _, wall| {
         crate::reads::prune(tx, wall, BATCH)

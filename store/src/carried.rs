@@ -369,6 +369,7 @@ mod tests {
                 "credential_use",
                 "app_read",
                 "post_read",
+                "stream_connection",
             ],
         ),
         (
@@ -382,6 +383,14 @@ mod tests {
             ],
         ),
         ("not finished", &["upload", "upload_segment"]),
+        (
+            "stands on receivers and on what users have let an app see",
+            &["activity_subscription", "account_subscription"],
+        ),
+        (
+            "told once and then gone, to those who asked",
+            &["compliance_job", "compliance_part"],
+        ),
         (
             "receivers prove that they know an app's secret, which is another one elsewhere",
             &[

@@ -20,6 +20,7 @@ pub mod bookmarks;
 pub mod carried;
 pub mod codes;
 pub mod communities;
+pub mod compliance;
 pub mod connections;
 pub mod deliveries;
 pub mod edges;

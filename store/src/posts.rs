@@ -8,7 +8,7 @@ use crate::db::Row;
 pub(crate) use adding::count_author;
 pub use adding::{Beside, insert, insert_alone};
 pub use pages::{Span, ids_of_author, live_between, mentioning, of_author, recent, recent_of};
-pub use removal::delete;
+pub use removal::{delete, removed};
 
 /// Whether a post is there for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

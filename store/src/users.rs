@@ -354,14 +354,27 @@ pub fn update(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
         user.id.into(),
     ];
     tx.exec(sql, &args)?;
-    if let Some(before) = before.filter(|before| before.verified != user.verified) {
-        let by = if before.verified { -1 } else { 1 };
-        follows::count_verified(tx, user.id, by)?;
+    if let Some(before) = before {
+        if before.verified != user.verified {
+            let by = if before.verified { -1 } else { 1 };
+            follows::count_verified(tx, user.id, by)?;
+        }
+        if before.state != user.state {
+            let sql = "UPDATE users SET state_at = $1 WHERE id = $2";
+            let now = tx.now();
+            tx.exec(sql, &[now.into(), user.id.into()])?;
+        }
     }
     if !user.protected {
         graph::delete_requests(tx, user.id)?;
     }
     Ok(())
+}
+
+/// When the state of those of these users last changed of whom it ever did.
+pub fn changed(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<(i64, Time)>, Fault> {
+    let sql = "SELECT id, state_at FROM users WHERE id = $1 AND state_at IS NOT NULL";
+    tx.of_each(sql, users, &[], |row| Ok((row.int(0)?, row.time(1)?)))
 }
 
 /// Sets the email address of a user, and whether it is confirmed.

@@ -42,7 +42,8 @@ pub async fn import(
     options: ImportOptions,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Report, Error> {
-    let (opened, about) = thread::run(move || Opened::open(&source)).await??;
+    let messages = options.messages;
+    let (opened, about) = thread::run(move || Opened::open(&source, messages)).await??;
     let mut run = Run::begin(store, &about, &options).await?;
     let highest = first_at(store.context().clock.now().plus_ms(AHEAD_MS));
     let errand = Errand {

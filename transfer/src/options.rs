@@ -29,6 +29,8 @@ pub struct ImportOptions {
     pub owner: Option<Owner>,
     /// The media folder; without it no file is copied.
     pub media_dir: Option<PathBuf>,
+    /// Whether an archive's direct messages are taken too.
+    pub messages: bool,
     /// Records of one transaction.
     pub batch: usize,
 }
@@ -38,6 +40,7 @@ impl Default for ImportOptions {
         Self {
             owner: None,
             media_dir: None,
+            messages: false,
             batch: 10_000,
         }
     }

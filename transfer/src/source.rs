@@ -26,14 +26,14 @@ pub(crate) struct About {
 type Item = Result<(Position, Record), ArchiveError>;
 
 impl Opened {
-    pub(crate) fn open(source: &Source) -> Result<(Self, About), ArchiveError> {
+    pub(crate) fn open(source: &Source, messages: bool) -> Result<(Self, About), ArchiveError> {
         match source {
             Source::Archive(path) => {
-                let archive = Archive::open(path)?;
+                let archive = Archive::open_with(path, messages)?;
                 let account = archive.account().ok();
                 let promised = archive.counts();
                 let about = About {
-                    key: key(path, account.as_ref(), &promised),
+                    key: key(path, account.as_ref(), &promised, messages),
                     account,
                     promised,
                 };
@@ -42,7 +42,7 @@ impl Opened {
             Source::JsonLines(path) => {
                 let lines = JsonLines::open(path)?;
                 let about = About {
-                    key: key(path, None, &[]),
+                    key: key(path, None, &[], false),
                     account: None,
                     promised: Vec::new(),
                 };
@@ -70,7 +70,12 @@ impl Opened {
 }
 
 /// A source's name in the store: its place, its size and time, whose it is and what it promises.
-fn key(path: &Path, account: Option<&Account>, promised: &[(String, u64)]) -> String {
+fn key(
+    path: &Path,
+    account: Option<&Account>,
+    promised: &[(String, u64)],
+    messages: bool,
+) -> String {
     let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let mut facts = vec![place.display().to_string()];
     for file in telling_files(&place) {
@@ -84,6 +89,10 @@ fn key(path: &Path, account: Option<&Account>, promised: &[(String, u64)]) -> St
     }
     let account = account.map(|account| account.id);
     facts.push(format!("{account:?} {promised:?}"));
+    if messages {
+        // Their files come before those that are left out: places in it are others.
+        facts.push("messages".to_owned());
+    }
     let digest = base::secret::digest(&facts.join("\u{0}"));
     let hex = digest.iter().take(16).map(|byte| format!("{byte:02x}"));
     hex.collect()

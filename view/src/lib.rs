@@ -5,6 +5,7 @@ mod account_activity;
 mod activity;
 mod answer;
 mod communities;
+mod compliance;
 mod connections;
 mod counts;
 mod include;
@@ -38,6 +39,7 @@ pub use answer::{
     user, users, users_asked,
 };
 pub use communities::{communities, community};
+pub use compliance::{JobShown, compliance_job, compliance_jobs};
 pub use connections::{ConnectionShown, RulesShown, connections, rules_count};
 pub use counts::{Count, counts};
 pub use lists::{list, lists};

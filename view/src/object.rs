@@ -173,7 +173,7 @@ impl Object {
             Self::PersonalizedTrend => trends::PERSONALIZED_TREND_FIELDS,
             Self::Usage => usage::USAGE_FIELDS,
             Self::Connection => connections::CONNECTION_FIELDS,
-            Self::ComplianceJob => others::COMPLIANCE_JOB_FIELDS,
+            Self::ComplianceJob => crate::compliance::COMPLIANCE_JOB_FIELDS,
             Self::RulesCount => connections::RULES_COUNT_FIELDS,
             Self::SearchCount => others::SEARCH_COUNT_FIELDS,
             Self::Like => others::LIKE_FIELDS,

@@ -3,29 +3,6 @@
 use crate::Object;
 use crate::shown::{Expansion, Json, Shown};
 
-const JOB_STATUSES: &[&str] = &["created", "in_progress", "failed", "complete", "expired"];
-
-pub(crate) const COMPLIANCE_JOB_FIELDS: &[Shown] = &[
-    Shown::always("id", Json::Id, "Id of the job."),
-    Shown::always("name", Json::Text, "Its name."),
-    Shown::always(
-        "type",
-        Json::OneOf(&["tweets", "users"]),
-        "What it is about.",
-    ),
-    Shown::always("status", Json::OneOf(JOB_STATUSES), "How far it is."),
-    Shown::always(
-        "resumable",
-        Json::Bool,
-        "Whether the upload can be resumed.",
-    ),
-    Shown::always("created_at", Json::Time, "When it was made."),
-    Shown::always("upload_url", Json::Text, "Where the ids go."),
-    Shown::always("upload_expires_at", Json::Time, "Until when."),
-    Shown::always("download_url", Json::Text, "Where the result comes from."),
-    Shown::always("download_expires_at", Json::Time, "Until when."),
-];
-
 pub(crate) const SEARCH_COUNT_FIELDS: &[Shown] = &[
     Shown::always("start", Json::Time, "When the bucket begins."),
     Shown::always("end", Json::Time, "When it ends."),

@@ -9,6 +9,7 @@ use store::spaces::Topic;
 use store::stories::Told;
 
 use crate::Object;
+use crate::compliance::JobShown;
 use crate::connections::{ConnectionShown, RulesShown};
 use crate::media::MediaFacts;
 use crate::notes::NoteShown;
@@ -113,6 +114,7 @@ pub(crate) enum Write {
     Usage(fn(&mut Out, &UsageShown)),
     Connection(fn(&mut Out, &ConnectionShown)),
     Rules(fn(&mut Out, RulesShown)),
+    Job(fn(&mut Out, &JobShown)),
     Message(fn(&mut Out, &Event)),
     /// Accepted; this platform has no such facts.
     Never,
@@ -238,6 +240,11 @@ impl Shown {
 
     pub(crate) const fn rules(self, write: fn(&mut Out, RulesShown)) -> Self {
         let write = Write::Rules(write);
+        Self { write, ..self }
+    }
+
+    pub(crate) const fn job(self, write: fn(&mut Out, &JobShown)) -> Self {
+        let write = Write::Job(write);
         Self { write, ..self }
     }
 }

@@ -1,8 +1,8 @@
 //! From the text of one element to its records.
 
 use super::{
-    Around, Fault, RawAccount, RawDeletedHeader, RawLike, RawListInfo, RawNote, RawProfile, RawTie,
-    Wrapped,
+    Around, Fault, RawAccount, RawDeletedHeader, RawLike, RawListInfo, RawNote, RawProfile,
+    RawTalk, RawTie, Wrapped,
 };
 use crate::kinds::Kind;
 use crate::{DeletedPost, NoteTweet, Record, Tie};
@@ -73,6 +73,7 @@ pub(crate) fn convert(
         Kind::Block => Record::Block(to(tie()?)),
         Kind::Mute => Record::Mute(to(tie()?)),
         Kind::Like => Record::Like(inner::<RawLike<'_>>(json)?.like()?),
+        Kind::Talk => return inner::<RawTalk<'_>>(json)?.events(records),
         Kind::List(role) => {
             let lists = inner::<RawListInfo<'_>>(json)?.lists(role);
             records.extend(lists.into_iter().map(Record::List));

@@ -101,6 +101,7 @@ fn own(kind: &str, json: &str) -> Result<Record, Fault> {
         })?),
         "deleted_post" => Record::DeletedPost(read(json)?),
         "media" => Record::Media(safe_media(read(json)?)?),
+        "message" => Record::Message(read(json)?),
         _ => Record::Row(row(kind, json)?),
     })
 }

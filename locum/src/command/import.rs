@@ -32,6 +32,10 @@ pub(crate) struct ArchiveArgs {
     #[arg(long)]
     #[serde(default)]
     owner: Option<String>,
+    /// Takes the direct messages too, each for the owner alone
+    #[arg(long)]
+    #[serde(default)]
+    messages: bool,
 }
 
 impl ImportCommand {
@@ -51,8 +55,13 @@ pub(super) async fn execute(world: &World, command: ImportCommand) -> Result<Val
         ..ImportOptions::default()
     };
     let (path, source) = match command {
-        ImportCommand::Archive(ArchiveArgs { path, owner }) => {
+        ImportCommand::Archive(ArchiveArgs {
+            path,
+            owner,
+            messages,
+        }) => {
             options.owner = owner.map(Owner::Username);
+            options.messages = messages;
             (path.clone(), Source::Archive(path))
         }
         ImportCommand::Jsonl { path } => (path.clone(), Source::JsonLines(path)),

@@ -22,7 +22,9 @@ impl Lines {
     /// What the demo world's credentials are called.
     pub(super) fn of(credentials: &Credentials) -> Self {
         let mut lines = Self::default();
-        let Credentials { app, public, users } = credentials;
+        let Credentials {
+            app, public, users, ..
+        } = credentials;
         let [first, second] = users;
         lines.set("API_KEY", &app.api_key);
         lines.set("API_SECRET", app.api_secret.reveal());

@@ -2,17 +2,20 @@
 
 mod banner;
 mod env;
+mod groups;
 mod people;
 mod script;
 mod seed;
 
 pub(crate) use env::Lines;
 
+use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use base::seal::Keyring;
-use base::{Chance, Clock, Stop, UserId, clock};
+use base::{Chance, Clock, Fault, Stop, UserId, clock};
 use network::{apps, passwords, users};
 use store::{Options, Store, meta};
 
@@ -129,27 +132,45 @@ fn open(settings: &Settings, found: Found) -> Result<Store, Exit> {
         node: 0,
         ..options(Chance::seeded(record.seed))
     })?;
-    plant(&store, &keyring, &record)?;
+    let picture = plant(&store, &keyring, &record)?;
     store.close();
-    Ok(world::open_store(options(world::chance(&record)))?)
+    let store = world::open_store(options(world::chance(&record)))?;
+    if let Some(picture) = picture {
+        write_picture(&settings.media_dir().join(picture))?;
+        world::wait(store.write(groups::freshen))?;
+    }
+    Ok(store)
 }
 
-fn plant(store: &Store, keyring: &Keyring, record: &Record) -> Result<(), Exit> {
+fn write_picture(file: &Path) -> Result<(), Exit> {
+    let folder = file.parent().unwrap_or(file);
+    let written = std::fs::create_dir_all(folder).and_then(|()| {
+        let mut open = std::fs::OpenOptions::new();
+        let mut file = open.write(true).create(true).truncate(true).open(file)?;
+        file.write_all(groups::PICTURE)
+    });
+    Ok(written.map_err(Fault::when("writing the demo world's picture"))?)
+}
+
+/// Makes the world; where its picture's file belongs, if one was made.
+fn plant(store: &Store, keyring: &Keyring, record: &Record) -> Result<Option<String>, Exit> {
     let chance = store.context().chance.clone();
     let hash = passwords::hash(seed::PASSWORD, &chance)?;
     let (keyring, name) = (keyring.clone(), record.world.clone());
     let planted = store.write(move |tx| {
         // A database that others have filled is left as it is.
         if meta::get(tx, "world")?.is_some() {
-            return Ok(());
+            return Ok(None);
         }
+        let mut picture = None;
         if name == "demo" && users::list(tx, None, 1)?.is_empty() {
             let credentials = seed::plant(tx, &hash)?;
             let text = Lines::of(&credentials).text();
             world::set_sealed(tx, &keyring, KEPT, text.as_bytes())?;
+            picture = Some(credentials.picture);
         }
         meta::set(tx, "world", &name)?;
-        Ok::<_, Stop>(())
+        Ok::<_, Stop>(picture)
     });
     Ok(world::wait(planted)?)
 }

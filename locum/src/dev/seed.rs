@@ -9,6 +9,7 @@ use network::tokens;
 use network::users::{self, NewUser};
 use store::Tx;
 
+use super::groups;
 use super::people::{FOLLOWS, PEOPLE, Person};
 use super::script::{Kind, Line, edits, everyday, showcase};
 
@@ -18,7 +19,7 @@ pub(super) const MOMENT: Time = Time::from_seconds(1_790_856_000);
 /// Everyday posts; with the others, about 340.
 const EVERYDAY: usize = 300;
 const MINUTE: i64 = 60_000;
-const HOUR: i64 = 60 * MINUTE;
+pub(super) const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 /// Posts reach back so far.
 const SPAN: i64 = 60 * DAY;
@@ -36,6 +37,8 @@ pub(super) struct Credentials {
     pub(super) public: Keys,
     /// @ada's and @bob's.
     pub(super) users: [UserKeys; 2],
+    /// Where the picture's file belongs below the media folder.
+    pub(super) picture: String,
 }
 
 /// A user's credentials for the first app.
@@ -61,10 +64,13 @@ pub(super) fn plant(tx: &mut Tx<'_>, password_hash: &str) -> Result<Credentials,
     }
     let ada = keys_of(tx, &demo, world.user("ada")?, "ada")?;
     let bob = keys_of(tx, &demo, world.user("bob")?, "bob")?;
+    // Whatever is added to the world comes here: the keys above stay as they are.
+    let picture = groups::plant(tx, &world)?;
     Ok(Credentials {
         app,
         public,
         users: [ada, bob],
+        picture,
     })
 }
 
@@ -123,7 +129,7 @@ fn keys_of(
 }
 
 /// A world being made.
-struct Planting {
+pub(super) struct Planting {
     users: Vec<(&'static str, UserId)>,
     app: Option<App>,
     tagged: Vec<(&'static str, PostId)>,
@@ -150,7 +156,7 @@ impl Planting {
         })
     }
 
-    fn user(&self, username: &str) -> Result<UserId, Stop> {
+    pub(super) fn user(&self, username: &str) -> Result<UserId, Stop> {
         let found = self.users.iter().find(|(name, _)| *name == username);
         found
             .map(|(_, id)| *id)
@@ -251,7 +257,7 @@ impl Planting {
         Ok(new)
     }
 
-    fn tagged(&self, tag: &str) -> Result<PostId, Stop> {
+    pub(super) fn tagged(&self, tag: &str) -> Result<PostId, Stop> {
         let found = self.tagged.iter().find(|(name, _)| *name == tag);
         found.map(|(_, id)| *id).ok_or_else(|| missing("post", tag))
     }
@@ -290,12 +296,12 @@ fn new_user(
 }
 
 /// A snowflake of a moment; its low bits come from the seed.
-fn moment_id<K>(chance: &Chance, at: Time) -> Result<base::Id<K>, Stop> {
+pub(super) fn moment_id<K>(chance: &Chance, at: Time) -> Result<base::Id<K>, Stop> {
     let [high, low] = chance.bytes::<2>()?;
     let low = i64::from(u16::from_be_bytes([high, low]) & 0x0fff);
     Ok(base::Id::new(first_at(at) | low))
 }
 
-fn missing(what: &str, name: &str) -> Stop {
+pub(super) fn missing(what: &str, name: &str) -> Stop {
     base::Fault::new(format!("the demo world has no {what} called {name}")).into()
 }

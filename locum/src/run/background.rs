@@ -144,6 +144,32 @@ pub(super) async fn index_posts(world: World, shutdown: Shutdown) {
     }
 }
 
+/// How often compliance jobs are looked for.
+const JOBS_EACH: Duration = Duration::from_secs(1);
+
+/// Works on compliance jobs, some ids at a time, until the signal to stop. A job that a stop
+/// interrupts goes on where it was.
+pub(super) async fn work_on_jobs(world: World, shutdown: Shutdown) {
+    while !shutdown.is_triggered() {
+        match work_some(&world).await {
+            // There may be more of it.
+            Ok(true) => continue,
+            Ok(false) => {}
+            Err(stop) => tracing::warn!(?stop, "a compliance job failed; it is tried again"),
+        }
+        let _early = tokio::time::timeout(JOBS_EACH, shutdown.triggered()).await;
+    }
+}
+
+async fn work_some(world: &World) -> Result<bool, Stop> {
+    let waiting = |tx: &mut store::Tx<'_>| Ok(network::compliance::is_waiting(tx)?);
+    if !world.store.read(waiting).await? {
+        return Ok(false);
+    }
+    let work = |tx: &mut store::Tx<'_>| Ok(network::compliance::work(tx)?);
+    world.store.write(work).await
+}
+
 /// Sweeps each minute until the signal to stop.
 pub(super) async fn keep(world: World, uploads: Option<Uploads>, shutdown: Shutdown) {
     let kept = kept(&world.settings);

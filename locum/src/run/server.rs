@@ -92,6 +92,7 @@ async fn live(
             background::close_polls(world.clone(), shutdown.clone()),
             background::follow_topics(world.clone(), shutdown.clone()),
             background::index_posts(world.clone(), shutdown.clone()),
+            background::work_on_jobs(world.clone(), shutdown.clone()),
             doors.look_at_uploads(&shutdown),
             doors.keep_up(&shutdown),
             doors.note_usage(&shutdown),

@@ -196,6 +196,120 @@ fn the_demo_world_shows_every_kind_of_thing() {
 }
 
 #[test]
+fn the_demo_world_has_something_in_every_group() {
+    let server = Server::start(&[]);
+    let (id, token) = (server.env("USER_ID"), server.env("USER_TOKEN"));
+    let get = |path: &str| {
+        server
+            .send(Ask::get(path.replace("{id}", id)).bearer(token))
+            .is(200)
+    };
+    for path in [
+        "/2/users/{id}/owned_lists",
+        "/2/users/{id}/pinned_lists",
+        "/2/users/{id}/followed_lists",
+        "/2/users/{id}/list_memberships",
+        "/2/users/{id}/bookmarks",
+        "/2/users/{id}/bookmarks/folders",
+        "/2/users/{id}/liked_posts",
+        "/2/dm_events",
+        "/2/spaces/search?query=editing&state=live",
+        "/2/spaces/search?query=acme&state=scheduled",
+        "/2/communities/search?query=crab",
+    ] {
+        let found = get(path);
+        assert!(
+            found["data"]
+                .as_array()
+                .is_some_and(|data| !data.is_empty()),
+            "{path}: {found}"
+        );
+    }
+    let events = get("/2/dm_events?dm_event.fields=dm_conversation_id");
+    let talks: std::collections::BTreeSet<&str> = events["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|event| event["dm_conversation_id"].as_str())
+        .collect();
+    assert_eq!(talks.len(), 2, "one of two, one of a group: {events}");
+    let user = |name: &str| {
+        get(&format!("/2/users/by/username/{name}"))["data"]["id"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let posts = |name: &str| {
+        let asked = "post.fields=geo,attachments,public_metrics&expansions=attachments.poll_ids,\
+                     attachments.media_keys,geo.place_id&poll.fields=options,voting_status&\
+                     media.fields=alt_text,url&place.fields=full_name";
+        get(&format!(
+            "/2/users/{}/posts?max_results=100&{asked}",
+            user(name)
+        ))
+    };
+    let zoe = posts("zoe");
+    let picture = &zoe["includes"]["media"][0];
+    assert!(
+        picture["alt_text"].as_str().unwrap().contains("boat"),
+        "{zoe}"
+    );
+    let path = picture["url"].as_str().unwrap().replace(&server.url, "");
+    let file = server.send(Ask::get(path));
+    assert_eq!(
+        (file.status, file.header("content-type")),
+        (200, "image/png")
+    );
+    assert_eq!(zoe["includes"]["places"][0]["full_name"], "Lyon, France");
+    let polls = posts("acme")["includes"]["polls"].clone();
+    let polls = polls.as_array().unwrap();
+    assert!(
+        polls.iter().any(|poll| poll["voting_status"] == "open"),
+        "{polls:?}"
+    );
+    let hello = get("/2/users/{id}/posts?max_results=100&post.fields=public_metrics");
+    let metrics = hello["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|post| &post["public_metrics"]);
+    assert!(
+        metrics
+            .clone()
+            .any(|all| all["like_count"] == 5 && all["repost_count"] == 2)
+    );
+
+    // Someone waits for the protected account's approval.
+    let bob = server
+        .send(
+            Ask::get(format!(
+                "/2/users/{}?user.fields=connection_status",
+                user("carol")
+            ))
+            .bearer(server.env("USER_TOKEN_2")),
+        )
+        .is(200);
+    assert_eq!(
+        bob["data"]["connection_status"],
+        serde_json::json!(["follow_request_sent"]),
+        "{bob}"
+    );
+
+    // What was written lately trends, and is news.
+    server.cli(&["news", "refresh"]).well();
+    let app = |path: &str| {
+        server
+            .send(Ask::get(path).bearer(server.env("BEARER_TOKEN")))
+            .is(200)
+    };
+    let trends = app("/2/trends/by/woeid/1");
+    assert_eq!(trends["data"][0]["trend_name"], "#HarbourFest", "{trends}");
+    let news = app("/2/news/search?query=harbourfest");
+    assert!(news["meta"]["result_count"].as_i64() >= Some(1), "{news}");
+    assert_eq!(server.cli(&["fsck"]).json()["sound"], true);
+}
+
+#[test]
 fn an_empty_world_has_no_posts_but_its_keys_work() {
     let server = Server::start(&["--world", "empty"]);
     let id = server.person("first").id;

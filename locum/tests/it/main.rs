@@ -18,6 +18,7 @@ mod bookmarks;
 mod carried;
 mod cli;
 mod communities;
+mod compliance;
 mod data;
 mod documents;
 mod durability;

@@ -10,6 +10,8 @@ mod acting;
 #[cfg(test)]
 mod authentication;
 #[cfg(test)]
+mod compliance;
+#[cfg(test)]
 mod facts;
 #[cfg(test)]
 mod graph;

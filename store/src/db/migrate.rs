@@ -69,6 +69,10 @@ const SCRIPTS: &[(&str, &str)] = &[
         "connections",
         include_str!("../../migrations/0017_connections.sql"),
     ),
+    (
+        "compliance",
+        include_str!("../../migrations/0018_compliance.sql"),
+    ),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

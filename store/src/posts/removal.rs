@@ -1,6 +1,6 @@
 //! What goes with a deleted post.
 
-use base::{Fault, PostId, UserId};
+use base::{Fault, PostId, Time, UserId};
 
 use super::adding::count_targets;
 use super::{Post, count_author, versions};
@@ -12,7 +12,7 @@ macro_rules! blank {
         "UPDATE post SET state = 2, text = '', entities = '', short_entities = '', \
          media_keys = '', geo = '', poll_id = NULL, direct_message_deep_link = '', \
          fingerprint = NULL, like_count = 0, imported_like_count = 0, \
-         repost_count = 0, imported_repost_count = 0, bookmark_count = 0 WHERE"
+         repost_count = 0, imported_repost_count = 0, bookmark_count = 0, removed_at = $1 WHERE"
     };
 }
 
@@ -24,10 +24,11 @@ pub fn delete(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<(PostId, UserId)>, Fau
         Some(root) => versions(tx, root)?,
         None => vec![post.id],
     };
+    let now = tx.now();
     // The posts themselves first: whoever acts on one at the same time waits, and finds it gone.
     for id in &versions {
-        let sql = concat!(blank!(), " id = $1 AND state <> 2");
-        if tx.exec(sql, &[(*id).into()])? == 0 && *id == post.id {
+        let sql = concat!(blank!(), " id = $2 AND state <> 2");
+        if tx.exec(sql, &[now.into(), (*id).into()])? == 0 && *id == post.id {
             return Ok(Vec::new());
         }
         clear(tx, OF_POST, *id)?;
@@ -98,8 +99,15 @@ fn delete_reposts(tx: &mut Tx<'_>, of: PostId) -> Result<Vec<(PostId, UserId)>, 
     if !reposts.is_empty() {
         clear(tx, OF_REPOSTS, of)?;
         clear(tx, AUTHORS, of)?;
-        let sql = concat!(blank!(), " repost_of_id = $1 AND state = 0");
-        tx.exec(sql, &[of.into()])?;
+        let sql = concat!(blank!(), " repost_of_id = $2 AND state = 0");
+        let now = tx.now();
+        tx.exec(sql, &[now.into(), of.into()])?;
     }
     Ok(reposts)
+}
+
+/// Since when those of these posts are gone that are.
+pub fn removed(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<(i64, Time)>, Fault> {
+    let sql = "SELECT id, removed_at FROM post WHERE id = $1 AND removed_at IS NOT NULL";
+    tx.of_each(sql, posts, &[], |row| Ok((row.int(0)?, row.time(1)?)))
 }

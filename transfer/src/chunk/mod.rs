@@ -9,6 +9,7 @@ mod people;
 mod placeholders;
 mod posts;
 mod rows;
+mod talks;
 mod users;
 
 use base::{PostId, Stop};
@@ -48,6 +49,7 @@ pub(crate) fn store(
     lists::store(tx, &mut desk, &chunk.items)?;
     edges::store(tx, &mut desk, &chunk.items)?;
     media::store(tx, &mut desk, &chunk.items)?;
+    talks::store(tx, &mut desk, &chunk.items)?;
     rows::store(tx, &mut desk, &chunk.items)?;
     desk.settle(tx, &setup.key)?;
     tx.ids_stay_above(PostId::new(desk.highest));

@@ -9,6 +9,7 @@ use store::users::{self, State, User};
 use store::{Tx, imports};
 
 use super::desk::Desk;
+use super::talks;
 use crate::names;
 use crate::read::{Item, Prepared};
 
@@ -85,6 +86,13 @@ fn name_all<'a>(item: &'a Item, told: &mut People<'a>) {
         }
         Item::Member(member) => name(told, Some(member.user), "", ""),
         Item::Media(media) => name(told, media.0.owner, "", ""),
+        Item::Message(said) => {
+            let message = &said.message;
+            let two = talks::pair(&message.conversation).unwrap_or_default();
+            let all = two.iter().chain(&message.people).chain(&message.sender);
+            all.filter(|id| **id > 0)
+                .for_each(|id| name(told, Some(*id), "", ""));
+        }
         Item::Row(row) => row
             .people()
             .into_iter()

@@ -8,7 +8,7 @@ use store::carried;
 use tokio::sync::mpsc::Sender;
 
 pub(crate) use media::{file_name, key_of};
-pub(crate) use ready::{Item, Like, Prepared, edge_name, prepare};
+pub(crate) use ready::{Item, Like, Prepared, Said, edge_name, prepare};
 
 use crate::report::Report;
 use crate::source::Opened;
@@ -191,6 +191,8 @@ fn data_type(record: &Record) -> &'static str {
         Record::DeletedPost(deleted) if deleted.post.is_some() => "deletedTweets",
         Record::DeletedPost(_) => "deletedTweetHeaders",
         Record::Media(_) => "media",
+        Record::Message(message) if message.conversation.contains('-') => "directMessages",
+        Record::Message(_) => "directMessagesGroup",
         Record::Row(row) => carried::table(&row.kind).map_or("line", |table| table.name),
         Record::Skipped(_) => "skipped",
     }

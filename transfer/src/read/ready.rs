@@ -1,6 +1,8 @@
 //! Records made ready to store: everything that needs no transaction is done here.
 
-use archive::{Account, List, ListMember, Media, MediaFile, Profile, Record, Tie, User};
+use archive::{Account, List, ListMember, Media, MediaFile, Message, Profile, Record, Tie, User};
+use base::Time;
+use base::id::first_at;
 use network::compose::Draft;
 use store::imports::EdgeKind;
 
@@ -24,6 +26,13 @@ pub(crate) enum Item {
     Member(ListMember),
     Media(Box<(MediaFile, String)>),
     Row(Box<Row>),
+    Message(Box<Said>),
+}
+
+/// A direct message whose text has been read.
+pub(crate) struct Said {
+    pub(crate) message: Message,
+    pub(crate) draft: Draft,
 }
 
 /// A post whose text has been read.
@@ -51,6 +60,7 @@ impl Item {
             Self::Like(like) => 200 + like.like.text.len() * 3,
             Self::User(user) => 300 + user.bio.len(),
             Self::Row(row) => row.weight(),
+            Self::Message(said) => 300 + said.message.text.len() * 3,
             _ => 200,
         }
     }
@@ -114,9 +124,31 @@ pub(crate) fn prepare(
             report.take("note_tweet");
             return None;
         }
+        Record::Message(message) => said(*message, highest, report)?,
         Record::Row(line) => row(&line, highest, report)?,
         Record::Skipped(_) => return None,
     })
+}
+
+fn said(mut message: Message, highest: i64, report: &mut Report) -> Option<Item> {
+    let sane = |id: i64| id > 0 && id <= highest;
+    let id = message.id.unwrap_or(1);
+    let at = first_at(Time::from_ms(message.at_ms));
+    let named = message.conversation.split('-');
+    let named = named.map(|id| id.parse().is_ok_and(sane));
+    let is_sane = sane(id) && message.sender.is_some_and(sane) && at <= highest;
+    if !is_sane || !named.fold(true, |all, one| all && one) {
+        return strange("message", id, report);
+    }
+    if message.text.len() > LONGEST {
+        let why = "its text is longer than anybody may write";
+        report.skip("message", why, || format!("message {id}"));
+        return None;
+    }
+    message.people.retain(|id| sane(*id));
+    message.people.truncate(MOST);
+    let draft = Draft::of(&message.text);
+    Some(Item::Message(Box::new(Said { message, draft })))
 }
 
 fn row(line: &archive::Row, highest: i64, report: &mut Report) -> Option<Item> {

@@ -74,6 +74,7 @@ fn a_killed_import_ends_like_one_that_was_not() {
         let archive = folder(&many());
         let world = World::new(engine).await;
         let options = || ImportOptions {
+            messages: false,
             batch: 25,
             media_dir: None,
             owner: None,
@@ -109,6 +110,7 @@ fn an_import_can_be_killed_again_and_again() {
         whole.import(archive.source()).await;
         let mut world = World::new(engine).await;
         let options = || ImportOptions {
+            messages: false,
             batch: 15,
             media_dir: None,
             owner: None,
@@ -135,6 +137,7 @@ fn two_imports_of_one_source_do_not_mix() {
         let world = World::new(engine).await;
         let archive = folder(&many());
         let options = || ImportOptions {
+            messages: false,
             batch: 20,
             ..world.options()
         };

@@ -18,4 +18,6 @@ mod sample;
 #[cfg(test)]
 mod speed;
 #[cfg(test)]
+mod talks;
+#[cfg(test)]
 mod world;

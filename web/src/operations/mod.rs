@@ -67,6 +67,7 @@ pub static ENDPOINTS: &[&[Endpoint]] = &[
     activity::ACTIVITY,
     account_activity::ACCOUNT_ACTIVITY,
     compliance::COMPLIANCE,
+    compliance::COMPLIANCE_FILES,
     powerstream::POWERSTREAM,
     oauth::OAUTH1,
     oauth::OAUTH2,

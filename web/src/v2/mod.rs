@@ -6,6 +6,7 @@ pub(crate) mod analytics;
 pub(crate) mod blocks;
 pub(crate) mod bookmarks;
 pub(crate) mod communities;
+pub(crate) mod compliance;
 pub(crate) mod connections;
 pub(crate) mod description;
 mod edges;

@@ -124,6 +124,12 @@ const DECLARED: &[Declared] = &[
     ),
     ("note_request", "user_id", &["post_id"], &[]),
     ("app", "owner_id", &[], &[]),
+    (
+        "activity_subscription",
+        "user_id",
+        &["app_id", "event_type", "direction", "webhook_id", "keyword"],
+        &[],
+    ),
     ("import_alias", "user_id", &[], &[]),
     ("import_author", "user_id", &["source"], &[]),
 ];
@@ -228,6 +234,8 @@ mod tests {
                 ("session", "user_id"),
                 ("link", "user_id"),
                 ("credential_use", "user_id"),
+                ("account_subscription", "user_id"),
+                ("activity_subscription", "maker_id"),
                 ("upload", "owner_id"),
                 ("upload", "shared_with"),
             ],

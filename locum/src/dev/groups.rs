@@ -1,0 +1,382 @@
+//! The rest of the demo world: lists, a poll, spaces, a community, a place, a picture, acts upon
+//! posts, messages and notes. Made after the credentials, so that these are the same as ever.
+
+use base::{AppId, PostId, Stop, UserId};
+use network::audit::By;
+use network::communities::{self, NewCommunity};
+use network::lists::{self, NewList};
+use network::messages::{self, NewMessage, Sender};
+use network::notes::{self, NewNote};
+use network::places::{self, NewPlace};
+use network::polls::{self, NewPoll};
+use network::posts::{self, Author, NewPost};
+use network::profiles::{self, Badge};
+use network::spaces::{self, NewSpace};
+use network::uploads::{self, Found, Kind, NewUpload};
+use network::{bookmarks, follows, likes, media, replies, reposts, subscriptions};
+use store::Tx;
+
+use super::seed::{HOUR, Planting};
+
+/// The picture of the demo world.
+pub(super) const PICTURE: &[u8] = include_bytes!("boat.png");
+/// What it shows.
+const ALT: &str = "A small sailing boat on calm water under a pale sky";
+
+/// Makes it; where the picture's file belongs below the media folder.
+pub(super) fn plant(tx: &mut Tx<'_>, world: &Planting) -> Result<String, Stop> {
+    graph(tx, world)?;
+    acts(tx, world)?;
+    list(tx, world)?;
+    poll(tx, world)?;
+    rooms(tx, world)?;
+    community(tx, world)?;
+    place(tx, world)?;
+    note(tx, world)?;
+    picture(tx, world)
+}
+
+fn say(tx: &mut Tx<'_>, by: UserId, new: &NewPost) -> Result<PostId, Stop> {
+    let author = Author {
+        user_id: by,
+        app_id: None::<AppId>,
+        self_serve: false,
+    };
+    Ok(posts::create(tx, &author, new)?.id)
+}
+
+fn text(text: &str) -> NewPost {
+    NewPost {
+        text: text.to_owned(),
+        ..NewPost::default()
+    }
+}
+
+/// A request that waits, a subscription, an affiliate, a parody.
+fn graph(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
+    let (ada, bob, acme) = (world.user("ada")?, world.user("bob")?, world.user("acme")?);
+    follows::follow(tx, bob, world.user("carol")?)?;
+    subscriptions::begin(tx, ada, world.user("grace")?)?;
+    let badge = Badge {
+        badge_url: "https://example.com/pictures/acme_badge.png".to_owned(),
+        description: "Acme".to_owned(),
+        url: "https://example.com".to_owned(),
+    };
+    let by = By::operator();
+    profiles::affiliate(tx, &by, world.user("longbio")?, Some((acme, &badge)))?;
+    profiles::mark_parody(tx, &by, world.user("parody_ada")?, true)?;
+    Ok(())
+}
+
+/// Likes, reposts, bookmarks with a folder, a hidden reply.
+fn acts(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
+    let (hello, tags) = (world.tagged("hello")?, world.tagged("tags")?);
+    for name in ["bob", "grace", "zoe", "yuki", "noor"] {
+        likes::like(tx, world.user(name)?, hello)?;
+    }
+    for name in ["ada", "bob", "longbio"] {
+        likes::like(tx, world.user(name)?, tags)?;
+    }
+    for name in ["grace", "acme"] {
+        reposts::repost(tx, world.user(name)?, None, hello)?;
+    }
+    let ada = world.user("ada")?;
+    let folder = bookmarks::create_folder(tx, ada, "Read later")?;
+    bookmarks::set(tx, ada, tags, Some(folder.id))?;
+    bookmarks::set(tx, ada, world.tagged("reply")?, None)?;
+    let rude = NewPost {
+        reply_to: Some(hello),
+        ..text("@ada This reply is hidden by the author of the conversation.")
+    };
+    let rude = say(tx, world.user("parody_ada")?, &rude)?;
+    replies::set_hidden(tx, ada, rude, true)
+}
+
+/// A list with members, followers and a pin, and a private one.
+fn list(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
+    let (ada, grace) = (world.user("ada")?, world.user("grace")?);
+    let open = NewList {
+        name: "Around the world".to_owned(),
+        description: "People who write in many languages".to_owned(),
+        private: false,
+    };
+    let open = lists::create(tx, grace, &open)?;
+    for name in ["ada", "zoe", "yuki", "noor"] {
+        lists::add_member(tx, grace, open.id, world.user(name)?)?;
+    }
+    for name in ["ada", "bob", "lurker"] {
+        lists::follow(tx, world.user(name)?, open.id)?;
+    }
+    lists::pin(tx, ada, open.id)?;
+    let closed = NewList {
+        name: "Close friends".to_owned(),
+        description: "A private list: only its owner sees it".to_owned(),
+        private: true,
+    };
+    let closed = lists::create(tx, ada, &closed)?;
+    lists::add_member(tx, ada, closed.id, world.user("zoe")?)?;
+    Ok(())
+}
+
+fn poll(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
+    let post = NewPost {
+        poll: Some(NewPoll {
+            options: ["Tea", "Coffee", "Water"].map(str::to_owned).to_vec(),
+            duration_minutes: 7 * 24 * 60,
+        }),
+        ..text("What do you drink while you read the documentation?")
+    };
+    let post = say(tx, world.user("acme")?, &post)?;
+    for (name, choice) in [
+        ("ada", 1),
+        ("bob", 2),
+        ("zoe", 1),
+        ("grace", 3),
+        ("yuki", 1),
+    ] {
+        polls::vote(tx, world.user(name)?, post, choice)?;
+    }
+    Ok(())
+}
+
+/// A space that is to come, one that takes place, and one that is over.
+fn rooms(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
+    let (acme, grace, zoe) = (
+        world.user("acme")?,
+        world.user("grace")?,
+        world.user("zoe")?,
+    );
+    let (ada, bob) = (world.user("ada")?, world.user("bob")?);
+    let later = NewSpace {
+        title: "What comes next at Acme".to_owned(),
+        start: Some(tx.now().plus_ms(48 * HOUR)),
+        ticketed: true,
+        topics: vec!["Business".to_owned()],
+        ..NewSpace::default()
+    };
+    let later = spaces::create(tx, acme, &later)?;
+    spaces::buy(tx, later.id, bob)?;
+    spaces::remind(tx, later.id, ada, true)?;
+    let live = NewSpace {
+        title: "Editing posts, live".to_owned(),
+        hosts: vec![ada],
+        invited: vec![bob],
+        topics: vec!["Writing".to_owned()],
+        ..NewSpace::default()
+    };
+    let live = spaces::create(tx, grace, &live)?;
+    for user in [ada, bob, zoe] {
+        spaces::join(tx, live.id, user)?;
+    }
+    spaces::speak(tx, live.id, bob)?;
+    spaces::share(tx, live.id, ada, world.tagged("hello")?)?;
+    let over = NewSpace {
+        title: "Good morning in four languages".to_owned(),
+        ..NewSpace::default()
+    };
+    let over = spaces::create(tx, zoe, &over)?;
+    spaces::join(tx, over.id, ada)?;
+    spaces::close(tx, over.id)?;
+    Ok(())
+}
+
+fn community(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
+    let new = NewCommunity {
+        name: "Crab keepers".to_owned(),
+        description: "Everything about crabs 🦀".to_owned(),
+        ..NewCommunity::default()
+    };
+    let community = communities::create(tx, world.user("zoe")?, &new)?;
+    for name in ["ada", "bob", "grace"] {
+        communities::join(tx, community.id, world.user(name)?, true)?;
+    }
+    for (name, words, share_with_followers) in [
+        (
+            "zoe",
+            "Welcome to the community. This post stays within it.",
+            false,
+        ),
+        (
+            "grace",
+            "This one goes to the followers of its author too.",
+            true,
+        ),
+    ] {
+        let post = NewPost {
+            community_id: Some(community.id),
+            share_with_followers,
+            ..text(words)
+        };
+        say(tx, world.user(name)?, &post)?;
+    }
+    Ok(())
+}
+
+fn place(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
+    let lyon = NewPlace {
+        id: "0000000000004c79".to_owned(),
+        name: "Lyon".to_owned(),
+        full_name: "Lyon, France".to_owned(),
+        country: "France".to_owned(),
+        country_code: "FR".to_owned(),
+        kind: "city".to_owned(),
+        bbox: vec![4.77, 45.71, 4.9, 45.81],
+        contained_within: Vec::new(),
+    };
+    let lyon = places::create(tx, &lyon)?;
+    let post = NewPost {
+        place_id: places::spoken(lyon.id),
+        ..text("Tagged with a place: bonjour de Lyon.")
+    };
+    say(tx, world.user("zoe")?, &post).map(|_| ())
+}
+
+/// A conversation of two, and a group. Messages are shown for a month only.
+fn talks(tx: &mut Tx<'_>, [ada, bob, grace]: [UserId; 3]) -> Result<(), Stop> {
+    let from = |user_id| Sender {
+        user_id,
+        app_id: None,
+    };
+    let says = |text: &str| NewMessage {
+        text: text.to_owned(),
+        media: None,
+    };
+    messages::send_to(tx, &from(bob), ada, &says("Have you read the new edition?"))?;
+    messages::send_to(
+        tx,
+        &from(ada),
+        bob,
+        &says("Half of it. The index is better."),
+    )?;
+    let hello = says("The three of us, in one conversation.");
+    let group = messages::begin(tx, &from(ada), &[bob, grace], &hello)?;
+    let name = group.conversation.to_string();
+    messages::send(tx, &from(grace), &name, &says("Hello, both."))?;
+    Ok(())
+}
+
+/// A note that was rated helpful, on a post that somebody asked for one on.
+fn note(tx: &mut Tx<'_>, world: &Planting) -> Result<(), Stop> {
+    let post = text("The moon is made of green cheese, and everyone knows it.");
+    let post = say(tx, world.user("parody_ada")?, &post)?;
+    notes::request(tx, world.user("ada")?, post)?;
+    let grace = world.user("grace")?;
+    notes::set_writer(tx, grace, true)?;
+    let note = NewNote {
+        post_id: post,
+        test_mode: false,
+        text: "Samples that were brought back in 1969 are rock: https://example.com/moon"
+            .to_owned(),
+        classification: "misinformed_or_potentially_misleading".to_owned(),
+        misleading_tags: vec!["factual_error".to_owned()],
+        trustworthy_sources: true,
+        media_note: false,
+    };
+    let note = notes::create(tx, grace, &note)?;
+    for name in ["ada", "bob", "zoe", "yuki", "noor", "longbio"] {
+        notes::rate(tx, note.id, world.user(name)?, name != "longbio")?;
+    }
+    Ok(())
+}
+
+/// A post with a picture, which says what it shows.
+fn picture(tx: &mut Tx<'_>, world: &Planting) -> Result<String, Stop> {
+    let zoe = world.user("zoe")?;
+    let size = i64::try_from(PICTURE.len()).unwrap_or(0);
+    let new = NewUpload {
+        kind: Some(Kind::Photo),
+        total_bytes: Some(size),
+        limit: size,
+        shared_with: Vec::new(),
+    };
+    let upload = uploads::begin(tx, zoe, &new)?;
+    media::describe(tx, zoe, upload.id, ALT)?;
+    let found = Found {
+        kind: Kind::Photo,
+        content_type: "image/png",
+        ending: "png",
+        size,
+        width: 240,
+        height: 150,
+        duration_ms: 0,
+        bit_rate: 0,
+        sizes: String::new(),
+    };
+    let medium = uploads::publish(tx, &upload, &found)?;
+    let post = NewPost {
+        media_ids: vec![medium.id],
+        ..text("A picture with a description for those who do not see it.")
+    };
+    say(tx, zoe, &post)?;
+    Ok(medium.path)
+}
+
+/// What is written just before the world is first used, by the running clock: who, how many
+/// minutes before, what. Several people write about the same, so that it trends and becomes news.
+const LATELY: &[(&str, i64, &str)] = &[
+    (
+        "bob",
+        115,
+        "The first boats are in the harbour. #HarbourFest",
+    ),
+    (
+        "grace",
+        98,
+        "Fireworks over the Old Lighthouse at ten. #HarbourFest",
+    ),
+    ("yuki", 84, "港は人でいっぱいです。#HarbourFest"),
+    (
+        "acme",
+        70,
+        "Free ferries to the Old Lighthouse all evening. $ACME #HarbourFest",
+    ),
+    (
+        "longbio",
+        55,
+        "Twelve boats, one band, no rain so far. #HarbourFest",
+    ),
+    (
+        "zoe",
+        41,
+        "Fireworks and boats by the Old Lighthouse tonight 🎆 #HarbourFest",
+    ),
+    ("noor", 33, "الميناء جميل الليلة #HarbourFest"),
+    ("bob", 24, "Up again today: $ACME"),
+    ("longbio", 15, "I wish I had kept my $ACME"),
+    ("grace", 6, "Does $ACME pay for the fireworks?"),
+];
+
+/// Writes it, messages, and a poll that is open for a week.
+pub(super) fn freshen(tx: &mut Tx<'_>) -> Result<(), Stop> {
+    let user = |tx: &mut Tx<'_>, name: &str| {
+        let found = store::users::by_username(tx, name)?;
+        found
+            .map(|user| user.id)
+            .ok_or_else(|| super::seed::missing("user", name))
+    };
+    for (name, minutes, words) in LATELY {
+        let at = tx.now().plus_ms(-minutes * 60_000);
+        let post = NewPost {
+            id: Some(super::seed::moment_id(tx.chance(), at)?),
+            ..text(words)
+        };
+        let author = user(tx, name)?;
+        say(tx, author, &post)?;
+    }
+    let people = [user(tx, "ada")?, user(tx, "bob")?, user(tx, "grace")?];
+    talks(tx, people)?;
+    let poll = NewPost {
+        poll: Some(NewPoll {
+            options: ["The boats", "The band"].map(str::to_owned).to_vec(),
+            duration_minutes: 7 * 24 * 60,
+        }),
+        ..text("Best of #HarbourFest? This poll is open.")
+    };
+    let acme = user(tx, "acme")?;
+    let poll = say(tx, acme, &poll)?;
+    for (name, choice) in [("zoe", 1), ("grace", 2), ("yuki", 1)] {
+        let voter = user(tx, name)?;
+        polls::vote(tx, voter, poll, choice)?;
+    }
+    Ok(())
+}

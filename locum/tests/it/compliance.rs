@@ -1,0 +1,198 @@
+//! Compliance jobs through HTTP: begun, given ids, looked at, read.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, App, Ask, shared};
+
+const JOBS: &str = "/2/compliance/jobs";
+
+fn begin(app: &App, body: &Value) -> Answer {
+    shared().send(Ask::post(JOBS).bearer(&app.bearer).json(body))
+}
+
+fn get(app: &App, rest: &str) -> Answer {
+    shared().send(Ask::get(format!("{JOBS}{rest}")).bearer(&app.bearer))
+}
+
+/// The path of an address on this server.
+fn path(url: &Value) -> String {
+    let url = url.as_str().unwrap();
+    let (_, rest) = url.split_once("://").unwrap();
+    rest[rest.find('/').unwrap()..].to_owned()
+}
+
+fn put(url: &Value, text: &str) -> Answer {
+    shared().send(Ask::new("PUT", path(url)).body("text/plain", text.to_owned()))
+}
+
+fn finished(app: &App, id: &Value) -> Value {
+    for _ in 0..100 {
+        let job = get(app, &format!("/{}", id.as_str().unwrap())).is(200)["data"].clone();
+        if job["status"] == "complete" {
+            return job;
+        }
+        assert_eq!(job["status"], "in_progress");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    panic!("the job does not end");
+}
+
+#[test]
+fn an_app_learns_which_of_its_posts_it_must_let_go() {
+    let app = shared().new_app("self-serve");
+    let (keeper, shy) = (shared().person("kept"), shared().person("shy"));
+    let stays = keeper.says("This stays");
+    let goes = keeper.says("This goes");
+    let hides = shy.says("This hides");
+    keeper.delete(format!("/2/posts/{goes}")).is(200);
+    shared().cli(&["user", "protect", &shy.username]).well();
+
+    let body = json!({ "type": "tweets", "name": "all I have", "resumable": true });
+    let job = begin(&app, &body).is(200)["data"].clone();
+    assert_eq!(job["status"], "created");
+    assert_eq!((&job["name"], &job["type"]), (&body["name"], &body["type"]));
+    assert_eq!(job["resumable"], true);
+    let times = ["created_at", "upload_expires_at", "download_expires_at"];
+    assert!(
+        times
+            .iter()
+            .all(|time| job[time].as_str().unwrap().ends_with('Z'))
+    );
+    shared().send(Ask::get(path(&job["download_url"]))).is(404);
+
+    // One of a type at a time.
+    begin(&app, &body).is_problem(409, "conflict");
+    let users = begin(&app, &json!({ "type": "users" })).is(200)["data"].clone();
+    assert!(users.get("name").is_none());
+
+    // What is no list of ids is not taken, and another may come.
+    for (text, sentence) in [
+        ("", "one id a line"),
+        ("12\nabc\n", "Line 2 is not an id: [abc]"),
+        ("99999999999999999999", "Line 1 is not an id"),
+        ("-5", "Line 1 is not an id"),
+    ] {
+        let refused = put(&job["upload_url"], text);
+        assert_eq!(refused.status, 400, "{text}");
+        assert!(refused.text().contains(sentence), "{}", refused.text());
+    }
+    let bytes = Ask::new("PUT", path(&job["upload_url"])).body("text/plain", vec![0xff, 0xfe]);
+    assert_eq!(shared().send(bytes).status, 400);
+    let huge = "1234567890123456789\n".repeat(900_000);
+    let huge = Ask::new("PUT", path(&job["upload_url"])).body("text/plain", huge);
+    // The answer may come before all of it is sent.
+    if let Some(refused) = shared().try_send(huge) {
+        assert_eq!(refused.status, 413);
+    }
+    assert_eq!(
+        get(&app, &format!("/{}", job["id"].as_str().unwrap())).is(200)["data"]["status"],
+        "created"
+    );
+
+    let list = format!("{stays}\r\n{goes}\n\n{hides}\n1\n");
+    assert_eq!(put(&job["upload_url"], &list).status, 200);
+    put(&job["upload_url"], &list).is_problem(409, "conflict");
+    let done = finished(&app, &job["id"]);
+    let result = shared().send(Ask::get(path(&done["download_url"])));
+    assert_eq!(result.status, 200);
+    assert!(
+        result
+            .header("content-type")
+            .starts_with("application/x-ndjson")
+    );
+    let lines: Vec<Value> = result
+        .text()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let told: Vec<(&str, &str)> = lines
+        .iter()
+        .map(|line| {
+            (
+                line["id"].as_str().unwrap(),
+                line["reason"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [(goes.as_str(), "deleted"), (hides.as_str(), "protected")]
+    );
+    assert!(lines[0]["redacted_at"].is_string() && lines[0]["created_at"].is_string());
+    assert_eq!(lines[0]["action"], "delete");
+
+    // Of users.
+    assert_eq!(
+        put(&users["upload_url"], &format!("{}\n{}", keeper.id, shy.id)).status,
+        200
+    );
+    let done = finished(&app, &users["id"]);
+    let result = shared().send(Ask::get(path(&done["download_url"]))).text();
+    assert_eq!(result.lines().count(), 1);
+    assert!(result.contains(&shy.id), "{result}");
+
+    // Another one of the type may follow; both are listed, newest first.
+    let next = begin(&app, &json!({ "type": "tweets" })).is(200)["data"].clone();
+    let listed = get(&app, "?type=tweets").is(200);
+    assert_eq!(listed["meta"]["result_count"], 2);
+    assert_eq!(listed["data"][0]["id"], next["id"]);
+    let complete = get(
+        &app,
+        "?type=tweets&status=complete&compliance_job.fields=id",
+    )
+    .is(200);
+    assert_eq!(complete["data"][0]["id"], job["id"]);
+    assert_eq!(complete["meta"]["result_count"], 1);
+    assert_eq!(
+        get(&app, "?type=tweets&status=failed").is(200)["meta"]["result_count"],
+        0
+    );
+
+    // Nobody else sees them.
+    let other = shared().new_app("self-serve");
+    assert_eq!(
+        get(&other, "?type=tweets").is(200)["meta"]["result_count"],
+        0
+    );
+    let hidden = get(&other, &format!("/{}", job["id"].as_str().unwrap())).is(200);
+    assert_eq!(
+        hidden["errors"][0]["detail"],
+        format!(
+            "Could not find compliance_job with id: [{}].",
+            job["id"].as_str().unwrap()
+        )
+    );
+    assert!(hidden.get("data").is_none());
+}
+
+#[test]
+fn what_is_no_job_is_refused() {
+    let app = shared().new_app("self-serve");
+    for body in [
+        json!({}),
+        json!({ "type": "lists" }),
+        json!({ "type": 5 }),
+        json!({ "type": "tweets", "name": "x".repeat(65) }),
+        json!({ "type": "tweets", "resumable": "yes" }),
+        json!({ "type": "tweets", "more": 1 }),
+    ] {
+        assert_eq!(begin(&app, &body).status, 400, "{body}");
+    }
+    for rest in ["", "?type=lists", "?type=tweets&status=late", "/abc"] {
+        assert_eq!(get(&app, rest).status, 400, "{rest}");
+    }
+    assert_eq!(get(&app, "?type=tweets").is(200)["meta"]["result_count"], 0);
+    for (path, status) in [("abc", 404), ("%00", 400)] {
+        let path = format!("/compliance/uploads/{path}");
+        let refused = shared().send(Ask::new("PUT", path).body("text/plain", "1"));
+        assert_eq!(refused.status, status);
+    }
+    assert_eq!(
+        shared().send(Ask::get("/compliance/results/abc")).status,
+        404
+    );
+    let person = shared().person("nobody");
+    assert_eq!(person.get(format!("{JOBS}?type=tweets")).status, 403);
+}

@@ -1,0 +1,281 @@
+//! Compliance jobs: an app that keeps posts or users elsewhere sends their ids, and is told which
+//! of them it must let go and why (contract §7.9).
+
+use std::collections::HashMap;
+
+use base::refusal::{No, Subject};
+use base::{AppId, Fault, PostId, Refusal, Stop, Time, UserId};
+use serde_json::json;
+use store::compliance::{self, Job, State};
+use store::posts::{self, State as PostState};
+use store::users::{self, User};
+use store::{Tx, apps, log};
+
+use crate::visibility::{Sight, of_user};
+
+/// How long ids are taken, and how long the result is given, from the making of the job on.
+const UPLOAD_MS: i64 = 15 * 60_000;
+const DOWNLOAD_MS: i64 = 7 * 24 * 3_600_000;
+/// How long a job can be looked at after its result is no longer given.
+const KEPT_MS: i64 = 7 * 24 * 3_600_000;
+/// Jobs of an app that are listed.
+const LISTED: i64 = 1_000;
+/// Ids that are looked at in one transaction.
+const PART: usize = 1_000;
+
+/// A new job.
+#[derive(Clone, Debug, Default)]
+pub struct NewJob {
+    /// What its ids are of: `tweets` or `users`.
+    pub kind: String,
+    /// Its name, or empty.
+    pub name: String,
+    /// Whether its upload shall be resumable.
+    pub resumable: bool,
+}
+
+/// What a job is called that stands there at a moment.
+pub fn status(job: &Job, now: Time) -> &'static str {
+    match job.state {
+        State::Created if now >= job.upload_expires_at => "expired",
+        State::Created => "created",
+        State::Complete if now >= job.download_expires_at => "expired",
+        State::Complete => "complete",
+        State::InProgress => "in_progress",
+    }
+}
+
+fn is_open(job: &Job, now: Time) -> bool {
+    matches!(status(job, now), "created" | "in_progress")
+}
+
+/// Begins a job: one of a type at a time.
+pub fn create(tx: &mut Tx<'_>, app: AppId, new: &NewJob) -> Result<Job, Stop> {
+    // Two calls at once must not both find none.
+    apps::lock(tx, app)?;
+    let now = tx.now();
+    let known = compliance::of_app(tx, app, &new.kind, LISTED)?;
+    if known.iter().any(|job| is_open(job, now)) {
+        return Err(conflict("A compliance job of this type is open already.").into());
+    }
+    let chance = tx.chance().clone();
+    let job = Job {
+        id: tx.next_id::<()>().get(),
+        app_id: app,
+        kind: new.kind.clone(),
+        name: new.name.clone(),
+        resumable: new.resumable,
+        state: State::Created,
+        created_at: now,
+        upload_token: chance.token(43)?,
+        download_token: chance.token(43)?,
+        upload_expires_at: now.plus_ms(UPLOAD_MS),
+        download_expires_at: now.plus_ms(DOWNLOAD_MS),
+    };
+    compliance::insert(tx, &job)?;
+    tell(tx, "compliance.create", &job)?;
+    Ok(job)
+}
+
+fn conflict(message: &'static str) -> Refusal {
+    Refusal::Worded {
+        no: No::Conflict,
+        parameter: "",
+        value: String::new(),
+        message: message.into(),
+        code: None,
+    }
+}
+
+fn tell(tx: &mut Tx<'_>, kind: &str, job: &Job) -> Result<(), Fault> {
+    let body = json!({ "app_id": job.app_id.to_string(), "type": job.kind });
+    log::append(tx, kind, 0, job.id, &body.to_string())
+}
+
+/// The jobs of an app, newest first; in a state where one is asked for.
+pub fn list(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    kind: &str,
+    wanted: Option<&str>,
+) -> Result<Vec<Job>, Fault> {
+    let now = tx.now();
+    let mut found = compliance::of_app(tx, app, kind, LISTED)?;
+    found.retain(|job| wanted.is_none_or(|wanted| status(job, now) == wanted));
+    Ok(found)
+}
+
+/// A job of an app.
+pub fn find(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<Option<Job>, Fault> {
+    Ok(compliance::by_id(tx, id)?.filter(|job| job.app_id == app))
+}
+
+fn gone(what: &'static str, token: &str) -> Stop {
+    Refusal::NotFound(Subject::new("compliance_job", what, token)).into()
+}
+
+/// The job whose ids may go to an address now.
+pub fn taking(tx: &mut Tx<'_>, token: &str) -> Result<Job, Stop> {
+    let job = compliance::by_upload(tx, token)?;
+    let job = job.ok_or_else(|| gone("upload", token))?;
+    match status(&job, tx.now()) {
+        "created" => Ok(job),
+        "expired" => Err(gone("upload", token)),
+        _ => Err(conflict("The ids of this compliance job have come already.").into()),
+    }
+}
+
+/// Takes the ids of a job, all of them at once.
+pub fn take(tx: &mut Tx<'_>, token: &str, ids: &[i64]) -> Result<(), Stop> {
+    if let Some(job) = compliance::by_upload(tx, token)? {
+        compliance::lock(tx, job.id)?;
+    }
+    let job = taking(tx, token)?;
+    for (place, some) in (1..).zip(ids.chunks(PART)) {
+        compliance::add_part(tx, job.id, place, some)?;
+    }
+    compliance::set_state(tx, job.id, State::InProgress)?;
+    Ok(tell(tx, "compliance.begin", &job)?)
+}
+
+/// The job whose result comes from an address.
+pub fn giving(tx: &mut Tx<'_>, token: &str) -> Result<Job, Stop> {
+    let job = compliance::by_download(tx, token)?;
+    let job = job.ok_or_else(|| gone("download", token))?;
+    match status(&job, tx.now()) {
+        "complete" => Ok(job),
+        _ => Err(gone("download", token)),
+    }
+}
+
+/// What was said of the parts of a job behind a place, in their order.
+pub fn results(tx: &mut Tx<'_>, job: i64, after: i64) -> Result<Vec<(i64, String)>, Fault> {
+    /// Parts of one answer.
+    const PARTS: i64 = 20;
+    compliance::results(tx, job, after, PARTS)
+}
+
+/// Looks at one part of the oldest job that is worked on; false when there is none. Of several
+/// nodes each looks at another part, or finds it done.
+pub fn work(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+    let Some(job) = compliance::waiting(tx)? else {
+        return Ok(false);
+    };
+    compliance::lock(tx, job.id)?;
+    match compliance::next_part(tx, job.id)? {
+        Some((place, ids)) => {
+            let lines = match job.kind.as_str() {
+                "users" => of_users(tx, &ids)?,
+                _ => of_posts(tx, &ids)?,
+            };
+            compliance::set_result(tx, job.id, place, &lines)?;
+        }
+        // Another node may have ended it meanwhile.
+        None => {
+            if compliance::by_id(tx, job.id)?.is_some_and(|job| job.state == State::InProgress) {
+                compliance::set_state(tx, job.id, State::Complete)?;
+                tell(tx, "compliance.complete", &job)?;
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Whether there is a job to work on.
+pub fn is_waiting(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+    Ok(compliance::waiting(tx)?.is_some())
+}
+
+/// Forgets jobs that have had their time.
+pub(crate) fn prune(tx: &mut Tx<'_>, limit: i64) -> Result<u64, Fault> {
+    let before = tx.now().plus_ms(-KEPT_MS);
+    compliance::prune(tx, before, limit)
+}
+
+/// Why something must be let go, and since when.
+type Cause = (&'static str, Option<Time>);
+
+fn line(lines: &mut String, id: i64, created_at: Time, (reason, since): Cause) {
+    let mut line = json!({
+        "id": id.to_string(),
+        "action": "delete",
+        "created_at": created_at.to_string(),
+        "reason": reason,
+    });
+    if let (Some(since), Some(members)) = (since, line.as_object_mut()) {
+        members.insert("redacted_at".to_owned(), json!(since.to_string()));
+    }
+    lines.push_str(&line.to_string());
+    lines.push('\n');
+}
+
+/// Posts that were deleted, whose authors are suspended or gone, or only let followers read now.
+/// Of what was never here nothing is said, nor of what was never everyone's.
+fn of_posts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
+    let all: Vec<PostId> = ids.iter().copied().map(PostId::new).collect();
+    let found = posts::by_ids(tx, &all)?;
+    let found: HashMap<i64, _> = found
+        .into_iter()
+        .map(|post| (post.id.get(), post))
+        .collect();
+    let mut authors: Vec<UserId> = found.values().map(|post| post.author_id).collect();
+    authors.sort_unstable();
+    authors.dedup();
+    let authors = users::by_ids(tx, &authors)?;
+    let authors: HashMap<UserId, _> = authors.into_iter().map(|user| (user.id, user)).collect();
+    let since: HashMap<i64, Time> = posts::removed(tx, ids)?.into_iter().collect();
+    let changed = changes(tx, authors.values())?;
+    let mut lines = String::new();
+    for id in ids {
+        let Some(post) = found.get(id) else { continue };
+        let cause = match post.state {
+            PostState::Deleted => Some(("deleted", since.get(id).copied())),
+            PostState::Placeholder => None,
+            PostState::Live | PostState::Superseded => authors
+                .get(&post.author_id)
+                .and_then(|author| cause(author, "deactivated", &changed)),
+        };
+        if let Some(cause) = cause {
+            line(&mut lines, *id, post.created_at, cause);
+        }
+    }
+    Ok(lines)
+}
+
+/// Users who are suspended or gone, or only let followers read now.
+fn of_users(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
+    let all: Vec<UserId> = ids.iter().copied().map(UserId::new).collect();
+    let found = users::by_ids(tx, &all)?;
+    let changed = changes(tx, found.iter())?;
+    let found: HashMap<i64, _> = found
+        .into_iter()
+        .map(|user| (user.id.get(), user))
+        .collect();
+    let mut lines = String::new();
+    for id in ids {
+        let Some(user) = found.get(id) else { continue };
+        if let Some(cause) = cause(user, "deleted", &changed) {
+            line(&mut lines, *id, user.created_at, cause);
+        }
+    }
+    Ok(lines)
+}
+
+fn changes<'u>(
+    tx: &mut Tx<'_>,
+    users: impl Iterator<Item = &'u User>,
+) -> Result<HashMap<i64, Time>, Fault> {
+    let ids: Vec<i64> = users.map(|user| user.id.get()).collect();
+    Ok(users::changed(tx, &ids)?.into_iter().collect())
+}
+
+/// Why what is a user's must be let go; a deleted account is called by a word of the caller's.
+fn cause(user: &User, gone: &'static str, changed: &HashMap<i64, Time>) -> Option<Cause> {
+    let since = changed.get(&user.id.get()).copied();
+    match of_user(user) {
+        Sight::Suspended => Some(("suspended", since)),
+        Sight::Missing => Some((gone, since)),
+        _ if user.protected => Some(("protected", None)),
+        _ => None,
+    }
+}

@@ -1,0 +1,233 @@
+//! Compliance jobs: their times, and what is said of whom.
+
+use base::{AppId, Stop};
+use network::apps::{AccessLevel, Kind, NewApp, Permission};
+use network::audit::By;
+use network::compliance::{self, NewJob};
+use network::posts::{Author, NewPost};
+use network::users::{self, NewUser};
+use serde_json::Value;
+use store::Tx;
+use store::compliance::Job;
+
+use crate::world::{START, World, on_each_engine};
+
+const MINUTE: i64 = 60_000;
+const DAY: i64 = 24 * 60 * MINUTE;
+
+fn job(kind: &str) -> NewJob {
+    NewJob {
+        kind: kind.to_owned(),
+        ..NewJob::default()
+    }
+}
+
+async fn begin(world: &World, app: AppId, kind: &'static str) -> Result<Job, Stop> {
+    let work = move |tx: &mut Tx<'_>| compliance::create(tx, app, &job(kind));
+    world.store.write(work).await
+}
+
+/// The result of a job that is given these ids.
+async fn told(world: &World, app: AppId, kind: &'static str, ids: Vec<i64>) -> Vec<Value> {
+    let job = begin(world, app, kind).await.unwrap();
+    let token = job.upload_token.clone();
+    world
+        .write(move |tx| compliance::take(tx, &token, &ids))
+        .await;
+    while world.write(|tx| Ok(compliance::work(tx)?)).await {}
+    let token = job.download_token.clone();
+    let read = move |tx: &mut Tx<'_>| {
+        let job = compliance::giving(tx, &token)?;
+        Ok(compliance::results(tx, job.id, 0)?)
+    };
+    let lines = world.store.read(read).await.unwrap();
+    let lines: String = lines.into_iter().map(|(_, lines)| lines).collect();
+    lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+async fn app(world: &World) -> AppId {
+    let owner = world.user("owner").await;
+    let new = NewApp {
+        name: "keeper".to_owned(),
+        owner_id: owner,
+        kind: Kind::Web,
+        permission: Permission::Read,
+        access_level: AccessLevel::SelfServe,
+        callback_urls: Vec::new(),
+        description: String::new(),
+        website_url: String::new(),
+        request_email: false,
+        sign_in: false,
+    };
+    world
+        .write(move |tx| Ok(network::apps::create(tx, &new)?.0.id))
+        .await
+}
+
+#[test]
+fn what_must_be_let_go_is_told_with_its_reason_and_nothing_else() {
+    on_each_engine(async |world| {
+        let app = app(&world).await;
+        let make = |tx: &mut Tx<'_>| {
+            let mut all = Vec::new();
+            for name in ["plain", "gone", "hung", "shy"] {
+                let new = NewUser {
+                    username: name.to_owned(),
+                    ..NewUser::default()
+                };
+                let user = users::create(tx, &new)?.id;
+                let author = Author {
+                    user_id: user,
+                    app_id: None,
+                    self_serve: false,
+                };
+                let mut posts = Vec::new();
+                for text in ["one", "two"] {
+                    let new = NewPost {
+                        text: text.to_owned(),
+                        ..NewPost::default()
+                    };
+                    posts.push(network::posts::create(tx, &author, &new)?.id);
+                }
+                all.push((user, posts));
+            }
+            Ok(all)
+        };
+        let people = world.write(make).await;
+        world.pass(MINUTE);
+        let [plain, gone, hung, shy] = [0, 1, 2, 3].map(|place| people[place].clone());
+        let change = move |tx: &mut Tx<'_>| {
+            network::posts::delete(tx, plain.0, plain.1[1])?;
+            network::posts::delete(tx, hung.0, hung.1[1])?;
+            users::delete(tx, gone.0)?;
+            users::suspend(tx, hung.0)?;
+            network::profiles::protect(tx, &By::operator(), shy.0, true).map(|_| ())
+        };
+        world.write(change).await;
+        world.pass(MINUTE);
+        let ids: Vec<i64> = people
+            .iter()
+            .flat_map(|(_, posts)| posts.iter().map(|id| id.get()))
+            .collect();
+        let mut asked = vec![17];
+        asked.extend(&ids);
+        let lines = told(&world, app, "tweets", asked).await;
+        let found: Vec<(i64, &str, bool)> = lines
+            .iter()
+            .map(|line| {
+                assert_eq!(line["action"], "delete");
+                assert_eq!(line["created_at"], START.to_string());
+                let id = line["id"].as_str().unwrap().parse().unwrap();
+                let since = line.get("redacted_at");
+                if let Some(since) = since {
+                    assert_eq!(*since, START.plus_ms(MINUTE).to_string());
+                }
+                (id, line["reason"].as_str().unwrap(), since.is_some())
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (ids[1], "deleted", true),
+                (ids[2], "deactivated", true),
+                (ids[3], "deactivated", true),
+                (ids[4], "suspended", true),
+                (ids[5], "deleted", true),
+                (ids[6], "protected", false),
+                (ids[7], "protected", false),
+            ]
+        );
+        let users: Vec<i64> = people.iter().map(|(user, _)| user.get()).collect();
+        let lines = told(&world, app, "users", users.clone()).await;
+        let found: Vec<(String, &str)> = lines
+            .iter()
+            .map(|line| {
+                (
+                    line["id"].as_str().unwrap().to_owned(),
+                    line["reason"].as_str().unwrap(),
+                )
+            })
+            .collect();
+        let wanted = [
+            (users[1], "deleted"),
+            (users[2], "suspended"),
+            (users[3], "protected"),
+        ];
+        assert_eq!(found, wanted.map(|(id, why)| (id.to_string(), why)));
+    });
+}
+
+#[test]
+fn a_job_has_its_times_and_one_of_a_type_is_open() {
+    on_each_engine(async |world| {
+        let app = app(&world).await;
+        let (one, other) = tokio::join!(begin(&world, app, "tweets"), begin(&world, app, "tweets"));
+        assert_ne!(one.is_ok(), other.is_ok(), "one of two at once");
+        let first = one.or(other).unwrap();
+        begin(&world, app, "users").await.unwrap();
+        let status = async |job: &Job| {
+            let id = job.id;
+            let read = move |tx: &mut Tx<'_>| {
+                let found = compliance::find(tx, app, id)?.unwrap();
+                Ok(compliance::status(&found, tx.now()))
+            };
+            world.store.read(read).await.unwrap()
+        };
+        assert_eq!(status(&first).await, "created");
+        world.pass(15 * MINUTE - 1);
+        assert_eq!(status(&first).await, "created");
+        world.pass(1);
+        assert_eq!(status(&first).await, "expired");
+        let token = first.upload_token.clone();
+        let late = world
+            .store
+            .write(move |tx| compliance::take(tx, &token, &[1]));
+        assert!(late.await.is_err());
+
+        // Two at once: one of them is taken. Many ids are looked at in parts, and each once.
+        let second = begin(&world, app, "tweets").await.unwrap();
+        let take = || {
+            let token = second.upload_token.clone();
+            let ids: Vec<i64> = (1..=2_500).collect();
+            world
+                .store
+                .write(move |tx| compliance::take(tx, &token, &ids))
+        };
+        let (one, other) = tokio::join!(take(), take());
+        assert_ne!(one.is_ok(), other.is_ok());
+        assert_eq!(status(&second).await, "in_progress");
+        assert!(begin(&world, app, "tweets").await.is_err());
+        let work = || world.store.write(|tx| Ok(compliance::work(tx)?));
+        let mut rounds = 0;
+        while work().await.unwrap() {
+            rounds += 1;
+        }
+        assert_eq!(rounds, 4, "three parts and the end");
+        assert_eq!(status(&second).await, "complete");
+        world.pass(7 * DAY);
+        assert_eq!(status(&second).await, "expired");
+        let token = second.download_token.clone();
+        let late = world
+            .store
+            .read(move |tx| compliance::giving(tx, &token).map(|_| ()));
+        assert!(late.await.is_err());
+
+        world.pass(7 * DAY + 1);
+        let kept = network::sweeping::Kept {
+            session_ttl_ms: DAY,
+            log_ms: DAY,
+            audit_ms: DAY,
+        };
+        network::sweeping::sweep(&world.store, kept, world.clock.now())
+            .await
+            .unwrap();
+        let read = move |tx: &mut Tx<'_>| {
+            let jobs = compliance::list(tx, app, "tweets", None)?.len();
+            Ok((jobs, compliance::results(tx, second.id, 0)?.len()))
+        };
+        assert_eq!(world.store.read(read).await.unwrap(), (0, 0));
+    });
+}

@@ -1,0 +1,171 @@
+//! Direct messages of an archive. Only its owner gets a copy of them: whoever else took part has
+//! one of their own, or has removed it.
+
+use archive::{Happening, Message};
+use base::id::first_at;
+use base::{Fault, Time, UserId};
+use store::Tx;
+use store::carried::{self, Cell, Outcome};
+use store::messages::{self, Conversation};
+
+use super::desk::Desk;
+use crate::read::{Item, Said};
+
+/// Bits of an id below its time.
+const LOW: i64 = (1 << 22) - 1;
+
+pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<(), Fault> {
+    let said = items.iter().filter_map(|item| match item {
+        Item::Message(said) => Some(&**said),
+        _ => None,
+    });
+    // An archive has the newest first; who came and went is told in the order of time.
+    let mut said: Vec<&Said> = said.collect();
+    said.sort_by_key(|said| said.message.at_ms);
+    for said in said {
+        let Some(owner) = desk.owner else {
+            desk.report
+                .skip("message", "nobody is known to own the archive", String::new);
+            continue;
+        };
+        match store_one(tx, desk, owner, said)? {
+            Outcome::Added => desk.report.take("message"),
+            Outcome::There => desk.report.know("message"),
+            Outcome::Refused => {
+                let of = said.message.conversation.clone();
+                let why = "it cannot be told whose conversation it is";
+                desk.report.skip("message", why, || of);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn store_one(
+    tx: &mut Tx<'_>,
+    desk: &mut Desk,
+    owner: UserId,
+    said: &Said,
+) -> Result<Outcome, Fault> {
+    let told = &said.message;
+    let sender = desk.person(told.sender).unwrap_or(owner);
+    let people: Vec<UserId> = told
+        .people
+        .iter()
+        .filter_map(|id| desk.person(Some(*id)))
+        .collect();
+    let Some(talk) = conversation(tx, desk, owner, &told.conversation)? else {
+        return Ok(Outcome::Refused);
+    };
+    if talk.pair.is_none() {
+        let came = match told.happening {
+            Happening::Said => &[],
+            Happening::Join | Happening::Leave => people.as_slice(),
+        };
+        let stays = told.happening != Happening::Leave;
+        for user in came.iter().chain([&sender, &owner]) {
+            let gone = !stays && came.contains(user) && *user != owner;
+            // Whoever has something of it is in it by their own account.
+            if gone && messages::newest(tx, *user, talk.id)?.is_none() {
+                messages::leave(tx, talk.id, *user)?;
+            } else if !gone {
+                messages::join(tx, talk.id, *user)?;
+            }
+        }
+    }
+    let id = told.id.unwrap_or_else(|| change_id(told, talk.id));
+    let kind = match told.happening {
+        Happening::Said => 0,
+        Happening::Join => 1,
+        Happening::Leave => 2,
+    };
+    let reading = said.draft.read(&[], false, "");
+    let changed = match told.happening {
+        Happening::Said => String::new(),
+        _ => joined(&people),
+    };
+    let event = [
+        Cell::Int(id),
+        Cell::Int(talk.id),
+        Cell::Int(kind),
+        Cell::Int(sender.get()),
+        Cell::Null,
+        Cell::Text(reading.text),
+        Cell::Text(reading.entities),
+        Cell::Null,
+        Cell::Text(String::new()),
+        Cell::Text(String::new()),
+        Cell::Text(changed),
+    ];
+    let copy = [owner.get(), kind, id, talk.id].map(Cell::Int);
+    add(tx, "dm_event", &event)?;
+    desk.came(id);
+    add(tx, "dm_inbox", &copy)
+}
+
+fn add(tx: &mut Tx<'_>, table: &str, row: &[Cell]) -> Result<Outcome, Fault> {
+    match carried::table(table) {
+        Some(table) => carried::insert(tx, table, row),
+        None => Err(Fault::new(format!("no table {table} is carried"))),
+    }
+}
+
+fn joined(people: &[UserId]) -> String {
+    let ids: Vec<String> = people.iter().map(UserId::to_string).collect();
+    ids.join(",")
+}
+
+/// The conversation of a name, begun where there is none; none where the owner has no part in it.
+fn conversation(
+    tx: &mut Tx<'_>,
+    desk: &mut Desk,
+    owner: UserId,
+    name: &str,
+) -> Result<Option<Conversation>, Fault> {
+    let Some([one, other]) = pair(name) else {
+        let Ok(id) = name.parse() else {
+            return Ok(None);
+        };
+        if let Some(group) = messages::group(tx, id)? {
+            return Ok(Some(group));
+        }
+        let group = Conversation { id, pair: None };
+        let is_new = messages::insert(tx, &group)?;
+        desk.came(id);
+        return Ok(is_new.then_some(group));
+    };
+    let (Some(one), Some(other)) = (desk.person(Some(one)), desk.person(Some(other))) else {
+        return Ok(None);
+    };
+    if one != owner && other != owner {
+        return Ok(None);
+    }
+    if let Some(known) = messages::of_pair(tx, one, other)? {
+        messages::join(tx, known.id, owner)?;
+        return Ok(Some(known));
+    }
+    let talk = Conversation {
+        id: tx.next_id::<()>().get(),
+        pair: Some((one.min(other), one.max(other))),
+    };
+    messages::insert(tx, &talk)?;
+    for user in [one, other] {
+        messages::join(tx, talk.id, user)?;
+    }
+    Ok(Some(talk))
+}
+
+/// The two of a conversation of two.
+pub(crate) fn pair(name: &str) -> Option<[i64; 2]> {
+    let (one, other) = name.split_once('-')?;
+    Some([one.parse().ok()?, other.parse().ok()?])
+}
+
+/// The id of a change of a group, which has none in an archive: when it was, and below that what
+/// tells it from others of the same millisecond.
+fn change_id(told: &Message, conversation: i64) -> i64 {
+    let mixed = told.people.iter().fold(conversation, |mixed, id| {
+        (mixed ^ id).wrapping_mul(0x2545_f491_4f6c_dd1d)
+    });
+    first_at(Time::from_ms(told.at_ms)) | ((mixed >> 20) & LOW)
+}

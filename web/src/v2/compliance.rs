@@ -1,0 +1,168 @@
+//! Compliance jobs, and the two addresses of each: the ids go to one, the result comes from the
+//! other. Whoever knows such an address needs no other credential.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::refusal::Subject;
+use base::{Id, Refusal, Stop, Word};
+use edge::{Body, BodyError};
+use futures_util::stream;
+use http::header::{CONTENT_ENCODING, HeaderValue};
+use network::compliance::{self, NewJob};
+use serde_json::{Map, json};
+use store::compliance::Job;
+use view::{Answer, JobShown, Object};
+
+use crate::body;
+use crate::call::Call;
+use crate::endpoint::Pending;
+use crate::reply::Reply;
+
+const TYPE: Word = Word::same("type");
+const NAME: Word = Word::same("name");
+const RESUMABLE: Word = Word::same("resumable");
+/// Bytes of a list of ids: about eight hundred thousand of them.
+const IDS_BYTES: usize = 16 * 1024 * 1024;
+/// How long they may take.
+const IDS_TIME: Duration = Duration::from_mins(2);
+const LINES: HeaderValue = HeaderValue::from_static("application/x-ndjson; charset=utf-8");
+
+/// `POST /2/compliance/jobs`.
+pub(crate) fn create(call: Call) -> Pending {
+    Box::pin(async move {
+        let (app, body) = (call.caller()?.app_id, call.body());
+        let new = NewJob {
+            kind: body.text(TYPE)?.to_owned(),
+            name: body.text_if(NAME).unwrap_or_default().to_owned(),
+            resumable: body.bool_if(RESUMABLE).unwrap_or(false),
+        };
+        let job = call
+            .write(move |tx| compliance::create(tx, app, &new))
+            .await?;
+        one(&call, job)
+    })
+}
+
+/// `GET /2/compliance/jobs`.
+pub(crate) fn list(call: Call) -> Pending {
+    Box::pin(async move {
+        let app = call.caller()?.app_id;
+        let kind = call.text("type").unwrap_or_default().to_owned();
+        let status = call.text("status").map(str::to_owned);
+        let found = call
+            .read(move |tx| Ok(compliance::list(tx, app, &kind, status.as_deref())?))
+            .await?;
+        let jobs: Vec<JobShown> = found.into_iter().map(|job| shown(&call, job)).collect();
+        let wants = call.wants(Object::ComplianceJob);
+        let answer = view::compliance_jobs(&jobs, &wants, call.spoken());
+        let mut meta = Map::new();
+        meta.insert("result_count".to_owned(), json!(answer.count));
+        call.answer_with(&answer, Some(meta))
+    })
+}
+
+/// `GET /2/compliance/jobs/{id}`.
+pub(crate) fn by_id(call: Call) -> Pending {
+    Box::pin(async move {
+        let app = call.caller()?.app_id;
+        let id = call.path_id::<()>("id")?.get();
+        let found = call
+            .read(move |tx| Ok(compliance::find(tx, app, id)?))
+            .await?;
+        match found {
+            Some(job) => one(&call, job),
+            None => call.answer(&Answer {
+                errors: vec![Refusal::NotFound(Subject::new("compliance_job", "id", id))],
+                ..Answer::default()
+            }),
+        }
+    })
+}
+
+fn one(call: &Call, job: Job) -> Result<Reply, Stop> {
+    let wants = call.wants(Object::ComplianceJob);
+    call.answer(&view::compliance_job(
+        &shown(call, job),
+        &wants,
+        call.spoken(),
+    ))
+}
+
+fn shown(call: &Call, job: Job) -> JobShown {
+    let site = call.home.site;
+    JobShown {
+        status: compliance::status(&job, call.now()),
+        upload_url: format!("{site}/compliance/uploads/{}", job.upload_token),
+        download_url: format!("{site}/compliance/results/{}", job.download_token),
+        job,
+    }
+}
+
+/// `PUT /compliance/uploads/{token}`: one id a line. All are taken or none, so that an upload which
+/// broke off is done again.
+pub(crate) fn upload(mut call: Call) -> Pending {
+    Box::pin(async move {
+        let token = call.path_text("token")?.to_owned();
+        let asked = token.clone();
+        call.read(move |tx| compliance::taking(tx, &asked)).await?;
+        let encoding = call.head().headers.get(CONTENT_ENCODING);
+        if encoding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+            let expected = "without a Content-Encoding";
+            return Err(Refusal::UnsupportedMedia { expected }.into());
+        }
+        let text = call.take_body().collect(IDS_BYTES, IDS_TIME).await;
+        let text = text.map_err(|error| match error {
+            BodyError::TooLarge => Refusal::TooLarge { limit: IDS_BYTES },
+            BodyError::TimedOut => Refusal::TooSlow,
+            BodyError::Broken => body::whole("The request body broke off."),
+        })?;
+        let ids = Arc::new(ids(&text)?);
+        call.write(move |tx| compliance::take(tx, &token, &ids))
+            .await?;
+        Ok(Reply::empty(200))
+    })
+}
+
+fn ids(text: &[u8]) -> Result<Vec<i64>, Refusal> {
+    let text = std::str::from_utf8(text);
+    let text = text.map_err(|_| body::whole("The request body is no text."))?;
+    let mut ids = Vec::new();
+    for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
+        let line = line.trim();
+        if line.is_empty() {
+            continue;
+        }
+        let id = Id::<()>::parse(line).map(Id::get);
+        let bad = || {
+            let shown: String = line.chars().take(40).collect();
+            body::whole(format!("Line {number} is not an id: [{shown}]"))
+        };
+        ids.push(id.ok_or_else(bad)?);
+    }
+    if ids.is_empty() {
+        return Err(body::whole("The request body must have one id a line."));
+    }
+    Ok(ids)
+}
+
+/// `GET /compliance/results/{token}`: one JSON object a line.
+pub(crate) fn download(call: Call) -> Pending {
+    Box::pin(async move {
+        let token = call.path_text("token")?.to_owned();
+        let job = call.read(move |tx| compliance::giving(tx, &token)).await?;
+        let store = Arc::clone(call.store());
+        let parts = stream::unfold((store, job.id, 0), async |(store, job, after)| {
+            let read = store.read(move |tx| Ok(compliance::results(tx, job, after)?));
+            match read.await {
+                Ok(some) => {
+                    let last = some.last()?.0;
+                    let text: String = some.into_iter().map(|(_, lines)| lines).collect();
+                    Some((Ok(text.into()), (store, job, last)))
+                }
+                Err(_) => Some((Err(BodyError::Broken), (store, job, i64::MAX))),
+            }
+        });
+        Ok(Reply::stream(LINES, Body::stream(parts)))
+    })
+}
