@@ -11,9 +11,10 @@ use base::{Fault, PostId, Refusal, Stop, Time, UserId};
 use serde_json::json;
 use store::posts::Post;
 use store::stories::{self, State, Story, Told};
-use store::{Tx, log, topics as stored};
+use store::{Tx, graph, log, topics as stored};
 
 use crate::topics::{self, Trending, public, sentences, telling, words};
+use crate::visibility::Viewer;
 
 /// How far a topic must be above what is usual, in thousandths.
 const LIFT: i64 = 3_000;
@@ -112,7 +113,7 @@ pub fn publish(tx: &mut Tx<'_>, id: i64) -> Result<Story, Stop> {
     }
     story.state = State::Published;
     story.updated_at = tx.now();
-    let words = match tell(tx, &story)? {
+    let words = match tell(tx, Viewer::anyone(), &story)? {
         Some(told) => found_by(&told),
         None => BTreeSet::new(),
     };
@@ -129,7 +130,7 @@ pub fn index(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
     if story.state != State::Published {
         return Ok(());
     }
-    match tell(tx, &story)? {
+    match tell(tx, Viewer::anyone(), &story)? {
         Some(told) => stories::put(tx, &story, &found_by(&told)),
         None => Ok(()),
     }
@@ -165,10 +166,10 @@ fn is_withdrawn(story: &Story) -> bool {
     !story.topic.is_empty() && story.post_ids.is_empty()
 }
 
-/// The published story with an id, as it is told.
-pub fn told(tx: &mut Tx<'_>, id: i64) -> Result<Option<Told>, Fault> {
+/// The published story with an id, as it is told to a viewer.
+pub fn told(tx: &mut Tx<'_>, viewer: Viewer, id: i64) -> Result<Option<Told>, Fault> {
     match stories::by_id(tx, id)? {
-        Some(story) if story.state == State::Published => tell(tx, &story),
+        Some(story) if story.state == State::Published => tell(tx, viewer, &story),
         _ => Ok(None),
     }
 }
@@ -180,7 +181,13 @@ const GOES: usize = 5;
 
 /// The published stories that changed from a moment on and hold every word of a query, the latest
 /// change first.
-pub fn search(tx: &mut Tx<'_>, query: &str, from: Time, limit: usize) -> Result<Vec<Told>, Fault> {
+pub fn search(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    query: &str,
+    from: Time,
+    limit: usize,
+) -> Result<Vec<Told>, Fault> {
     let asked: BTreeSet<String> = words(query).collect();
     // The longest word leaves the fewest candidates.
     let Some(first) = asked.iter().max_by_key(|word| word.chars().count()) else {
@@ -198,7 +205,7 @@ pub fn search(tx: &mut Tx<'_>, query: &str, from: Time, limit: usize) -> Result<
                 return Ok(found);
             }
             // What it says now, not what it said when it was indexed.
-            if let Some(told) = tell(tx, &story)?
+            if let Some(told) = tell(tx, viewer, &story)?
                 && asked.is_subset(&found_by(&told))
             {
                 found.push(told);
@@ -226,9 +233,15 @@ fn found_by(told: &Told) -> BTreeSet<String> {
     all.into_iter().take(WORDS).collect()
 }
 
-/// A story in its posts' words; none when too few of them are left.
-fn tell(tx: &mut Tx<'_>, story: &Story) -> Result<Option<Told>, Fault> {
-    let posts = public(tx, &story.post_ids)?;
+/// A story in its posts' words; none when too few of them are left. Whoever is blocked by an author
+/// is told it without that author's.
+fn tell(tx: &mut Tx<'_>, viewer: Viewer, story: &Story) -> Result<Option<Told>, Fault> {
+    let mut posts = public(tx, &story.post_ids)?;
+    if let Some(user) = viewer.user {
+        let authors: Vec<UserId> = posts.iter().map(|post| post.author_id).collect();
+        let blockers = graph::blockers(tx, &authors, user)?;
+        posts.retain(|post| !blockers.contains(&post.author_id));
+    }
     let mut told = Told {
         id: story.id,
         name: story.name.clone(),
@@ -434,7 +447,7 @@ fn renew(tx: &mut Tx<'_>, topic: &str, posts: &[PostId]) -> Result<bool, Fault> 
     });
     posts.clone_into(&mut story.post_ids);
     story.updated_at = now;
-    let Some(told) = tell(tx, &story)? else {
+    let Some(told) = tell(tx, Viewer::anyone(), &story)? else {
         return Ok(false);
     };
     stories::put(tx, &story, &found_by(&told))?;

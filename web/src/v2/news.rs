@@ -17,9 +17,10 @@ pub(crate) fn search(call: Call) -> Pending {
         let query = call.text("query").unwrap_or_default().to_owned();
         let age = call.int("max_age_hours").saturating_mul(HOUR_MS);
         let limit = usize::try_from(call.int("max_results")).unwrap_or(0);
+        let viewer = call.viewer();
         let found = call.read(move |tx| {
             let from: Time = tx.now().plus_ms(-age);
-            Ok(news::search(tx, &query, from, limit)?)
+            Ok(news::search(tx, viewer, &query, from, limit)?)
         });
         let answer = view::stories(&found.await?, &call.wants(Object::News), call.spoken());
         let mut meta = Map::new();
@@ -32,7 +33,9 @@ pub(crate) fn search(call: Call) -> Pending {
 pub(crate) fn by_id(call: Call) -> Pending {
     Box::pin(async move {
         let id = call.path_id::<()>("id")?.get();
-        let found = call.read(move |tx| Ok(news::told(tx, id)?)).await?;
+        let viewer = call.viewer();
+        let told = call.read(move |tx| Ok(news::told(tx, viewer, id)?));
+        let found = told.await?;
         let answer = match &found {
             Some(told) => view::story(told, &call.wants(Object::News), call.spoken()),
             None => Answer {

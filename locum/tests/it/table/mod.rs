@@ -3,6 +3,7 @@
 
 mod isolation;
 mod owner;
+mod removal;
 mod sweep;
 
 use std::collections::BTreeMap;
@@ -71,6 +72,9 @@ enum Thing {
 
 /// An example of each thing.
 type Things = BTreeMap<Thing, String>;
+
+/// Fields for whose sake a whole post is not shown to others.
+const OWN: [&str; 3] = ["non_public_metrics", "organic_metrics", "promoted_metrics"];
 
 /// What tells of everyone, and changes with whatever anyone does.
 const OF_ALL: [&str; 5] = [
@@ -148,6 +152,16 @@ impl Deed {
         searched || OF_ALL.iter().any(|path| self.path.starts_with(path))
     }
 
+    /// The things that it cannot be asked without.
+    fn needs(&self) -> Vec<Thing> {
+        let needed = self
+            .params
+            .iter()
+            .filter(|param| param.in_path || param.required);
+        let things = needed.map(Param::thing);
+        things.filter(|thing| *thing != Thing::Other).collect()
+    }
+
     /// What of it is not known here.
     fn strange(&self) -> Vec<String> {
         let of = |name: &str, about: &str| format!("{} of {}: {about:?}", name, self.id);
@@ -191,7 +205,7 @@ impl Deed {
         needed.map(pair).collect()
     }
 
-    /// The same, with every field and every expansion.
+    /// The same, with every field that is not its owner's alone, and every expansion.
     fn query_for_all(&self, things: &Things) -> Vec<(String, String)> {
         let mut query = self.query(things);
         let lists = self
@@ -200,7 +214,8 @@ impl Deed {
             .filter(|param| param.name.ends_with(".fields") || param.name == "expansions");
         query.extend(lists.filter_map(|param| {
             let words = param.schema["items"]["enum"].as_array()?;
-            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            let words = words.iter().filter_map(Value::as_str);
+            let words: Vec<&str> = words.filter(|word| !OWN.contains(word)).collect();
             Some((param.name.clone(), words.join(",")))
         }));
         query
