@@ -94,14 +94,14 @@ def dump(record):
 
 
 class Maker:
-    def __init__(self, folder, size, seed):
+    def __init__(self, folder, size, seed, audience):
         self.folder, self.size, self.seed = Path(folder), size, seed
         self.chance = random.Random(f"locum-bench {VERSION} {seed} {size}")
         self.words = Words(self.chance, 20_000)
         self.tags = Words(self.chance, 2_000)
         self.end = anchor_ms()
         self.count = max(1000, size // 10)
-        self.audience = max(0, FULL_AUDIENCE - self.count) if size >= 1_000_000 else 0
+        self.audience = max(0, (audience or usual_audience(size)) - self.count)
         self.special = [PROLIFIC, STAR, READER_500]
         if self.count >= 6000:
             self.special.append(READER_5000)
@@ -340,9 +340,14 @@ def newest(ids):
     return [str(post) for post in sorted(ids, reverse=True)[:PAGE]]
 
 
-def make(folder, size, seed):
+def usual_audience(size):
+    """How many follow one user at least, unless it is said."""
+    return FULL_AUDIENCE if size >= 1_000_000 else 0
+
+
+def make(folder, size, seed, audience=None):
     """Writes a data set into an empty folder."""
-    Maker(folder, size, seed).make()
+    Maker(folder, size, seed, audience).make()
 
 
 def post_ids(folder):

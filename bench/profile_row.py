@@ -79,7 +79,7 @@ def show(binary, chosen):
     if row not in rows.ROWS:
         raise Failed(f"{row} is not measured under load")
     for size in chosen.sizes:
-        source, folder, _ = server.filled(binary, size, chosen.seed)
+        source, folder, _ = server.filled(binary, size, chosen.seed, chosen.audience)
         with server.copy_of(folder) as work, Server(binary, work) as process:
             world = Watched(process, source, chosen)
             world.prepare(lambda *arguments: run(binary, work, *arguments))

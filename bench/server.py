@@ -84,17 +84,22 @@ def checksum(*folders):
     return digest.hexdigest()[:12]
 
 
-def lines(size, seed):
+def label(size, audience):
+    """What tells data sets apart of which one is kept."""
+    return f"{size}a{audience}" if audience else f"{size}"
+
+
+def lines(size, seed, audience=None):
     """The folder of a data set's files."""
-    week = dataset.anchor_ms() // dataset.DAY_MS
-    folder = cache() / f"lines-{size}-{seed}-{dataset.VERSION}-{week}"
+    week, kind = dataset.anchor_ms() // dataset.DAY_MS, label(size, audience)
+    folder = cache() / f"lines-{kind}-{seed}-{dataset.VERSION}-{week}"
     if (folder / "facts.json").exists():
         return folder
-    for old in cache().glob(f"lines-{size}-*"):
+    for old in cache().glob(f"lines-{kind}-*"):
         shutil.rmtree(old)
     say(f"making {size:,} posts")
     folder.mkdir(parents=True)
-    dataset.make(folder, size, seed)
+    dataset.make(folder, size, seed, audience)
     return folder
 
 
@@ -119,15 +124,15 @@ def fill(binary, folder, source):
     return took
 
 
-def filled(binary, size, seed):
+def filled(binary, size, seed, audience=None):
     """A data folder with a data set in it, and how long its import took."""
-    source = lines(size, seed)
+    source = lines(size, seed, audience)
     made_from = checksum("store/migrations", "transfer/src", "archive/src")
     folder = cache() / f"data-{source.name.removeprefix('lines-')}-{made_from}"
     note = folder.with_suffix(".json")
     if note.exists():
         return source, folder, json.loads(note.read_text())
-    for old in cache().glob(f"data-{size}-*"):
+    for old in cache().glob(f"data-{label(size, audience)}-*"):
         shutil.rmtree(old) if old.is_dir() else old.unlink()
     say(f"importing {size:,} posts")
     took = fill(binary, folder, source)

@@ -29,9 +29,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Whether an entry of the log says that a credential may mean something else.
 fn touches_credentials(kind: &str) -> bool {
-    ["token.", "bearer.", "app.", "user."]
-        .iter()
-        .any(|prefix| kind.starts_with(prefix))
+    let of_user = ["user.suspend", "user.restore", "user.delete"];
+    let of_others = ["token.", "bearer.", "app."];
+    of_user.contains(&kind) || of_others.iter().any(|group| kind.starts_with(group))
 }
 
 /// How credentials are judged.

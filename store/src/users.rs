@@ -314,10 +314,15 @@ pub fn insert(tx: &mut Tx<'_>, user: &User, password_hash: &str) -> Result<bool,
 /// Stores a user's profile, state and marks; not the counters. Requests to follow someone who is
 /// not protected (any more) are dropped.
 pub fn update(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
-    tx.credentials_changed();
     // The mark that it has is counted with whomever it follows.
     lock(tx, user.id)?;
     let before = by_id(tx, user.id)?;
+    if before
+        .as_ref()
+        .is_none_or(|before| before.state != user.state)
+    {
+        tx.credentials_changed();
+    }
     people::renew(tx, before.as_ref(), user)?;
     let sql = "UPDATE users SET username = $1, handle = $2, name = $3, state = $4, \
                description = $5, location = $6, url = $7, profile_image_url = $8, \
