@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use base::{AppId, Fault, UserId};
 use network::activity::{self as rules, Access, Kind, Payload};
-use network::visibility::bar_of_post;
+use network::visibility::{Viewer, bar_of_post};
 use network::{facts, news};
 use query::{Facts, Reading};
 use serde_json::Value;
@@ -206,7 +206,7 @@ pub(super) fn like(entry: &Entry<'_>) -> Option<LikeShown> {
 
 /// The story of an entry, as it is told now.
 pub(super) fn story(tx: &mut Tx<'_>, entry: &Entry<'_>) -> Result<Option<stories::Told>, Fault> {
-    news::told(tx, entry.event.subject_id)
+    news::told(tx, Viewer::anyone(), entry.event.subject_id)
 }
 
 /// Whom a message of an entry went to, as its sender or one who received it sees it.

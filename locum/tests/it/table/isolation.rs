@@ -1,7 +1,7 @@
 //! Nobody reads or changes what is another's: every built operation that names a thing, under every
 //! kind of stranger.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::owner::Owner;
 use super::{Deed, Thing, Things, deeds, differences};
@@ -131,15 +131,22 @@ fn control(deeds: &[Deed], owner: &Owner<'_>, secret: &str, friend: &Person<'_>)
     });
     for deed in &writes {
         let path = deed.filled(&things);
-        let body = deed.bodies(&things).swap_remove(0);
-        let body = body.map(|mut body| {
-            if body.get("text").is_some() {
-                body["text"] = json!(format!("once more {}", fresh()));
-            }
-            body
-        });
-        let ask = deed.ask(&path, &deed.query(&things), body.as_ref());
-        let answer = owner.send(deed, ask);
+        let ask = |body: Option<Value>| {
+            let body = body.map(|mut body| {
+                if body.get("text").is_some() {
+                    body["text"] = json!(format!("once more {}", fresh()));
+                }
+                body
+            });
+            owner.send(deed, deed.ask(&path, &deed.query(&things), body.as_ref()))
+        };
+        // Of some members only one may be there.
+        let mut bodies = deed.bodies(&things).into_iter();
+        let mut answer = ask(bodies.next().unwrap());
+        while answer.status >= 400 {
+            let Some(body) = bodies.next() else { break };
+            answer = ask(body);
+        }
         match answer.status {
             200 | 201 => done += 1,
             _ => refused.push(format!("{} {} {}", deed.id, answer.status, answer.text())),

@@ -60,8 +60,11 @@ enum Thing {
     File,
     Note,
     Story,
-    /// A rule of the powerstream.
+    /// Rules of the powerstream and of the filtered stream.
     Rule,
+    StreamRule,
+    Subscription,
+    Webhook,
     /// The number of a place.
     Place,
     /// What is searched for.
@@ -255,6 +258,10 @@ impl Deed {
             body[name] = member(self, name, of, things);
             all.push(Some(body));
         }
+        if schema["required"].as_array().is_none_or(Vec::is_empty) {
+            let members = base.as_object().into_iter().flatten();
+            all.extend(members.map(|(name, value)| Some(json!({ name: value }))));
+        }
         all
     }
 }
@@ -283,7 +290,7 @@ impl Param {
             () if self.name == "query" => Thing::Words,
             () if is("number of the place") => Thing::Place,
             () if schema["enum"].is_array() => Thing::Other,
-            () if !is_id(schema) && !self.name.ends_with("ids") && !self.in_path => Thing::Other,
+            () if !self.in_path && !is_id(schema) && !is_id(&schema["items"]) => Thing::Other,
             () if is("of the other user") => Thing::Peer,
             () if is("of the conversation") => Thing::Conversation,
             () if is("media in the message") => Thing::Carried,
@@ -291,6 +298,9 @@ impl Param {
             () if is("name of the file") => Thing::File,
             () if is("of the note") => Thing::Note,
             () if is("of the story") => Thing::Story,
+            () if is("of the rules") => Thing::StreamRule,
+            () if is("of the subscription") => Thing::Subscription,
+            () if is("of the webhook") => Thing::Webhook,
             () if is("of the user") || is("Users who") => Thing::User,
             () if is("of the post") || is("of the reply") || is("Only posts") => Thing::Post,
             () if is("of the list") => Thing::List,
@@ -340,6 +350,8 @@ fn thing_of(deed: &Deed, name: &str) -> Option<Thing> {
     Some(match name {
         "participant_ids" => Thing::Peer,
         "ids" if deed.path.starts_with("/2/powerstream") => Thing::Rule,
+        "ids" if deed.path.ends_with("/stream/rules") => Thing::StreamRule,
+        "webhook_id" => Thing::Webhook,
         name if name.contains("user_id") || name == "additional_owners" => Thing::User,
         name if name.contains("media_id") => Thing::Upload,
         "id" if deed.path.contains("media") => Thing::Upload,

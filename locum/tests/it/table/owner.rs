@@ -42,6 +42,7 @@ impl<'s> Owner<'s> {
         owner.talk(secret, friend);
         owner.note(secret, friend);
         owner.rule(&app, secret);
+        owner.subscribe(&app, secret);
         owner
     }
 
@@ -165,13 +166,38 @@ impl<'s> Owner<'s> {
         self.has(Thing::Note, note);
     }
 
-    /// A rule of the app's powerstream.
+    /// What the app makes for itself.
+    fn of_app(&self, app: &App, path: &str, body: &Value) -> Answer {
+        let ask = Ask::post(path).bearer(&app.bearer);
+        self.person.server.send(ask.json(body))
+    }
+
+    /// A rule of the app's powerstream, and one of its filtered stream.
     fn rule(&mut self, app: &App, secret: &str) {
-        let rule = json!({ "rules": [{ "value": secret, "tag": secret }] });
-        let ask = Ask::post("/2/powerstream/rules").bearer(&app.bearer);
-        let made = self.person.server.send(ask.json(&rule)).is(201);
-        let rule = made["data"]["rules"][0]["id"].as_str();
-        self.has(Thing::Rule, rule.unwrap_or_else(|| panic!("{made}")));
+        let rule = json!({ "value": secret, "tag": secret });
+        let own = json!({ "rules": [rule] });
+        let made = self.of_app(app, "/2/powerstream/rules", &own).is(201);
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        self.has(Thing::Rule, text(&made["data"]["rules"][0]["id"]));
+        let own = json!({ "add": [rule] });
+        let made = self.of_app(app, "/2/tweets/search/stream/rules", &own);
+        self.has(Thing::StreamRule, text(&made.is(201)["data"][0]["id"]));
+    }
+
+    /// A subscription of the app's to what its owner writes about themselves. Its webhook is
+    /// nobody's.
+    fn subscribe(&mut self, app: &App, secret: &str) {
+        let asked = json!({
+            "event_type": "profile.update.bio",
+            "filter": { "user_id": self.person.id },
+            "tag": secret,
+        });
+        let made = self
+            .of_app(app, "/2/activity/subscriptions", &asked)
+            .is(200);
+        let made = made["data"]["subscription_id"].as_str().unwrap();
+        self.has(Thing::Subscription, made);
+        self.has(Thing::Webhook, "1234567890123456789");
     }
 
     /// Sends what they may, as themselves, or as their app where that must be.
@@ -210,6 +236,9 @@ impl<'s> Owner<'s> {
 fn without_ages(mut value: Value) -> Value {
     if let Some(data) = value["data"].as_object_mut() {
         data.retain(|name, _| name != "expires_after_secs");
+    }
+    if let Some(meta) = value["meta"].as_object_mut() {
+        meta.retain(|name, _| name != "sent");
     }
     value
 }

@@ -256,7 +256,10 @@ impl Sweep<'_> {
         self.refused(deed, ask(&body), "no_such_member");
         let raw = |text: String| deed.ask(&path, &query, None).body("application/json", text);
         let whole = base.to_string();
-        let (name, value) = base.as_object().unwrap().iter().next().unwrap();
+        // One that may be empty.
+        let Some((name, value)) = base.as_object().unwrap().iter().next() else {
+            return;
+        };
         let twice = format!("{{\"{name}\":{value},{}", &whole[1..]);
         let deep = format!("{{\"{name}\":{}{}}}", "[".repeat(70), "]".repeat(70));
         let nul = format!("{{\"{name}\":\"1\\u0000\"}}");
