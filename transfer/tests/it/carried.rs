@@ -17,6 +17,7 @@ use network::profiles::Badge;
 use network::rules::NewRule;
 use network::spaces::NewSpace;
 use network::users::NewUser;
+use network::visibility::Viewer;
 use store::Tx;
 use store::media::Media;
 use store::rules::Product;
@@ -350,7 +351,9 @@ fn something_of_everything_comes_back_the_same_on_either_engine() {
             let found = |tx: &mut Tx<'_>| {
                 let community = store::communities::search(tx, "sail", i64::MAX, 10)?.len();
                 let live = network::spaces::search(tx, "harbour", network::spaces::Among::All, 10)?;
-                let news = network::news::search(tx, "boat", Time::from_ms(0), 10)?.len();
+                let news =
+                    network::news::search(tx, Viewer::anyone(), "boat", Time::from_ms(0), 10)?
+                        .len();
                 Ok((community, live.len(), news))
             };
             assert_eq!(copy.store.read(found).await.unwrap(), (1, 1, 1));
