@@ -16,7 +16,7 @@ mod payload;
 
 pub use envelope::Envelope;
 pub use follower::{follow, is_behind};
-pub use live::{Live, Past, past};
+pub use live::{Live, past};
 pub use matching::{Scope, matching};
 
 use base::Speech;

@@ -3,12 +3,14 @@
 
 mod kinds;
 
+use std::collections::BTreeSet;
+
 use base::refusal::{No, Subject, Unproven};
 use base::{AppId, Fault, Refusal, Scope, Scopes, Stop, UserId};
 use store::activity::{self, Direction, Subscription};
 use store::apps::State as AppState;
 use store::users::State as UserState;
-use store::{Tx, account_activity, apps, tokens, users};
+use store::{Tx, account_activity, apps, deliveries, tokens, users};
 
 pub use kinds::{Access, Filter, KINDS, Kind, NAMES, Payload, Whom, caused_by, named};
 
@@ -163,11 +165,12 @@ fn check_user(tx: &mut Tx<'_>, asker: &Asker, kind: &Kind, id: UserId) -> Result
         return Err(Refusal::NotVisible(subject()).into());
     }
     let own = asker.user.map(|_| asker.scopes);
-    match consent(tx, asker.app, id, own)? {
+    let consent = consent(tx, asker.app, id, own)?;
+    match consent {
+        _ if consent.covers(scope) => Ok(()),
         Consent::None => Err(Refusal::NotVisible(subject()).into()),
-        Consent::Level(level) if level < needed(scope) => Err(Refusal::AccessLevel.into()),
-        Consent::Scopes(scopes) if !scopes.has(scope) => Err(Refusal::ScopeMissing.into()),
-        Consent::Level(_) | Consent::Scopes(_) => Ok(()),
+        Consent::Level(_) => Err(Refusal::AccessLevel.into()),
+        Consent::Scopes(_) => Err(Refusal::ScopeMissing.into()),
     }
 }
 
@@ -180,6 +183,17 @@ enum Consent {
     Level(Permission),
     /// OAuth 2.0 scopes.
     Scopes(Scopes),
+}
+
+impl Consent {
+    /// Whether it lets the app see what a scope is for.
+    fn covers(self, scope: Scope) -> bool {
+        match self {
+            Self::None => false,
+            Self::Level(level) => level >= needed(scope),
+            Self::Scopes(scopes) => scopes.has(scope),
+        }
+    }
 }
 
 /// What a user lets an app see, by its live tokens; `own` are the scopes of the token at hand.
@@ -286,26 +300,45 @@ fn unknown(id: i64) -> Subject {
     Subject::new("activity_subscription", "subscription_id", id)
 }
 
-/// Ends all that stands on what a user has let an app see, once no token is left by which the app
-/// acts for them; the webhooks that received the account's activity. No app: every app.
-pub(crate) fn end_if_alone(
+/// Ends what stands on what a user has let an app see and does not let it see any more: some of
+/// its tokens are dead. The webhooks that received the account's activity until now. No app:
+/// every app, of which no token is left.
+pub(crate) fn end_uncovered(
     tx: &mut Tx<'_>,
     user: UserId,
     app: Option<AppId>,
 ) -> Result<Vec<i64>, Fault> {
-    if let Some(app) = app
-        && consent(tx, app, user, None)? != Consent::None
-    {
-        return Ok(Vec::new());
+    let left = match app {
+        Some(app) => consent(tx, app, user, None)?,
+        None => Consent::None,
+    };
+    let mut ended = BTreeSet::new();
+    for one in activity::of_users(tx, &[user.get()])? {
+        let kind = named(&one.event_type).map(|(kind, _)| kind.access);
+        let covered = match kind {
+            Some(Access::Given(scope)) => left.covers(scope),
+            _ => true,
+        };
+        if !covered && app.is_none_or(|app| app == one.app_id) {
+            activity::delete(tx, one.app_id, one.id)?;
+            ended.extend(one.webhook_id);
+        }
     }
-    activity::delete_private(tx, user, app)?;
-    account_activity::delete_of_user(tx, user, app)
+    let mut accounts = Vec::new();
+    if !left.covers(Scope::DmRead) {
+        accounts = account_activity::delete_of_user(tx, user, app)?;
+        ended.extend(&accounts);
+    }
+    for webhook in ended {
+        deliveries::withdraw(tx, webhook, user)?;
+    }
+    Ok(accounts)
 }
 
 /// Ends every subscription about a user who does not take part any more.
 pub(crate) fn end_of_user(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
-    activity::delete_of_user(tx, user)?;
-    account_activity::delete_of_user(tx, user, None).map(drop)
+    end_uncovered(tx, user, None)?;
+    activity::delete_of_user(tx, user).map(drop)
 }
 
 /// Ends every subscription that a webhook receives which is removed.

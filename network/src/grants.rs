@@ -131,7 +131,7 @@ pub fn revoke(tx: &mut Tx<'_>, by: &By, app: AppId) -> Result<(), Stop> {
     let detail = json!({"tokens": live});
     audit::append(tx, by, Kind::GRANT_REVOKE, Some(app), &detail)?;
     // Who receives the account's activity is told that it ends.
-    let webhooks = activity::end_if_alone(tx, user, Some(app))?;
+    let webhooks = activity::end_uncovered(tx, user, Some(app))?;
     let webhooks: Vec<String> = webhooks.iter().map(i64::to_string).collect();
     let body = json!({ "webhook_ids": webhooks }).to_string();
     log::append(tx, "oauth.revoke", user.get(), app.get(), &body)?;

@@ -133,7 +133,7 @@ pub fn revoke(tx: &mut Tx<'_>, token: &str) -> Result<(), Stop> {
 /// Tells that tokens of a user are dead, of one app or of all; what apps receive of the user ends
 /// with the last of them.
 pub(crate) fn revoked(tx: &mut Tx<'_>, user: UserId, app: Option<AppId>) -> Result<(), Fault> {
-    activity::end_if_alone(tx, user, app)?;
+    activity::end_uncovered(tx, user, app)?;
     let app = app.map_or(0, AppId::get);
     log::append(tx, "token.revoke", user.get(), app, "")
 }

@@ -250,18 +250,6 @@ pub fn delete_of_user(tx: &mut Tx<'_>, user: UserId) -> Result<u64, Fault> {
     tx.exec(sql, &[user.into()])
 }
 
-/// Removes those subscriptions about a user that stand on what the user has let an app see; of
-/// every app where none is named.
-pub fn delete_private(tx: &mut Tx<'_>, user: UserId, app: Option<AppId>) -> Result<u64, Fault> {
-    let Some(app) = app else {
-        let sql = "DELETE FROM activity_subscription WHERE user_id = $1 AND private = 1";
-        return tx.exec(sql, &[user.into()]);
-    };
-    let sql = "DELETE FROM activity_subscription WHERE user_id = $1 AND app_id = $2 \
-               AND private = 1";
-    tx.exec(sql, &[user.into(), app.into()])
-}
-
 /// Removes every subscription of an app.
 pub fn delete_of_app(tx: &mut Tx<'_>, app: AppId) -> Result<u64, Fault> {
     let sql = "DELETE FROM activity_subscription WHERE app_id = $1";

@@ -16,7 +16,7 @@
 
 mod attempts;
 
-use base::{Fault, PostId, Time};
+use base::{Fault, PostId, Time, UserId};
 
 use crate::Tx;
 use crate::db::Row;
@@ -120,12 +120,24 @@ pub struct Waiting {
 /// Puts something into the queue of a webhook, inside the transaction of what follows from it;
 /// false when the webhook has a delivery of this event already.
 pub fn enqueue(tx: &mut Tx<'_>, new: &NewDelivery<'_>) -> Result<bool, Fault> {
-    insert(tx, new, 0)
+    insert(tx, new, 0, None)
+}
+
+/// The same for what a user lets the webhook's app see; [`withdraw`] takes it back.
+pub fn enqueue_about(tx: &mut Tx<'_>, new: &NewDelivery<'_>, user: UserId) -> Result<bool, Fault> {
+    insert(tx, new, 0, Some(user))
+}
+
+/// Takes away what a webhook was, or was to be, sent about a user who does not let its app see it
+/// any more: it is not tried again, nor replayed.
+pub fn withdraw(tx: &mut Tx<'_>, webhook_id: i64, user: UserId) -> Result<u64, Fault> {
+    let sql = "DELETE FROM delivery WHERE webhook_id = $1 AND about_id = $2 AND about_id > 0";
+    tx.exec(sql, &[webhook_id.into(), user.into()])
 }
 
 /// The same for what a replay or a resending says of itself.
 pub fn enqueue_for(tx: &mut Tx<'_>, new: &NewDelivery<'_>, job_id: i64) -> Result<bool, Fault> {
-    insert(tx, new, job_id)
+    insert(tx, new, job_id, None)
 }
 
 /// Puts a delivery into the queue again, for a job; false when that was done, or when the post
@@ -138,9 +150,9 @@ pub fn enqueue_again(
 ) -> Result<bool, Fault> {
     let now = tx.now();
     let sql = "INSERT INTO delivery \
-               (webhook_id, event_id, job_id, order_key, post_id, at, body, due_at) \
+               (webhook_id, event_id, job_id, order_key, post_id, at, body, due_at, about_id) \
                SELECT webhook_id, event_id, CAST($1 AS BIGINT), CAST($2 AS BIGINT), post_id, at, \
-               body, CAST($3 AS BIGINT) FROM delivery WHERE seq = $4 AND (post_id = 0 OR EXISTS \
+               body, CAST($3 AS BIGINT), about_id FROM delivery WHERE seq = $4 AND (post_id = 0 OR EXISTS \
                (SELECT 1 FROM post WHERE post.id = delivery.post_id AND post.state <> 2)) \
                ON CONFLICT DO NOTHING";
     let args = [job_id.into(), order_key.into(), now.into(), seq.into()];
@@ -151,10 +163,15 @@ pub fn enqueue_again(
     Ok(is_new)
 }
 
-fn insert(tx: &mut Tx<'_>, new: &NewDelivery<'_>, job_id: i64) -> Result<bool, Fault> {
+fn insert(
+    tx: &mut Tx<'_>,
+    new: &NewDelivery<'_>,
+    job_id: i64,
+    about: Option<UserId>,
+) -> Result<bool, Fault> {
     let sql = "INSERT INTO delivery \
-               (webhook_id, event_id, job_id, order_key, post_id, at, body, due_at) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING";
+               (webhook_id, event_id, job_id, order_key, post_id, at, body, due_at, about_id) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING";
     let args = [
         new.webhook_id.into(),
         new.event_id.into(),
@@ -164,6 +181,7 @@ fn insert(tx: &mut Tx<'_>, new: &NewDelivery<'_>, job_id: i64) -> Result<bool, F
         new.at.into(),
         new.body.into(),
         tx.now().into(),
+        about.map_or(0, UserId::get).into(),
     ];
     let is_new = tx.exec(sql, &args)? > 0;
     if is_new {

@@ -156,6 +156,8 @@ impl Older<'_> {
             "photo" => &media.url,
             _ => &media.preview_image_url,
         });
+        let own = json!({ "start": 0, "end": 0, "url": still, "expanded_url": still, "display_url": still });
+        let link = if link.is_null() { &own } else { link };
         json!({
             "id": media.id.get(),
             "id_str": media.id.to_string(),

@@ -1,5 +1,6 @@
 //! Hand-made records, spoken in both vocabularies.
 
+mod events;
 mod loading;
 mod names;
 mod posts;

@@ -1,7 +1,7 @@
 //! An event on its way out.
 
 use base::secret::digest;
-use base::{AppId, PostId, Time};
+use base::{AppId, PostId, Time, UserId};
 use serde_json::{Map, Value, json};
 use store::activity::Subscription;
 use view::Told;
@@ -19,6 +19,8 @@ pub struct Envelope {
     pub order: i64,
     /// The post that it shows.
     pub post: Option<PostId>,
+    /// The user whose consent it stands on.
+    pub private: Option<UserId>,
     /// When it happened.
     pub at: Time,
     /// What is sent (JSON).

@@ -1,7 +1,7 @@
 //! What webhooks are to be sent, put into their queues as the log tells of it.
 
 use base::Fault;
-use store::deliveries::{NewDelivery, enqueue};
+use store::deliveries::{NewDelivery, enqueue, enqueue_about};
 use store::{Tx, log};
 
 use super::{Home, Scope, matching};
@@ -29,7 +29,10 @@ pub fn follow(tx: &mut Tx<'_>, limit: i64, home: Home) -> Result<usize, Fault> {
             at: envelope.at,
             body: &envelope.body,
         };
-        enqueue(tx, &new)?;
+        match envelope.private {
+            Some(user) => enqueue_about(tx, &new, user)?,
+            None => enqueue(tx, &new)?,
+        };
     }
     log::set_cursor(tx, READER, last.seq)?;
     Ok(events.len())

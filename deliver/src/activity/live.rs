@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use base::{AppId, Stop, Time};
+use base::{AppId, Stop};
 use bytes::Bytes;
 use futures_util::stream::{iter, unfold};
 use futures_util::{Stream, StreamExt as _};
 use store::{Store, log};
 
 use super::{Envelope, Home, Scope, matching};
-use crate::streams::{Endpoint, Hub, Session, Why};
+use crate::streams::{Endpoint, Hub, Past, Session, Why};
 
 /// Entries of the log that are read at once.
 const ENTRIES: i64 = 500;
@@ -68,15 +68,6 @@ fn line(envelope: &Envelope) -> Bytes {
     Bytes::from(format!("{}\r\n", envelope.body))
 }
 
-/// What is asked for of the past.
-#[derive(Clone, Copy, Debug)]
-pub struct Past {
-    /// From when on.
-    pub from: Time,
-    /// Before when; none: until now, and then what is new.
-    pub until: Option<Time>,
-}
-
 /// By so much entries of the log may be out of the order of their times.
 const SLACK_MS: i64 = 60_000;
 
@@ -117,7 +108,7 @@ pub fn past(
             }
             Err(stop) => {
                 tracing::error!(?stop, "the past of a stream was not read");
-                walk.session.end(Why::Shutdown);
+                walk.session.end(Why::Failed);
                 None
             }
         }

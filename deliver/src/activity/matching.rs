@@ -223,6 +223,7 @@ impl Desk<'_> {
                     id,
                     order: user,
                     post: story.post,
+                    private: Some(account.user_id),
                     at,
                     body: story.body.clone(),
                 });
@@ -253,6 +254,7 @@ impl Desk<'_> {
                 id: envelope::id(entry.event.seq, "account", id, user),
                 order: user,
                 post: None,
+                private: None,
                 at: entry.event.at,
                 body: body.clone(),
             });
@@ -283,6 +285,7 @@ fn sealed(
         id,
         order,
         post,
+        private: one.user_id.filter(|_| one.private),
         at: entry.event.at,
         body: envelope::body(one, id, what),
     }

@@ -223,7 +223,7 @@ fn end(tx: &mut Tx<'_>, client: &Client, family: Family, what: &str) -> Result<(
         let body = json!({"token": what, "family": id}).to_string();
         let (user, app) = (family.user_id.get(), family.app_id.get());
         log::append(tx, kind.name(), user, app, &body)?;
-        activity::end_if_alone(tx, family.user_id, Some(family.app_id))?;
+        activity::end_uncovered(tx, family.user_id, Some(family.app_id))?;
     }
     Ok(())
 }

@@ -73,6 +73,10 @@ const SCRIPTS: &[(&str, &str)] = &[
         "compliance",
         include_str!("../../migrations/0018_compliance.sql"),
     ),
+    (
+        "deliveries_about",
+        include_str!("../../migrations/0019_deliveries_about.sql"),
+    ),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::{Refusal, Stop, UserId, Word};
-use deliver::activity::{self as events, Past};
+use deliver::activity as events;
 use deliver::streams::{Endpoint, Opening};
 use network::activity::{self, Asker, Wish};
 use query::{Dialect, Level, Product};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use store::activity::{self as stored, Subscription};
 use store::posts::Span;
 
-use super::span;
+use super::{span, streams};
 use crate::body;
 use crate::call::{Call, Reply};
 use crate::endpoint::Pending;
@@ -217,16 +217,11 @@ fn there<const N: usize>(members: [(&str, Option<Value>); N]) -> Map<String, Val
 
 /// Events that a self-serve app's connection carries in a second.
 const PACE: u32 = 250;
-/// How far back the past of a stream may be asked for.
-const BACK_MS: i64 = 24 * 3600 * 1000;
-/// By so much an end must have passed.
-const PASSED_MS: i64 = 10_000;
-
 /// `GET /2/activity/stream`.
 pub(crate) fn stream(call: Call) -> Pending {
     Box::pin(async move {
         let asker = Asker::of(call.caller()?);
-        let past = past(&call, asker.enterprise)?;
+        let past = streams::past(&call, asker.enterprise)?;
         let opening = Opening {
             app: asker.app,
             endpoint: Endpoint::Activity,
@@ -245,42 +240,4 @@ pub(crate) fn stream(call: Call) -> Pending {
             None => feed,
         }))
     })
-}
-
-/// The past that is asked for, if one is: minutes before now, or a span.
-fn past(call: &Call, enterprise: bool) -> Result<Option<Past>, Refusal> {
-    let now = call.now();
-    let minutes = call.int("backfill_minutes");
-    if minutes > 0 && !enterprise {
-        let raw = call.raw("backfill_minutes");
-        return Err(Refusal::not_valid("backfill_minutes", raw));
-    }
-    let (start, end) = (call.time("start_time"), call.time("end_time"));
-    let wrong = |name: &'static str, must: &str| {
-        let value = call.raw(name);
-        let message = format!("Invalid '{name}':'{value}'. '{name}' must be {must}.");
-        Refusal::invalid(name, value, message)
-    };
-    for (name, time) in [("start_time", start), ("end_time", end)] {
-        if time.is_some_and(|time| time > now.plus_ms(-PASSED_MS)) {
-            return Err(wrong(
-                name,
-                "a minimum of 10 seconds prior to the request time",
-            ));
-        }
-    }
-    let earliest = now.plus_ms(-BACK_MS);
-    if start.is_some_and(|start| start < earliest) {
-        return Err(wrong("start_time", &format!("on or after {earliest}")));
-    }
-    match (start, end) {
-        (None, Some(_)) => Err(Refusal::missing("start_time")),
-        (Some(start), Some(end)) if end <= start => Err(wrong("end_time", "after 'start_time'")),
-        (Some(from), until) => Ok(Some(Past { from, until })),
-        (None, None) if minutes > 0 => Ok(Some(Past {
-            from: now.plus_ms(-minutes * 60_000),
-            until: None,
-        })),
-        (None, None) => Ok(None),
-    }
 }

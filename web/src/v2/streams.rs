@@ -92,7 +92,7 @@ fn partition(call: &Call, endpoint: Endpoint) -> u8 {
 }
 
 /// What is asked for of the past.
-fn past(call: &Call, enterprise: bool) -> Result<Option<Past>, Stop> {
+pub(super) fn past(call: &Call, enterprise: bool) -> Result<Option<Past>, Stop> {
     let (minutes, now) = (call.int("backfill_minutes"), call.now());
     let refuse = |name: &'static str, message: String| {
         Err(Refusal::invalid(call.spelled(name), call.raw(name), message).into())

@@ -325,14 +325,17 @@ fn subscriptions_end_with_what_they_stand_on() {
         stage.subscribe("dm.received", &json!({ "user_id": user.id }));
         stage.subscribe("post.create", &json!({ "user_id": user.id }));
     }
-    let second = ada.token(&[]);
+    let second = ada.token(&["--scopes", "tweet.read users.read dm.read"]);
+    let third = ada.token(&["--scopes", "tweet.read users.read"]);
     let revoke = |token: &str| {
         stage.server.cli(&["token", "revoke", token]).well();
     };
     revoke(&second);
-    assert_eq!(total(), 4, "another token is left");
+    assert_eq!(total(), 4, "another token with the scope is left");
     revoke(&ada.token);
     assert_eq!(total(), 3, "what is public stays");
+    revoke(&third);
+    assert_eq!(total(), 3);
     stage.server.cli(&["user", "suspend", &bob.id]).well();
     assert_eq!(total(), 1);
     stage.server.cli(&["user", "delete", &ada.id]).well();

@@ -1,0 +1,147 @@
+//! What events tell, in both forms: the objects whole, so that a change to any member shows.
+
+use base::{AppId, Id, UserId};
+use serde_json::Value;
+use store::posts::{Beside, Post};
+use store::{Tx, users};
+
+use super::loading::store;
+use super::{NOW, POSTS, TWEETS, json, media, post, post_id, user};
+use crate::{LikeShown, Shared, older_entities, older_post, person};
+
+const SITE: &str = "https://social.example";
+
+/// Ana and Bob: his post with a picture, her long reply to it, her quote and her repost of it.
+fn scene(tx: &mut Tx<'_>) {
+    for (number, name) in (1..).zip(["ana", "bob"]) {
+        let mut one = user(number, name);
+        one.description = "Lives & <learns>".to_owned();
+        one.location = "Turin".to_owned();
+        one.followers_count = 3;
+        users::insert(tx, &one, "").unwrap();
+    }
+    let mut picture = media(700, "photo", 2);
+    picture.path = "ab/700.jpg".to_owned();
+    (picture.width, picture.height) = (640, 480);
+    picture.uses = Some(0);
+    store::media::insert(tx, &picture).unwrap();
+    store::media::carry(tx, &[Id::new(700)]).unwrap();
+    let his = Post {
+        media_keys: "3_700".to_owned(),
+        entities: r#"{"hashtags":[{"start":6,"end":10,"tag":"cat"}]}"#.to_owned(),
+        ..post(post_id(9), 2, "A & B #cat")
+    };
+    let text = format!("@bob {} #end", "word ".repeat(40).trim());
+    let tag = text.chars().count();
+    let entities = format!(
+        r#"{{"hashtags":[{{"start":{},"end":{tag},"tag":"end"}}],"mentions":[{{"start":0,"end":4,"username":"bob","id":"2"}}]}}"#,
+        tag - 4
+    );
+    let reply = Post {
+        in_reply_to_post_id: Some(his.id),
+        in_reply_to_user_id: Some(UserId::new(2)),
+        conversation_id: his.id,
+        display_start: 5,
+        entities,
+        app_id: Some(AppId::new(99)),
+        ..post(post_id(8), 1, &text)
+    };
+    let quote = Post {
+        quoted_post_id: Some(his.id),
+        ..post(post_id(7), 1, "So he says")
+    };
+    let repost = Post {
+        repost_of_id: Some(his.id),
+        ..post(post_id(6), 1, "")
+    };
+    for one in [&his, &reply, &quote, &repost] {
+        assert!(store::posts::insert(tx, one, &Beside::default()).unwrap());
+    }
+}
+
+async fn told<T: Send + 'static>(read: fn(&mut Tx<'_>) -> T) -> T {
+    let (store, _folder) = store().await;
+    let work = move |tx: &mut Tx<'_>| {
+        scene(tx);
+        Ok(read(tx))
+    };
+    store.write(work).await.unwrap()
+}
+
+fn older(tx: &mut Tx<'_>, minutes: i64) -> Value {
+    let found = store::posts::by_id(tx, post_id(minutes)).unwrap().unwrap();
+    older_post(tx, UserId::new(1), found, SITE)
+        .unwrap()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn posts_of_account_activity() {
+    let shown = told(|tx| [9, 8, 7, 6].map(|minutes| older(tx, minutes))).await;
+    let [picture, reply, quote, repost] = shown;
+    insta::assert_json_snapshot!("older_picture", picture);
+    insta::assert_json_snapshot!("older_reply", reply);
+    assert_eq!(quote["quoted_status"]["id"], picture["id"]);
+    assert_eq!(quote["is_quote_status"], true);
+    assert_eq!(repost["retweeted_status"], picture);
+    assert_eq!(repost["text"], "RT @bob: A &amp; B #cat");
+    assert_eq!(repost["entities"]["user_mentions"][0]["screen_name"], "bob");
+}
+
+#[tokio::test]
+async fn people_and_entities_of_account_activity() {
+    let ana = told(|tx| users::by_id(tx, UserId::new(1)).unwrap().unwrap()).await;
+    insta::assert_json_snapshot!("older_person", person(&ana));
+    let none = older_entities("");
+    let empty = r#"{"hashtags":[],"symbols":[],"user_mentions":[],"urls":[]}"#;
+    assert_eq!(none, json(empty));
+}
+
+#[tokio::test]
+async fn events_speak_the_words_of_their_app() {
+    let both = told(|tx| {
+        [POSTS, TWEETS].map(|spoken| {
+            let shared = Shared { spoken, site: SITE };
+            let like = LikeShown {
+                id: 5,
+                user: UserId::new(1),
+                post: post_id(9),
+                author: UserId::new(2),
+                at: NOW,
+            };
+            let like = shared.like(tx, like).unwrap().unwrap();
+            let reply = shared.post(tx, post_id(8)).unwrap().unwrap();
+            let tie = shared
+                .tie(tx, UserId::new(1), UserId::new(2))
+                .unwrap()
+                .unwrap();
+            let gone = shared.post(tx, post_id(1)).unwrap();
+            assert_eq!(gone, None);
+            [like, reply, tie].map(|told| {
+                let includes = if told.includes.is_empty() {
+                    "{}"
+                } else {
+                    &told.includes
+                };
+                (json(&told.payload), json(includes))
+            })
+        })
+    })
+    .await;
+    let [[like, reply, tie], [older_like, older_reply, older_tie]] = both;
+    assert_eq!(like.0["liked_post_author_id"], "2");
+    assert_eq!(older_like.0["liked_tweet_author_id"], "2");
+    assert_eq!(like.1["posts"][0]["id"], like.0["liked_post_id"]);
+    assert_eq!(
+        older_like.1["tweets"][0]["text"],
+        like.1["posts"][0]["text"]
+    );
+    assert_eq!(
+        reply.0["in_reply_to_post_id"],
+        older_reply.0["in_reply_to_tweet_id"]
+    );
+    assert!(reply.0["note_post"].is_object() == older_reply.0["note_tweet"].is_object());
+    assert_eq!(tie.0["source"]["id"], older_tie.0["source"]["data"]["id"]);
+    insta::assert_json_snapshot!("event_reply", reply.0);
+    insta::assert_json_snapshot!("event_tie", tie.0);
+}
