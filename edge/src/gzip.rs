@@ -1,12 +1,13 @@
 //! Compression of answers for clients that ask for it.
 
+use std::cell::RefCell;
 use std::io::Write;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use flate2::Compression;
 use flate2::write::GzEncoder;
+use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use futures_util::Stream;
 use http::header::{
     ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderValue,
@@ -72,13 +73,7 @@ pub fn streamed(request: &HeaderMap, mut response: Response<Body>) -> Response<B
         return response;
     }
     mark(response.headers_mut());
-    response.map(|body| {
-        let encoder = GzEncoder::new(Vec::new(), Compression::new(LEVEL));
-        Body::stream(Packed {
-            body,
-            encoder: Some(encoder),
-        })
-    })
+    response.map(|body| Body::stream(Packed::new(body)))
 }
 
 fn is_zero(part: &str) -> bool {
@@ -131,19 +126,78 @@ fn mark(headers: &mut HeaderMap) {
     }
 }
 
-/// A body packed chunk by chunk.
+/// What a packed body begins with (RFC 1952): no name, no time, whatever system.
+const HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
+/// An empty last block (RFC 1951).
+const LAST: [u8; 2] = [3, 0];
+
+thread_local! {
+    /// Takes a quarter of a megabyte, so that it is not kept for each body that rests.
+    static PRESS: RefCell<Compress> = RefCell::new(Compress::new(Compression::new(LEVEL), false));
+}
+
+/// A body packed chunk by chunk, each by itself: between two nothing is kept but a checksum.
 struct Packed {
     body: Body,
-    encoder: Option<GzEncoder<Vec<u8>>>,
+    sum: Crc,
+    begun: bool,
+    over: bool,
 }
 
 impl Packed {
-    fn pack(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
-        let encoder = self.encoder.as_mut()?;
-        encoder.write_all(bytes).ok()?;
-        encoder.flush().ok()?;
-        Some(std::mem::take(encoder.get_mut()))
+    fn new(body: Body) -> Self {
+        Self {
+            body,
+            sum: Crc::new(),
+            begun: false,
+            over: false,
+        }
     }
+
+    /// What stands before the next bytes.
+    fn begin(&mut self) -> Vec<u8> {
+        if std::mem::replace(&mut self.begun, true) {
+            Vec::new()
+        } else {
+            HEAD.to_vec()
+        }
+    }
+
+    fn pack(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let mut packed = self.begin();
+        self.sum.update(bytes);
+        deflate(bytes, &mut packed)?;
+        Some(packed)
+    }
+
+    fn finish(&mut self) -> Vec<u8> {
+        let mut packed = self.begin();
+        packed.extend(LAST);
+        packed.extend(self.sum.sum().to_le_bytes());
+        packed.extend(self.sum.amount().to_le_bytes());
+        packed
+    }
+}
+
+/// Adds blocks that refer to nothing before them and end with a whole byte.
+fn deflate(bytes: &[u8], packed: &mut Vec<u8>) -> Option<()> {
+    PRESS.with_borrow_mut(|press| {
+        press.reset();
+        let mut rest = bytes;
+        loop {
+            packed.reserve(rest.len() / 2 + 64);
+            let before = press.total_in();
+            let status = press.compress_vec(rest, packed, FlushCompress::Sync);
+            let taken = usize::try_from(press.total_in() - before).ok()?;
+            rest = rest.get(taken..)?;
+            match status.ok()? {
+                // All is taken and there was room left: nothing more comes out.
+                _ if rest.is_empty() && packed.len() < packed.capacity() => return Some(()),
+                Status::Ok | Status::BufError => {}
+                Status::StreamEnd => return None,
+            }
+        }
+    })
 }
 
 impl Stream for Packed {
@@ -151,7 +205,7 @@ impl Stream for Packed {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
-            if self.encoder.is_none() {
+            if self.over {
                 return Poll::Ready(None);
             }
             let packed = match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
@@ -160,13 +214,13 @@ impl Stream for Packed {
                     Err(_) => continue,
                 },
                 Some(Err(error)) => {
-                    self.encoder = None;
+                    self.over = true;
                     return Poll::Ready(Some(Err(error)));
                 }
-                None => self
-                    .encoder
-                    .take()
-                    .and_then(|encoder| encoder.finish().ok()),
+                None => {
+                    self.over = true;
+                    Some(self.finish())
+                }
             };
             return Poll::Ready(Some(packed.map(Bytes::from).ok_or(BodyError::Broken)));
         }
