@@ -24,10 +24,11 @@ mod past;
 mod posts;
 mod session;
 mod share;
+mod told;
 
 pub use endpoint::Endpoint;
 pub use format::{Format, Voice};
-pub use hub::{Hub, Opening, Settings};
+pub use hub::{Hub, Opening, Settings, View};
 pub use past::Past;
 pub use posts::PostStreams;
 pub use session::{Feed, Session, Why};

@@ -3,7 +3,7 @@
 
 use base::refusal::{Connecting, Unproven};
 use base::{AppId, Fault, Refusal, Stop, Time};
-use store::apps::{self, State};
+use store::apps::{self, App, State};
 use store::connections::{self, Connection};
 use store::{Tx, log};
 
@@ -14,6 +14,15 @@ const LOST: &str = "server_shutdown";
 
 /// Why a connection is not ended.
 const NOT_ACTIVE: &str = "The connection is not active.";
+
+/// A connection that was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// Where the log ended.
+    pub end: i64,
+    /// By what its token is known again.
+    pub token: [u8; 32],
+}
 
 /// What became of a connection that was to be ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +47,7 @@ pub enum Which {
 /// Writes down a connection that a node has opened, and where the log ends behind which it
 /// begins. Refused when the app has `most` of its kind on other nodes and on this one, where it
 /// has `here` beside the new one, and when its token has ended meanwhile.
-pub fn open(tx: &mut Tx<'_>, new: &Connection, most: usize, here: usize) -> Result<i64, Stop> {
+pub fn open(tx: &mut Tx<'_>, new: &Connection, most: usize, here: usize) -> Result<Opened, Stop> {
     let shared = tx.is_shared();
     if shared {
         // Two nodes at once must not pass the bound together.
@@ -48,9 +57,9 @@ pub fn open(tx: &mut Tx<'_>, new: &Connection, most: usize, here: usize) -> Resu
     if app.is_none_or(|app| app.state != State::Active) {
         return Err(Refusal::Unauthenticated(Unproven::App).into());
     }
-    if apps::bearer(tx, new.app_id)?.is_none() {
+    let Some(token) = token(tx, new.app_id)? else {
         return Err(Refusal::Unauthenticated(Unproven::Token).into());
-    }
+    };
     if shared {
         let alive = new.seen_at.plus_ms(-LOST_MS);
         let held = connections::open_of_app(tx, new.app_id)?;
@@ -66,7 +75,16 @@ pub fn open(tx: &mut Tx<'_>, new: &Connection, most: usize, here: usize) -> Resu
     }
     let end = log::end(tx)?;
     connections::insert(tx, new)?;
-    Ok(end)
+    Ok(Opened { end, token })
+}
+
+/// By what a connection's token is known again; none when the app has none, or may not be used.
+pub fn token(tx: &mut Tx<'_>, app: AppId) -> Result<Option<[u8; 32]>, Fault> {
+    let active = |app: App| app.state == State::Active;
+    if !apps::by_id(tx, app)?.is_some_and(active) {
+        return Ok(None);
+    }
+    Ok(apps::bearer(tx, app)?.map(|token| token.digest()))
 }
 
 /// Says that a node holds its connections still, and that those of lost nodes are gone. `wall` is

@@ -3,6 +3,7 @@
 use base::refusal::Subject;
 use base::text::{NAME_LENGTH, name_problem, username_ok};
 use base::{Fault, Refusal, Stop, Time, UserId};
+use serde_json::json;
 use store::users::{self, State, User};
 use store::{Tx, log, sessions};
 
@@ -170,9 +171,15 @@ pub fn set_password(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<(), Stop>
 
 /// Moves an account by an operator into another state, with an entry in the record.
 fn move_to(tx: &mut Tx<'_>, mut user: User, kind: Kind, state: State) -> Result<User, Stop> {
+    let before = match user.state {
+        State::Suspended => "suspended",
+        State::Deleted => "deleted",
+        State::Active | State::Placeholder => "active",
+    };
     user.state = state;
     users::update(tx, &user)?;
-    log::append(tx, kind.name(), user.id.get(), user.id.get(), "")?;
+    let body = json!({ "before": before }).to_string();
+    log::append(tx, kind.name(), user.id.get(), user.id.get(), &body)?;
     audit::append(tx, &By::operator(), kind, None, &about(user.id))?;
     Ok(user)
 }

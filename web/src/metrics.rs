@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::Fault;
+use deliver::streams::Hub;
 use edge::{Stats, StatsView};
 use parking_lot::Mutex;
 use prometheus_client::collector::Collector;
@@ -112,6 +113,12 @@ impl Metrics {
         registry.register_collector(Box::new(Listener(stats)));
     }
 
+    /// Adds the counts of streams.
+    pub fn add_streams(&self, hub: Hub) {
+        let mut registry = self.registry.lock();
+        registry.register_collector(Box::new(Streams(hub)));
+    }
+
     /// Notes that a request is being answered.
     pub fn enter(&self) -> InFlight {
         self.in_flight.inc();
@@ -168,6 +175,41 @@ impl Collector for Listener {
         let gauge = ConstGauge::new(i64::try_from(view.open).unwrap_or(i64::MAX));
         gauge.encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)?;
         for (name, help, count) in counters(&view) {
+            let counter = ConstCounter::new(count);
+            counter.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct Streams(Hub);
+
+impl Collector for Streams {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let view = self.0.view();
+        let (name, help) = ("streams_open", "Streams open now");
+        let mut open = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        for (endpoint, count) in view.open {
+            let gauge = ConstGauge::new(i64::try_from(count).unwrap_or(i64::MAX));
+            gauge.encode(open.encode_family(&[("stream", endpoint.name())])?)?;
+        }
+        let (name, help) = ("streams_ended", "Streams that have ended");
+        let mut ended = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+        for (why, count) in view.ended {
+            let counter = ConstCounter::new(count);
+            counter.encode(ended.encode_family(&[("reason", why.name())])?)?;
+        }
+        let counts = [
+            ("streams_opened", "Streams that began", view.opened),
+            ("stream_messages", "Messages sent on streams", view.sent),
+            (
+                "stream_messages_dropped",
+                "Messages that were too many in their second",
+                view.dropped,
+            ),
+        ];
+        for (name, help, count) in counts {
             let counter = ConstCounter::new(count);
             counter.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)?;
         }

@@ -1,6 +1,7 @@
 //! The connections of a node: opened within their bounds, found by what they carry, ended.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -61,9 +62,30 @@ pub struct Opening {
     pub client: String,
 }
 
+/// What happened to a node's connections.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// Connections open now, by stream.
+    pub open: [(Endpoint, usize); 15],
+    /// Connections opened so far.
+    pub opened: u64,
+    /// Connections ended so far, by reason.
+    pub ended: Vec<(Why, u64)>,
+    /// Messages sent so far.
+    pub sent: u64,
+    /// Messages that were too many in their second.
+    pub dropped: u64,
+}
+
 /// The connections of a node. A clone is the same hub.
 #[derive(Clone)]
 pub struct Hub(Arc<Shared>);
+
+impl fmt::Debug for Hub {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hub").finish_non_exhaustive()
+    }
+}
 
 /// What the sessions know of their hub.
 pub(super) struct Shared {
@@ -73,6 +95,10 @@ pub(super) struct Shared {
     open: Mutex<HashMap<(AppId, Endpoint), Vec<Session>>>,
     closing: AtomicBool,
     opened: AtomicU64,
+    /// By reason, in the order of [`Why::ALL`].
+    ended: [AtomicU64; 7],
+    sent: AtomicU64,
+    dropped: AtomicU64,
     /// Rings when a session has begun.
     begun: Notify,
     /// Sessions of this run have higher ids.
@@ -109,6 +135,9 @@ impl Hub {
             open: Mutex::default(),
             closing: AtomicBool::new(false),
             opened: AtomicU64::new(0),
+            ended: Default::default(),
+            sent: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
             begun: Notify::new(),
             over: Mutex::default(),
             left: Notify::new(),
@@ -125,7 +154,7 @@ impl Hub {
         let most = opening.most;
         let write = move |tx: &mut Tx<'_>| rules::open(tx, &row, most, here);
         let begun = self.0.store.write(write).await?;
-        session.begin(begun);
+        session.begin(begun.end, begun.token);
         self.0.opened.fetch_add(1, Ordering::Relaxed);
         self.0.begun.notify_one();
         guard.0 = None;
@@ -304,6 +333,24 @@ impl Hub {
         (now, self.0.opened.load(Ordering::Relaxed))
     }
 
+    /// What happened so far, for whoever counts.
+    pub fn view(&self) -> View {
+        let open = self.0.open.lock();
+        let of = |endpoint| {
+            let at = open.iter().filter(|((_, of), _)| *of == endpoint);
+            (endpoint, at.map(|(_, held)| held.len()).sum())
+        };
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let ended = Why::ALL.into_iter().zip(&self.0.ended);
+        View {
+            open: Endpoint::ALL.map(of),
+            opened: read(&self.0.opened),
+            ended: ended.map(|(why, count)| (why, read(count))).collect(),
+            sent: read(&self.0.sent),
+            dropped: read(&self.0.dropped),
+        }
+    }
+
     /// Ends every connection and takes no more.
     pub fn shut_down(&self) {
         {
@@ -332,6 +379,12 @@ impl Shared {
         &self.settings.problem_base
     }
 
+    /// A message was sent, or was too many.
+    pub(super) fn count(&self, sent: bool) {
+        let count = if sent { &self.sent } else { &self.dropped };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// A session has ended.
     pub(super) fn gone(&self, session: &Session, why: Why) {
         let mut open = self.open.lock();
@@ -350,12 +403,18 @@ impl Shared {
             tries: 0,
         });
         self.left.notify_one();
+        let place = Why::ALL.iter().position(|one| *one == why);
+        if let Some(count) = place.and_then(|place| self.ended.get(place)) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        let lasted = self.store.context().clock.now().ms() - session.since().ms();
         let (sent, dropped) = session.sent();
         tracing::info!(
             target: "stream",
             uuid = session.uuid(),
             app = session.app().get(),
             endpoint = session.endpoint().name(),
+            seconds = lasted / 1000,
             sent,
             dropped,
             why = why.name(),

@@ -8,12 +8,13 @@ use futures_util::{Stream, StreamExt as _, stream};
 use network::facts;
 use network::visibility::Sight;
 use parking_lot::Mutex;
+use store::log::Event;
 use store::{Tx, log};
 
 use super::book::Book;
 use super::format::{self, Format};
 use super::posts::{PostStreams, Shared};
-use super::{Endpoint, Session, Why, share};
+use super::{Endpoint, Session, Why, share, told};
 
 /// Entries of the log that are read at once.
 const ENTRIES: i64 = 200;
@@ -106,13 +107,13 @@ impl Walk {
         };
         let (lines, at, more) = self.streams.0.store.read(read).await?;
         self.at = Some(at);
-        let posts: Vec<PostId> = lines.iter().map(|(post, _)| *post).collect();
+        let posts: Vec<PostId> = lines.iter().filter_map(|(post, _)| *post).collect();
         self.streams.0.reads.note(self.session.app(), &posts);
         Ok((lines.into_iter().map(|(_, line)| line).collect(), more))
     }
 }
 
-type Read = (Vec<(PostId, Bytes)>, i64, bool);
+type Read = (Vec<(Option<PostId>, Bytes)>, i64, bool);
 
 impl Shared {
     fn read_past(
@@ -131,11 +132,18 @@ impl Shared {
         let beyond = until.ms().saturating_add(SLACK_MS);
         let over = events.last().is_none_or(|event| event.at.ms() > beyond);
         let full = i64::try_from(events.len()).unwrap_or(ENTRIES) >= ENTRIES;
-        let within = events.iter().filter(|event| {
-            event.kind == "post.create" && event.at >= past.from && event.at < until
-        });
-        let ids: Vec<PostId> = within.map(|event| PostId::new(event.subject_id)).collect();
+        let within = |event: &&Event| event.at >= past.from && event.at < until;
+        let within: Vec<&Event> = events.iter().filter(within).collect();
         let mut lines = Vec::new();
+        if session.endpoint().told().is_some() {
+            for event in within {
+                let told = told::of(tx, event)?.filter(|told| told.is_for(session));
+                lines.extend(told.map(|told| (None, Bytes::from(format!("{}\r\n", told.line)))));
+            }
+            return Ok((lines, last, full && !over));
+        }
+        let new = within.iter().filter(|event| event.kind == "post.create");
+        let ids: Vec<PostId> = new.map(|event| PostId::new(event.subject_id)).collect();
         for facts in facts::of(tx, &ids, false)? {
             if facts.sight != Sight::Visible {
                 continue;
@@ -146,7 +154,7 @@ impl Shared {
                 continue;
             }
             if let Some(open) = format::post(tx, &facts.row, format, &self.voice)? {
-                lines.push((facts.row.id, format::line(&open, rules.as_deref())));
+                lines.push((Some(facts.row.id), format::line(&open, rules.as_deref())));
             }
         }
         Ok((lines, last, full && !over))

@@ -6,15 +6,16 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use base::{AppId, Fault, PostId, Stop};
 use bytes::Bytes;
+use network::connections;
 use network::facts::{self, PostFacts};
 use network::reads::Reads;
 use network::visibility::Sight;
 use parking_lot::Mutex;
-use store::apps::{self, App, State as AppState};
 use store::log::Event;
 use store::rules::Product;
 use store::{Store, Tx, log};
@@ -22,7 +23,7 @@ use tokio::sync::{Notify, oneshot};
 
 use super::book::Book;
 use super::format::{self, Format, Voice};
-use super::{Endpoint, Hub, Session, Why, share};
+use super::{Endpoint, Hub, Session, Why, share, told};
 
 /// Entries of the log that are read at once.
 const ENTRIES: i64 = 500;
@@ -45,6 +46,7 @@ pub(super) struct Shared {
     pub(super) reads: Arc<Reads>,
     joining: Mutex<Vec<Joining>>,
     bell: Notify,
+    stopped: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -54,8 +56,10 @@ struct State {
     cursor: Option<i64>,
     /// Those of the filtered stream: a post looks up the apps that want it.
     by_rules: HashMap<AppId, Vec<Reader>>,
-    /// Those of all others, which are few.
+    /// Those of samples and firehoses, which are few.
     by_share: Vec<Reader>,
+    /// Those who are told what became of things.
+    told: Vec<Reader>,
     waiting: Vec<Joining>,
     book: Book,
 }
@@ -88,7 +92,7 @@ struct Turn {
     end: i64,
     /// Who can begin, by the session's id.
     ready: Vec<i64>,
-    messages: Vec<(Session, PostId, Bytes)>,
+    messages: Vec<(Session, Option<PostId>, Bytes)>,
     ended: Vec<(Session, Why)>,
 }
 
@@ -102,6 +106,7 @@ impl PostStreams {
             reads,
             joining: Mutex::default(),
             bell: Notify::new(),
+            stopped: AtomicBool::new(false),
             state: Mutex::default(),
         }))
     }
@@ -117,12 +122,27 @@ impl PostStreams {
             live,
         });
         self.0.bell.notify_one();
+        if self.0.stopped.load(Ordering::SeqCst) {
+            self.let_all_go();
+        }
         begun.await.is_ok()
+    }
+
+    /// Keeps nobody waiting who would begin: the server goes away.
+    pub fn stop(&self) {
+        self.0.stopped.store(true, Ordering::SeqCst);
+        self.let_all_go();
+    }
+
+    fn let_all_go(&self) {
+        self.0.joining.lock().clear();
+        self.0.state.lock().waiting.clear();
     }
 
     /// Follows the log for as long as it is polled.
     pub async fn follow(&self) {
         let mut wake = self.0.store.wake();
+        let mut again = LOOK_AGAIN;
         loop {
             if self.is_idle() {
                 self.0.state.lock().rest();
@@ -136,9 +156,20 @@ impl PostStreams {
             wake.mark_unchanged();
             let patience = match self.turn().await {
                 Ok(Looked::More) => continue,
-                Ok(Looked::Behind) => LOOK_AGAIN,
-                Ok(Looked::All) if self.0.store.is_shared() => LOOK_EACH,
-                Ok(Looked::All) => SAFETY,
+                Ok(Looked::Behind) => {
+                    // A transaction may stay open for long.
+                    let patience = again;
+                    again = (again * 2).min(LOOK_EACH);
+                    patience
+                }
+                Ok(Looked::All) => {
+                    again = LOOK_AGAIN;
+                    if self.0.store.is_shared() {
+                        LOOK_EACH
+                    } else {
+                        SAFETY
+                    }
+                }
                 Err(stop) => {
                     tracing::warn!(?stop, "the streams did not read on; it is tried again");
                     LOOK_EACH
@@ -161,6 +192,21 @@ impl PostStreams {
         let turn = self.0.store.read(move |tx| Ok(shared.look(tx)?)).await?;
         Ok(self.0.take(turn))
     }
+}
+
+/// Tells what became of a thing to those who are told.
+fn tell(tx: &mut Tx<'_>, state: &State, event: &Event, turn: &mut Turn) -> Result<(), Fault> {
+    if state.told.is_empty() {
+        return Ok(());
+    }
+    if let Some(told) = told::of(tx, event)? {
+        let readers = state.told.iter();
+        for reader in readers.filter(|one| one.after < event.seq && told.is_for(&one.session)) {
+            let line = Bytes::from(format!("{}\r\n", told.line));
+            turn.messages.push((reader.session.clone(), None, line));
+        }
+    }
+    Ok(())
 }
 
 /// How far a look came.
@@ -210,13 +256,14 @@ impl Shared {
     ) -> Result<(), Fault> {
         let cursor = turn.cursor;
         let mut posts = HashMap::new();
-        if state.readers().next().is_some() {
+        if state.shows_posts() {
             let new = events.iter().filter(|event| event.kind == "post.create");
             let ids: Vec<PostId> = new.map(|event| PostId::new(event.subject_id)).collect();
             let found = facts::of(tx, &ids, false)?;
             posts.extend(found.into_iter().map(|facts| (facts.row.id.get(), facts)));
         }
         for event in events {
+            tell(tx, state, event, turn)?;
             match event.kind.as_str() {
                 "post.create" => {
                     if let Some(facts) = posts.get(&event.subject_id) {
@@ -225,7 +272,7 @@ impl Shared {
                 }
                 _ if event.seq <= cursor => {}
                 "rule.added" | "rule.removed" => state.change_rule(tx, event)?,
-                "bearer.revoke" | "app.delete" | "app.update" => {
+                kind if kind.starts_with("bearer.") || kind.starts_with("app.") => {
                     self.judge(tx, event, turn)?;
                 }
                 "connection.end" => {
@@ -277,7 +324,7 @@ impl Shared {
             if let Some(open) = open {
                 let line = format::line(&open, rules);
                 let session = reader.session.clone();
-                turn.messages.push((session, facts.row.id, line));
+                turn.messages.push((session, Some(facts.row.id), line));
             }
         }
         Ok(())
@@ -290,12 +337,10 @@ impl Shared {
         if held.is_empty() {
             return Ok(());
         }
-        let active = |app: App| app.state == AppState::Active;
-        let may = event.kind != "bearer.revoke" && apps::by_id(tx, app)?.is_some_and(active);
-        if !may {
-            let ended = held.into_iter();
-            turn.ended.extend(ended.map(|one| (one, Why::Revoked)));
-        }
+        let token = connections::token(tx, app)?;
+        let other = |session: &Session| session.token() != token.as_ref();
+        let ended = held.into_iter().filter(other);
+        turn.ended.extend(ended.map(|one| (one, Why::Revoked)));
         Ok(())
     }
 
@@ -303,10 +348,7 @@ impl Shared {
     fn take(&self, turn: Turn) -> Looked {
         let mut state = self.state.lock();
         state.cursor = Some(turn.cursor);
-        let State {
-            by_rules, by_share, ..
-        } = &mut *state;
-        for reader in by_rules.values_mut().flatten().chain(by_share) {
+        for reader in state.readers_mut() {
             reader.after = reader.after.max(turn.seen);
         }
         let waiting = std::mem::take(&mut state.waiting);
@@ -328,7 +370,7 @@ impl Shared {
         drop(state);
         for (session, post, line) in turn.messages {
             if session.send(line) {
-                self.reads.note(session.app(), &[post]);
+                self.reads.note(session.app(), post.as_slice());
             }
         }
         for (session, why) in turn.ended {
@@ -351,13 +393,26 @@ impl State {
     }
 
     fn readers(&self) -> impl Iterator<Item = &Reader> {
-        self.by_rules.values().flatten().chain(&self.by_share)
+        let by_rules = self.by_rules.values().flatten();
+        by_rules.chain(&self.by_share).chain(&self.told)
+    }
+
+    fn readers_mut(&mut self) -> impl Iterator<Item = &mut Reader> {
+        let by_rules = self.by_rules.values_mut().flatten();
+        by_rules.chain(&mut self.by_share).chain(&mut self.told)
+    }
+
+    /// Whether somebody waits for posts.
+    fn shows_posts(&self) -> bool {
+        !self.by_rules.is_empty() || !self.by_share.is_empty()
     }
 
     fn begin(&mut self, reader: Reader) {
         if reader.session.endpoint() == Endpoint::Filtered {
             let app = reader.session.app();
             self.by_rules.entry(app).or_default().push(reader);
+        } else if reader.session.endpoint().told().is_some() {
+            self.told.push(reader);
         } else {
             self.by_share.push(reader);
         }
@@ -368,11 +423,13 @@ impl State {
         let Self {
             by_rules,
             by_share,
+            told,
             waiting,
             book,
             ..
         } = self;
         by_share.retain(|reader| !reader.session.is_over());
+        told.retain(|reader| !reader.session.is_over());
         let mut left = Vec::new();
         waiting.retain(|one| {
             let stays = !one.session.is_over();

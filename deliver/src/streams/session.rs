@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -111,6 +111,8 @@ struct Inner {
     hub: Weak<Shared>,
     /// Where the log ended when it began.
     begun: AtomicI64,
+    /// By what its token is known again.
+    token: OnceLock<[u8; 32]>,
     queue: Mutex<Queue>,
 }
 
@@ -172,6 +174,7 @@ impl Session {
             keep_alive,
             hub,
             begun: AtomicI64::new(i64::MAX),
+            token: OnceLock::new(),
             queue: Mutex::default(),
         }))
     }
@@ -221,7 +224,13 @@ impl Session {
         self.0.begun.load(Ordering::Acquire)
     }
 
-    pub(super) fn begin(&self, at: i64) {
+    /// By what its token is known again.
+    pub(super) fn token(&self) -> Option<&[u8; 32]> {
+        self.0.token.get()
+    }
+
+    pub(super) fn begin(&self, at: i64, token: [u8; 32]) {
+        let _first = self.0.token.set(token);
         self.0.begun.store(at, Ordering::Release);
     }
 
@@ -250,6 +259,8 @@ impl Session {
         }
         if self.0.pace.is_some_and(|pace| !queue.is_due(pace)) {
             queue.dropped = queue.dropped.saturating_add(1);
+            drop(queue);
+            self.count(false);
             return false;
         }
         let bytes = queue.bytes.saturating_add(message.len());
@@ -263,8 +274,15 @@ impl Session {
         queue.chunks.push_back(message);
         let waker = queue.waker.take();
         drop(queue);
+        self.count(true);
         wake(waker);
         true
+    }
+
+    fn count(&self, sent: bool) {
+        if let Some(hub) = self.0.hub.upgrade() {
+            hub.count(sent);
+        }
     }
 
     /// Ends it: what waits is still read, then the farewell. The slot is free at once. Only the

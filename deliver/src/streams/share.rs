@@ -35,7 +35,7 @@ pub(super) fn takes(session: &Session, facts: &PostFacts) -> bool {
 
 /// A number of an id in which nothing of its order is left (SplitMix64's finish): the same for
 /// every reader, on every node, for ever.
-const fn mix(id: i64) -> u64 {
+pub(super) const fn mix(id: i64) -> u64 {
     let mut mixed = id.unsigned_abs();
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,5 +1,6 @@
 //! Streams of posts as their clients meet them: what comes, when, and how they end.
 
+use std::io::{Read as _, Write as _};
 use std::time::Duration;
 
 use base::clock::instant;
@@ -397,8 +398,105 @@ fn a_stream_ends_with_its_token_and_its_app() {
 
     let (app, _) = watcher("self-serve");
     let mut stream = connect(&app, "");
+    // Where people come back to is none of its business, another token is.
+    shared()
+        .cli(&["app", "callbacks", &app.id, "https://app.example/back"])
+        .well();
+    stream.is_silent();
+    assert_eq!(connections(&app, "").len(), 1);
+    shared().cli(&["app", "rotate", &app.id, "bearer"]).well();
+    assert_eq!(stream.farewell(), "ClientApplicationStateDegraded");
+
+    let (app, _) = watcher("self-serve");
+    let mut stream = connect(&app, "");
     shared().cli(&["app", "delete", &app.id]).well();
     assert_eq!(stream.farewell(), "ClientApplicationStateDegraded");
+}
+
+#[test]
+fn what_became_of_posts_users_and_likes_is_told_in_parts() {
+    let app = shared().new_app("enterprise");
+    let open = |target: String| Listener::open(shared(), &target, &app.bearer);
+    let parts = |kind: &str| -> Vec<Listener> {
+        let target = |part| open(format!("/2/{kind}/compliance/stream?partition={part}"));
+        (1..=4).map(target).collect()
+    };
+    let (mut of_posts, mut of_users) = (parts("posts"), parts("users"));
+    let mut of_likes = open("/2/likes/compliance/stream".to_owned());
+    let mut labels = open("/2/tweets/label/stream".to_owned());
+    let author = shared().person_with("author", &["--subscription-type", "Premium"]);
+    let locked = shared().person_with("locked", &["--protected"]);
+    let first = author.says("what will become of it");
+    let quoted = author.says("to be quoted");
+    let quote = author
+        .publish(&json!({ "text": "to be deleted", "quote_tweet_id": quoted }))
+        .is(201)["data"]["id"]
+        .clone();
+    let edit = json!({ "text": "edited", "edit_options": { "previous_post_id": first } });
+    let second = author.publish(&edit).is(201)["data"]["id"].clone();
+    author
+        .delete(format!("/2/posts/{}", quote.as_str().unwrap()))
+        .is(200);
+    let hidden = locked.says("of no concern");
+    locked.delete(format!("/2/posts/{hidden}")).is(200);
+    let likes = format!("/2/users/{}/likes", author.id);
+    author.post(&likes, &json!({ "post_id": quoted })).is(200);
+    author.delete(format!("{likes}/{quoted}")).is(200);
+    shared().cli(&["user", "suspend", &author.username]).well();
+    shared().cli(&["user", "restore", &author.username]).well();
+
+    let mut told = collected(&mut of_posts, 2, &[&author.id, &locked.id]);
+    let at = |told: &mut Value, name: &str| {
+        let time = told[name]["event_at"].take();
+        assert!(time.as_str().unwrap().ends_with('Z'), "{time}");
+        told[name].clone()
+    };
+    told.sort_by_key(|one| one.get("delete").is_some());
+    let tweet = json!({ "id": second, "author_id": author.id });
+    let edited = json!({
+        "tweet": tweet, "event_at": null,
+        "initial_tweet_id": first, "edit_tweet_ids": [first, second],
+    });
+    assert_eq!(at(&mut told[0], "tweet_edit"), edited);
+    let tweet = json!({ "id": quote, "author_id": author.id });
+    let gone = json!({ "tweet": tweet, "event_at": null, "quote_tweet_id": quoted });
+    assert_eq!(at(&mut told[1], "delete"), gone);
+    let mut told = collected(&mut of_users, 2, &[&author.id]);
+    let user = json!({ "user": { "id": author.id }, "event_at": null });
+    assert_eq!(at(&mut told[0], "user_suspend"), user);
+    assert_eq!(at(&mut told[1], "user_unsuspend"), user);
+    let like = json!({ "id": quoted, "user_id": author.id });
+    let told = loop {
+        let message = of_likes.next();
+        if message["data"]["delete"]["favorite"]["user_id"] == author.id.as_str() {
+            break message;
+        }
+    };
+    assert_eq!(told["data"]["delete"]["favorite"], like);
+    labels.is_silent();
+}
+
+/// What streams tell of some users, until there is so much of it and no more.
+fn collected(streams: &mut [Listener], count: usize, of: &[&String]) -> Vec<Value> {
+    let mut found = Vec::new();
+    until("all is told", || {
+        for stream in &mut *streams {
+            while let Some(message) = stream.within(Duration::from_millis(20)) {
+                let text = message["data"].to_string();
+                if of.iter().any(|id| text.contains(id.as_str())) {
+                    found.push(message["data"].clone());
+                }
+            }
+        }
+        found.len() >= count
+    });
+    for stream in streams {
+        while let Some(message) = stream.within(Duration::from_millis(20)) {
+            let text = message["data"].to_string();
+            assert!(!of.iter().any(|id| text.contains(id.as_str())), "{text}");
+        }
+    }
+    found
 }
 
 #[test]
@@ -440,6 +538,146 @@ fn the_sample_is_a_stable_hundredth_and_partitions_part_all() {
         hundredth.iter().all(|id| tenth.contains(id)),
         "{hundredth:?}"
     );
+}
+
+/// Letters of so many characters, none twice.
+fn long(word: &str, number: usize) -> String {
+    let filler = format!(" letters{number}").repeat(3_000);
+    let text: String = filler.chars().take(24_900 - word.len()).collect();
+    format!("{word}{text}")
+}
+
+#[test]
+fn who_does_not_read_is_let_go_and_others_miss_nothing() {
+    let (app, word) = watcher("enterprise");
+    let author = shared().person_with("author", &["--subscription-type", "Premium"]);
+    let target = format!("{STREAM}?post.fields=note_post");
+    let (_unread, head) = Listener::ask(shared(), &target, &app.bearer);
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    let mut stream = connect(&app, "?post.fields=note_post");
+    let mut sent = 0;
+    while connections(&app, "").len() == 2 {
+        assert!(sent < 2_000, "it is never let go");
+        for _ in 0..20 {
+            let text = long(&word, sent);
+            author.says(&text);
+            assert_eq!(stream.next()["data"]["note_post"]["text"], text);
+            sent += 1;
+        }
+    }
+    let past = connections(&app, "?status=inactive");
+    assert_eq!(past[0]["disconnect_reason"], "slow_reader");
+    // Its slot is free although it still holds its socket.
+    let mut again = connect(&app, "");
+    author.says(&format!("{word} last"));
+    assert_eq!(stream.texts(1), [format!("{word} last")]);
+    assert_eq!(again.texts(1), [format!("{word} last")]);
+}
+
+#[test]
+fn silences_are_broken_the_past_is_replayed_and_the_end_is_said() {
+    let mut server = Server::start(&["--set", "limits.stream_keep_alive=200ms"]);
+    let (app, word) = (server.new_app("enterprise"), word());
+    add_rules(&server, &app, &[(&word, "kept")]);
+    let author = server.person("author");
+    let listen = |server: &Server, query: &str| {
+        Listener::open(server, &format!("{STREAM}{query}"), &app.bearer)
+    };
+    let before = base::clock::wall();
+    let mut stream = listen(&server, "");
+    author.says(&format!("{word} one"));
+    author.says(&format!("{word} two"));
+    assert_eq!(
+        stream.texts(2),
+        [format!("{word} one"), format!("{word} two")]
+    );
+    assert!(stream.within(Duration::from_secs(11)).is_none());
+    let beats = stream.keep_alives;
+    assert!((40..56).contains(&beats), "{beats} in eleven seconds");
+    author.says(&format!("{word} three"));
+    // A replay ends where it was asked to, beside the streams that are open.
+    let at = |time: base::Time| time.to_string();
+    let end = base::clock::wall().plus_ms(-10_000);
+    let query = format!(
+        "?start_time={}&end_time={}",
+        at(before.plus_ms(-1000)),
+        at(end)
+    );
+    let mut replay = listen(&server, &query);
+    assert_eq!(
+        replay.texts(2),
+        [format!("{word} one"), format!("{word} two")]
+    );
+    let (ended, last) = replay.end();
+    assert!(ended && last.is_none(), "{last:?}");
+    // The server goes: it says so, at once.
+    assert_eq!(stream.texts(1), [format!("{word} three")]);
+    let (code, took) = server.stop();
+    assert_eq!(code, Some(0));
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    assert_eq!(stream.farewell(), "OperationalDisconnect");
+    // Rules are kept, and what was sent to nobody is in the past.
+    server.start_again();
+    let mut stream = listen(&server, "?backfill_minutes=5");
+    assert_eq!(stream.texts(3).last().unwrap(), &format!("{word} three"));
+    server.crash();
+    let list = |status: &str| {
+        let ask = Ask::get(format!("/2/connections?status={status}")).bearer(&app.bearer);
+        server.send(ask).is(200)["data"].clone()
+    };
+    until("what was open is in the past", || list("active").is_null());
+    let reasons: Vec<Value> = list("inactive")
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["disconnect_reason"].clone())
+        .collect();
+    assert_eq!(reasons, ["server_shutdown", "finished", "server_shutdown"]);
+}
+
+#[test]
+fn packed_streams_can_be_read_as_they_come() {
+    let (app, word) = watcher("self-serve");
+    let author = shared().person("author");
+    let address = shared().url.strip_prefix("http://").unwrap();
+    let mut socket = std::net::TcpStream::connect(address).unwrap();
+    let head = format!(
+        "GET {STREAM} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {}\r\n\
+         accept-encoding: gzip\r\n\r\n",
+        app.bearer
+    );
+    socket.write_all(head.as_bytes()).unwrap();
+    socket
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .unwrap();
+    let mut answer = Vec::new();
+    read_until(&mut socket, &mut answer, b"\r\n\r\n");
+    let head = String::from_utf8_lossy(&answer).to_lowercase();
+    assert!(head.contains("content-encoding: gzip"), "{head}");
+    for number in 0..3 {
+        author.says(&format!("{word} {number}"));
+        // A chunk, whole.
+        answer.clear();
+        read_until(&mut socket, &mut answer, b"\r\n");
+        let size = std::str::from_utf8(&answer).unwrap().trim();
+        let size = usize::from_str_radix(size, 16).unwrap();
+        let mut chunk = vec![0; size + 2];
+        socket.read_exact(&mut chunk).unwrap();
+        let first = chunk.starts_with(&[0x1f, 0x8b]);
+        assert_eq!(first, number == 0, "one head, then blocks");
+        assert!(
+            chunk.ends_with(&[0, 0, 0xff, 0xff, b'\r', b'\n']),
+            "a whole block"
+        );
+    }
+}
+
+fn read_until(socket: &mut std::net::TcpStream, into: &mut Vec<u8>, end: &[u8]) {
+    let mut byte = [0];
+    while !into.ends_with(end) {
+        socket.read_exact(&mut byte).unwrap();
+        into.push(byte[0]);
+    }
 }
 
 /// Those of some posts that have come on a stream.

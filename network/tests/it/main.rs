@@ -12,6 +12,8 @@ mod authentication;
 #[cfg(test)]
 mod compliance;
 #[cfg(test)]
+mod connections;
+#[cfg(test)]
 mod facts;
 #[cfg(test)]
 mod graph;

@@ -138,15 +138,18 @@ pub static FIREHOSES: &[Endpoint] = &[
     )
     .about("What became of posts: deleted, withheld, edited.")
     .permit("A", Scopes::NONE)
-    .params(&[BACKFILL, &[partition(4)], SPAN]),
+    .params(&[BACKFILL, &[partition(4)], SPAN])
+    .act(v2::streams::posts_compliance),
     Endpoint::new("streamUsersCompliance", "GET", "/2/users/compliance/stream")
         .about("What became of users: protected, suspended, deleted.")
         .permit("A", Scopes::NONE)
-        .params(&[BACKFILL, &[partition(4)], SPAN]),
+        .params(&[BACKFILL, &[partition(4)], SPAN])
+        .act(v2::streams::users_compliance),
     Endpoint::new("streamLabelsCompliance", "GET", "/2/<posts>/label/stream")
         .about("Labels that posts were given.")
         .permit("A", Scopes::NONE)
-        .params(&[BACKFILL, SPAN]),
+        .params(&[BACKFILL, SPAN])
+        .act(v2::streams::labels),
     Endpoint::new("streamLikesFirehose", "GET", "/2/likes/firehose/stream")
         .about("All likes, as they are given.")
         .permit("A", Scopes::NONE)
@@ -158,7 +161,8 @@ pub static FIREHOSES: &[Endpoint] = &[
     Endpoint::new("streamLikesCompliance", "GET", "/2/likes/compliance/stream")
         .about("Likes that were taken back.")
         .permit("A", Scopes::NONE)
-        .params(&[BACKFILL, SPAN]),
+        .params(&[BACKFILL, SPAN])
+        .act(v2::streams::likes_compliance),
 ];
 
 const RULES: &[Member] = &[

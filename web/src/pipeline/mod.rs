@@ -165,6 +165,7 @@ impl Server {
             router.add(crate::operations::portal::DEVELOPMENT)?;
         }
         let hub = Hub::new(Arc::clone(&store), config.streams.clone());
+        metrics.add_streams(hub.clone());
         let reads = Arc::new(network::reads::Reads::default());
         let home = Home {
             store: Arc::clone(&store),
@@ -234,6 +235,7 @@ impl Server {
     pub async fn end_streams(&self) -> Result<(), Stop> {
         let hub = &self.shared.home.hub;
         hub.shut_down();
+        self.shared.home.streams.stop();
         hub.write_down().await
     }
 

@@ -1,4 +1,4 @@
-//! Streams of posts: what an app may connect to, and from when on (contract §9).
+//! Streams of posts and of what became of them: what an app may connect to, and from when on (contract §9).
 
 use base::refusal::Connecting;
 use base::{Refusal, Stop, Time};
@@ -37,6 +37,10 @@ streams! {
     firehose_ja, FirehoseJa, "`GET /2/posts/firehose/stream/lang/ja`.";
     firehose_ko, FirehoseKo, "`GET /2/posts/firehose/stream/lang/ko`.";
     firehose_pt, FirehosePt, "`GET /2/posts/firehose/stream/lang/pt`.";
+    posts_compliance, PostsCompliance, "`GET /2/posts/compliance/stream`.";
+    users_compliance, UsersCompliance, "`GET /2/users/compliance/stream`.";
+    labels, Labels, "`GET /2/posts/label/stream`: no post has a label here.";
+    likes_compliance, LikesCompliance, "`GET /2/likes/compliance/stream`.";
 }
 
 async fn connect(call: Call, endpoint: Endpoint) -> Result<Reply, Stop> {
@@ -62,7 +66,7 @@ async fn connect(call: Call, endpoint: Endpoint) -> Result<Reply, Stop> {
     let opening = Opening {
         app,
         endpoint,
-        partition: partition(&call, endpoint),
+        partition: partition(&call),
         replay,
         most,
         pace: (!enterprise).then_some(PACE),
@@ -84,8 +88,8 @@ async fn connect(call: Call, endpoint: Endpoint) -> Result<Reply, Stop> {
     Ok(call.stream(feed))
 }
 
-fn partition(call: &Call, endpoint: Endpoint) -> u8 {
-    if matches!(endpoint, Endpoint::Filtered | Endpoint::Sample) {
+fn partition(call: &Call) -> u8 {
+    if !call.endpoint().has_param("partition") {
         return 1;
     }
     u8::try_from(call.int("partition")).unwrap_or(1)

@@ -1,0 +1,140 @@
+//! Connections to streams: bounded wherever they are, ended wherever they are.
+
+use base::refusal::{Connecting, Unproven};
+use base::{AppId, Refusal, Stop};
+use network::apps::{self, AccessLevel, Kind, NewApp, Permission};
+use network::connections::{self, Which};
+use store::Tx;
+use store::connections::{self as stored, Connection};
+
+use crate::world::{World, on_each_engine};
+
+const MOST: usize = 1;
+
+/// An app, with or without its token.
+async fn app(world: &World, token: bool) -> AppId {
+    let new = NewApp {
+        owner_id: world.user("owner").await,
+        name: "app".to_owned(),
+        kind: Kind::Web,
+        permission: Permission::Write,
+        access_level: AccessLevel::SelfServe,
+        callback_urls: Vec::new(),
+        description: String::new(),
+        website_url: String::new(),
+        request_email: false,
+        sign_in: false,
+    };
+    let make = move |tx: &mut Tx<'_>| {
+        let (app, _) = apps::create(tx, &new)?;
+        if !token {
+            store::apps::set_bearer(tx, app.id, None)?;
+        }
+        Ok(app.id)
+    };
+    world.write(make).await
+}
+
+fn connection(world: &World, app: AppId, node: i64) -> Connection {
+    let id = world.store.context().ids.next::<()>().get();
+    Connection {
+        id,
+        uuid: format!("uuid-{id}"),
+        app_id: app,
+        endpoint: "filtered_stream".to_owned(),
+        part: 1,
+        node,
+        seen_at: base::clock::wall(),
+        client: String::new(),
+        connected_at: world.store.context().clock.now(),
+        disconnected_at: None,
+        reason: String::new(),
+    }
+}
+
+#[test]
+fn another_nodes_connections_count_while_it_lives() {
+    on_each_engine(|world| async move {
+        let app = app(&world, true).await;
+        let open = |row: Connection| {
+            let open = move |tx: &mut Tx<'_>| connections::open(tx, &row, MOST, 0);
+            world.store.write(open)
+        };
+        let here = connection(&world, app, 0);
+        open(here.clone()).await.unwrap();
+        let shared = world.store.is_shared();
+        let there = open(connection(&world, app, 1)).await;
+        let full = Refusal::Connection(Connecting::TooMany);
+        assert_eq!(
+            matches!(&there, Err(Stop::Refused(why)) if *why == full),
+            shared,
+            "{there:?}"
+        );
+        // A node that has gone without a word does not hold its slots for ever.
+        let later = base::clock::wall().plus_ms(40_000);
+        world
+            .write(move |tx| Ok(connections::keep(tx, 7, later)?))
+            .await;
+        let left = world.write(move |tx| Ok(stored::open_of_app(tx, app)?));
+        assert!(left.await.is_empty());
+        open(connection(&world, app, 1)).await.unwrap();
+        // One that begins anew holds none of those of its last life.
+        let below = world.store.context().ids.next::<()>().get();
+        let of_now = connection(&world, app, 1);
+        let row = of_now.clone();
+        world.write(move |tx| Ok(stored::insert(tx, &row)?)).await;
+        world
+            .write(move |tx| Ok(connections::begin(tx, 1, below)?))
+            .await;
+        let left = world.write(move |tx| Ok(stored::open_of_app(tx, app)?));
+        assert_eq!(left.await, [of_now]);
+    });
+}
+
+#[test]
+fn those_that_are_ended_are_told_to_the_nodes_that_hold_them() {
+    on_each_engine(|world| async move {
+        let app = app(&world, true).await;
+        let rows = [0, 1].map(|node| connection(&world, app, node));
+        for row in rows.clone() {
+            world.write(move |tx| Ok(stored::insert(tx, &row)?)).await;
+        }
+        let names = vec![rows[1].uuid.clone(), "another".to_owned()];
+        let which = Which::Named(names.clone());
+        let mut ended = world
+            .write(move |tx| Ok(connections::end(tx, app, &which, "killed")?))
+            .await;
+        ended.sort_by_key(|one| one.failed.is_some());
+        let said: Vec<(&str, bool)> = ended
+            .iter()
+            .map(|one| (one.uuid.as_str(), one.failed.is_none()))
+            .collect();
+        assert_eq!(said, [(names[0].as_str(), true), ("another", false)]);
+        let all = world
+            .write(move |tx| Ok(connections::end(tx, app, &Which::All, "killed")?))
+            .await;
+        assert_eq!(all.len(), 1, "the other one");
+        let told = world.log().await;
+        let mut told: Vec<i64> = told
+            .iter()
+            .filter(|event| event.kind == "connection.end")
+            .map(|event| event.subject_id)
+            .collect();
+        told.sort_unstable();
+        assert_eq!(told, rows.map(|row| row.id));
+    });
+}
+
+#[test]
+fn a_token_that_ended_meanwhile_opens_nothing() {
+    on_each_engine(|world| async move {
+        let app = app(&world, false).await;
+        let row = connection(&world, app, 0);
+        let refused = world
+            .store
+            .write(move |tx| connections::open(tx, &row, MOST, 0))
+            .await;
+        let token = Refusal::Unauthenticated(Unproven::Token);
+        assert!(matches!(refused, Err(Stop::Refused(why)) if why == token));
+    });
+}
