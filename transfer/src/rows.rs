@@ -1,5 +1,7 @@
 //! Rows of carried tables as lines, and back.
 
+use std::fmt::Write as _;
+
 use archive::{Record, Row as Line};
 use serde_json::Value;
 use store::carried::{self, Cell, Column, Kind, Table};
@@ -47,7 +49,10 @@ fn spoken(kind: Kind, cell: &Cell) -> Value {
         }
         (_, Cell::Text(text)) => text.as_str().into(),
         (_, Cell::Bytes(bytes)) => {
-            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            let hex = bytes.iter().fold(String::new(), |mut hex, byte| {
+                let _infallible = write!(hex, "{byte:02x}");
+                hex
+            });
             hex.into()
         }
     }

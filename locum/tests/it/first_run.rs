@@ -196,6 +196,7 @@ fn the_demo_world_shows_every_kind_of_thing() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story, told in order")]
 fn the_demo_world_has_something_in_every_group() {
     let server = Server::start(&[]);
     let (id, token) = (server.env("USER_ID"), server.env("USER_TOKEN"));

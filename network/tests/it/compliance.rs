@@ -68,6 +68,7 @@ async fn app(world: &World) -> AppId {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story, told in order")]
 fn what_must_be_let_go_is_told_with_its_reason_and_nothing_else() {
     on_each_engine(async |world| {
         let app = app(&world).await;
@@ -161,6 +162,7 @@ fn what_must_be_let_go_is_told_with_its_reason_and_nothing_else() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story, told in order")]
 fn a_job_has_its_times_and_one_of_a_type_is_open() {
     on_each_engine(async |world| {
         let app = app(&world).await;

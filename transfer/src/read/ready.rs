@@ -134,10 +134,10 @@ fn said(mut message: Message, highest: i64, report: &mut Report) -> Option<Item>
     let sane = |id: i64| id > 0 && id <= highest;
     let id = message.id.unwrap_or(1);
     let at = first_at(Time::from_ms(message.at_ms));
-    let named = message.conversation.split('-');
-    let named = named.map(|id| id.parse().is_ok_and(sane));
+    let mut named = message.conversation.split('-');
+    let named = named.all(|id| id.parse().is_ok_and(sane));
     let is_sane = sane(id) && message.sender.is_some_and(sane) && at <= highest;
-    if !is_sane || !named.fold(true, |all, one| all && one) {
+    if !is_sane || !named {
         return strange("message", id, report);
     }
     if message.text.len() > LONGEST {
@@ -185,13 +185,11 @@ fn edge(kind: EdgeKind, tie: Tie, highest: i64, report: &mut Report) -> Option<I
         .into_iter()
         .flatten()
         .find(|id| *id <= 0 || *id > highest);
-    match strange_id {
-        Some(id) => strange(edge_name(kind), id, report),
-        None => {
-            let id = tie.id.filter(|id| *id > 0 && *id <= highest);
-            Some(Item::Edge(kind, Tie { id, ..tie }))
-        }
+    if let Some(id) = strange_id {
+        return strange(edge_name(kind), id, report);
     }
+    let id = tie.id.filter(|id| *id > 0 && *id <= highest);
+    Some(Item::Edge(kind, Tie { id, ..tie }))
 }
 
 pub(crate) const fn edge_name(kind: EdgeKind) -> &'static str {

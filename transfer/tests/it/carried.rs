@@ -404,6 +404,7 @@ fn rows_that_are_not_sound_are_left_out_and_told() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story, told in order")]
 fn an_account_that_turns_out_to_be_another_brings_everything_along() {
     on_each_engine(async |engine| {
         let (world, people) = filled(engine).await;

@@ -29,20 +29,18 @@ pub(super) fn join(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Faul
     })?;
     for (id, lower, higher) in pairs {
         let [lower, higher] = [lower, higher].map(|one: UserId| if one == from { to } else { one });
-        match messages::of_pair(tx, lower, higher)?.filter(|known| known.id != id) {
-            Some(known) => {
-                for sql in INTO {
-                    tx.exec(sql, &[known.id.into(), id.into()])?;
-                }
-                for sql in EMPTY {
-                    tx.exec(sql, &[id.into()])?;
-                }
+        let known = messages::of_pair(tx, lower, higher)?;
+        if let Some(known) = known.filter(|known| known.id != id) {
+            for sql in INTO {
+                tx.exec(sql, &[known.id.into(), id.into()])?;
             }
-            None => {
-                let sql = "UPDATE dm_conversation SET lower_id = $1, higher_id = $2 WHERE id = $3";
-                let (lower, higher) = (lower.min(higher), lower.max(higher));
-                tx.exec(sql, &[lower.into(), higher.into(), id.into()])?;
+            for sql in EMPTY {
+                tx.exec(sql, &[id.into()])?;
             }
+        } else {
+            let sql = "UPDATE dm_conversation SET lower_id = $1, higher_id = $2 WHERE id = $3";
+            let (lower, higher) = (lower.min(higher), lower.max(higher));
+            tx.exec(sql, &[lower.into(), higher.into(), id.into()])?;
         }
     }
     rename(tx, from, to)
