@@ -246,6 +246,7 @@ mod tests {
                 ("event", "actor_id"),
                 ("event", "subject_id"),
                 ("audit", "actor_id"),
+                ("delivery", "about_id"),
             ],
         ),
         (
