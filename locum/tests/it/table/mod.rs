@@ -65,6 +65,8 @@ enum Thing {
     StreamRule,
     Subscription,
     Webhook,
+    /// A compliance job.
+    Job,
     /// The number of a place.
     Place,
     /// What is searched for.
@@ -301,6 +303,7 @@ impl Param {
             () if is("of the rules") => Thing::StreamRule,
             () if is("of the subscription") => Thing::Subscription,
             () if is("of the webhook") => Thing::Webhook,
+            () if is("of the job") => Thing::Job,
             () if is("of the user") || is("Users who") => Thing::User,
             () if is("of the post") || is("of the reply") || is("Only posts") => Thing::Post,
             () if is("of the list") => Thing::List,

@@ -184,8 +184,8 @@ impl<'s> Owner<'s> {
         self.has(Thing::StreamRule, text(&made.is(201)["data"][0]["id"]));
     }
 
-    /// A subscription of the app's to what its owner writes about themselves. Its webhook is
-    /// nobody's.
+    /// A subscription of the app's to what its owner writes about themselves, and a compliance
+    /// job. Its webhook is nobody's.
     fn subscribe(&mut self, app: &App, secret: &str) {
         let asked = json!({
             "event_type": "profile.update.bio",
@@ -198,6 +198,9 @@ impl<'s> Owner<'s> {
         let made = made["data"]["subscription_id"].as_str().unwrap();
         self.has(Thing::Subscription, made);
         self.has(Thing::Webhook, "1234567890123456789");
+        let job = json!({ "type": "users", "name": secret });
+        let job = self.of_app(app, "/2/compliance/jobs", &job).is(200);
+        self.has(Thing::Job, id(&job));
     }
 
     /// Sends what they may, as themselves, or as their app where that must be.
