@@ -15,7 +15,7 @@ use store::{Tx, affiliates, apps, lists, posts, users};
 
 use self::content::{Content, Name, handle};
 use crate::places;
-use crate::visibility::{Sight, Sights, Viewer};
+use crate::visibility::{Sight, Sights, Viewer, bar_of_post};
 
 /// What a post says about itself, its author and what it refers to, at the time of reading.
 #[derive(Clone, Debug)]
@@ -63,6 +63,36 @@ pub fn of(tx: &mut Tx<'_>, ids: &[PostId], with_lists: bool) -> Result<Vec<PostF
     let mut rows = by_key(posts::by_ids(tx, ids)?, |post| post.id);
     let rows = ids.iter().filter_map(|id| rows.remove(id)).collect();
     of_rows(tx, rows, with_lists)
+}
+
+/// The facts of the newest posts that everybody may see, newest first, of so many looked at.
+pub fn newest(tx: &mut Tx<'_>, looked_at: i64) -> Result<Vec<PostFacts>, Fault> {
+    let recent = posts::recent(tx, PostId::new(0), looked_at)?;
+    let ids: Vec<PostId> = recent.into_iter().map(|(id, _)| id).collect();
+    let mut all = of(tx, &ids, true)?;
+    all.retain(|facts| facts.sight == Sight::Visible);
+    Ok(all)
+}
+
+/// The facts of a post that a viewer may see, and what it reposts.
+pub fn seen(tx: &mut Tx<'_>, viewer: UserId, id: PostId) -> Result<Option<PostFacts>, Fault> {
+    let Some(facts) = of(tx, &[id], true)?.pop() else {
+        return Ok(None);
+    };
+    let hidden = match facts.sight {
+        Sight::Visible => false,
+        Sight::Missing => true,
+        Sight::Forbidden | Sight::Suspended => {
+            let original = facts.row.repost_of_id.map(|id| posts::by_id(tx, id));
+            let original = original.transpose()?.flatten();
+            let mut hidden = bar_of_post(tx, viewer, &facts.row)?.is_some();
+            if let Some(original) = original {
+                hidden |= bar_of_post(tx, viewer, &original)?.is_some();
+            }
+            hidden
+        }
+    };
+    Ok(Some(facts).filter(|_| !hidden))
 }
 
 /// As [`of`], of posts that are loaded already. A post whose author is unknown is left out.

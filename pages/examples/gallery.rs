@@ -8,16 +8,18 @@ use std::{env, fs};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = env::args_os().nth(1).map(PathBuf::from);
     let folder = folder.ok_or("give a folder to write to")?;
-    let (style, mark) = ("locum.css", "locum.svg");
+    let (style, mark, script) = ("locum.css", "locum.svg", "locum.js");
     fs::create_dir_all(&folder)?;
     fs::write(folder.join(style), pages::STYLE)?;
     fs::write(folder.join(mark), pages::MARK)?;
+    fs::write(folder.join(script), pages::SCRIPT)?;
     let mut index = String::from("<!doctype html><title>Gallery</title><ul>");
     for sample in pages::samples()? {
         let html = sample
             .html
             .replace(pages::STYLE_PATH, style)
-            .replace(pages::MARK_PATH, mark);
+            .replace(pages::MARK_PATH, mark)
+            .replace(pages::SCRIPT_PATH, script);
         let name = format!("{}.html", sample.name);
         fs::write(folder.join(&name), html)?;
         write!(index, "<li><a href=\"{name}\">{name}</a>")?;

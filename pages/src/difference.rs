@@ -20,6 +20,13 @@ impl<'a> Difference<'a> {
         Some(Self { same, first, rest })
     }
 
+    /// Cuts a text at a character, counted from one.
+    pub fn at(text: &'a str, character: usize) -> Self {
+        let (same, after) = split_at_character(text, character.saturating_sub(1));
+        let (first, rest) = split_at_character(after, 1);
+        Self { same, first, rest }
+    }
+
     /// The first character that differs, written so that it can be seen.
     pub fn visible(&self) -> String {
         match self.first {

@@ -112,6 +112,8 @@ pub struct Links {
     pub apps: &'static str,
     /// Create an app.
     pub new_app: &'static str,
+    /// Search console.
+    pub search: &'static str,
     /// Signature explainer.
     pub signature: &'static str,
     /// Letters of a development world.
@@ -131,6 +133,7 @@ impl Default for Links {
             connected: "/settings/apps",
             apps: "/developer/apps",
             new_app: "/developer/apps/new",
+            search: "/developer/search",
             signature: "/developer/signature",
             mailbox: "/developer/mailbox",
         }

@@ -3,13 +3,14 @@
 //! The floor above fills a page's struct and sends [`Page::html`]; every form's field names stand on
 //! the struct that shows it. Every form also carries `csrf`, from [`Frame::csrf`].
 //!
-//! Pages need nothing that a strict `Content-Security-Policy` forbids: no script, no inline style, no
-//! foreign origin. One thing to mind: browsers hold `form-action` against the redirect that answers a
+//! Pages need nothing that a strict `Content-Security-Policy` forbids: no inline style, no foreign
+//! origin, and no script but [`Live`]'s, a file of our own. One thing to mind: browsers hold `form-action` against the redirect that answers a
 //! form too, so pages whose form leads to an app's callback must name its origin or scheme there.
 
 mod account;
 mod authorize;
 mod callbacks;
+mod console;
 mod device;
 mod difference;
 mod error;
@@ -24,6 +25,7 @@ mod recover;
 mod samples;
 mod sign;
 mod signature;
+mod stream;
 mod style;
 mod usage;
 mod when;
@@ -34,6 +36,7 @@ pub use account::{
 };
 pub use authorize::{AppCard, Authorize, Cancelled, Consent, Pin};
 pub use callbacks::{CallbackTester, Compared, Delete, Verdict};
+pub use console::{Chart, Fault, Judged, OperatorLine, QueryFor, ReadQuery, SearchConsole, Step};
 pub use device::device;
 pub use difference::Difference;
 pub use error::{ErrorPage, Wrong};
@@ -48,7 +51,8 @@ pub use recover::{Confirmation, Confirmed, Forgotten, Reset, ResetState};
 pub use samples::{Sample, samples};
 pub use sign::{Cancel, SignIn, SignOut, SignUp};
 pub use signature::{Explained, SignatureExplainer};
-pub use style::{MARK, MARK_PATH, STYLE, STYLE_PATH};
+pub use stream::{Live, RuleLine, StreamRules};
+pub use style::{MARK, MARK_PATH, SCRIPT, SCRIPT_PATH, STYLE, STYLE_PATH};
 pub use usage::{Usage, Window};
 pub use when::{ago, until};
 pub use words::{Level, Power, power};

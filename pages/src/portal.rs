@@ -68,6 +68,8 @@ pub enum Tab {
     Keys,
     /// At `/callbacks` below it.
     Callbacks,
+    /// At `/stream` below it.
+    Stream,
     /// At `/usage` below it.
     Usage,
     /// At `/delete` below it.
@@ -76,10 +78,11 @@ pub enum Tab {
 
 impl Tab {
     /// In the order of the page.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Settings,
         Self::Keys,
         Self::Callbacks,
+        Self::Stream,
         Self::Usage,
         Self::Delete,
     ];
@@ -90,6 +93,7 @@ impl Tab {
             Self::Settings => "Settings",
             Self::Keys => "Keys",
             Self::Callbacks => "Callbacks",
+            Self::Stream => "Stream",
             Self::Usage => "Usage",
             Self::Delete => "Delete",
         }
@@ -106,6 +110,7 @@ impl Tab {
             Self::Settings => "",
             Self::Keys => "/keys",
             Self::Callbacks => "/callbacks",
+            Self::Stream => "/stream",
             Self::Usage => "/usage",
             Self::Delete => "/delete",
         }

@@ -3,6 +3,7 @@
 pub(crate) mod account;
 pub(crate) mod app;
 pub(crate) mod authorize;
+pub(crate) mod console;
 pub(crate) mod portal;
 pub(crate) mod recover;
 pub(crate) mod sign;
@@ -45,6 +46,9 @@ pub fn samples() -> Result<Vec<Sample>, Fault> {
     add::<crate::CallbackTester>(&mut all)?;
     add::<crate::Usage>(&mut all)?;
     add::<crate::Delete>(&mut all)?;
+    add::<crate::StreamRules>(&mut all)?;
+    add::<crate::Live>(&mut all)?;
+    add::<crate::SearchConsole>(&mut all)?;
     add::<crate::SignatureExplainer>(&mut all)?;
     add::<crate::Mailbox>(&mut all)?;
     add::<crate::LetterPage>(&mut all)?;

@@ -1,4 +1,4 @@
-//! The one stylesheet and the mark, each under a path that changes with its content.
+//! The one stylesheet, the mark and the one script, each under a path that changes with its content.
 
 /// The stylesheet, to be served at [`STYLE_PATH`] as `text/css; charset=utf-8` for ever.
 pub const STYLE: &str = concat!(
@@ -18,6 +18,14 @@ pub const MARK: &str = include_str!("../style/mark.svg");
 /// Where the mark is served.
 pub const MARK_PATH: &str = text(&MARK_NAME);
 
+/// The script of [`crate::Live`], to be served at [`SCRIPT_PATH`] as
+/// `text/javascript; charset=utf-8` for ever.
+pub const SCRIPT: &str = include_str!("../style/live.js");
+
+/// Where the script is served.
+pub const SCRIPT_PATH: &str = text(&SCRIPT_NAME);
+
+const SCRIPT_NAME: [u8; 30] = named(*b"/assets/0000000000000000.js   ", SCRIPT);
 const STYLE_NAME: [u8; 30] = named(*b"/assets/0000000000000000.css  ", STYLE);
 const MARK_NAME: [u8; 30] = named(*b"/assets/0000000000000000.svg  ", MARK);
 

@@ -14,7 +14,7 @@ pub fn matches(query: &Query, facts: &Facts<'_>) -> bool {
     query.reading() == facts.reading && holds(&query.root, facts)
 }
 
-fn holds(node: &Node, facts: &Facts<'_>) -> bool {
+pub(crate) fn holds(node: &Node, facts: &Facts<'_>) -> bool {
     match node {
         Node::All(parts) => parts.iter().all(|part| holds(part, facts)),
         Node::Any(parts) => parts.iter().any(|part| holds(part, facts)),
@@ -23,7 +23,7 @@ fn holds(node: &Node, facts: &Facts<'_>) -> bool {
     }
 }
 
-fn says(term: &Term, facts: &Facts<'_>) -> bool {
+pub(crate) fn says(term: &Term, facts: &Facts<'_>) -> bool {
     match (&term.value, term.operator.how) {
         (Value::Words { hashes, near, .. }, How::Words(field)) => {
             run(facts, field, hashes, near.unwrap_or(0))

@@ -19,6 +19,7 @@ mod carried;
 mod cli;
 mod communities;
 mod compliance;
+mod console;
 mod data;
 mod documents;
 mod durability;

@@ -161,6 +161,13 @@ fn nothing_runs_and_nothing_is_styled_inline() {
     ];
     for (name, document) in documents() {
         for element in &document.elements {
+            // The one script, from a file of our own.
+            let ours = name.starts_with("live.")
+                && element.attribute("src") == Some(pages::SCRIPT_PATH)
+                && element.text.trim().is_empty();
+            if element.name == "script" && ours {
+                continue;
+            }
             assert!(
                 !forbidden.contains(&element.name.as_str()),
                 "{name}: {}",
@@ -205,6 +212,7 @@ fn error_pages_lead_only_to_our_own_pages() {
         ours.sessions,
         ours.connected,
         ours.apps,
+        ours.search,
         ours.signature,
         ours.mailbox,
         ours.sign_out,

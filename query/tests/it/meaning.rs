@@ -1,6 +1,6 @@
 //! What each operator finds.
 
-use query::{Dialect, Facts, Level, Product, Reading, matches, parse};
+use query::{Dialect, Facts, Joint, Level, Product, Reading, matches, parse};
 
 use crate::world::posts;
 
@@ -191,4 +191,36 @@ fn facts_of_another_reading_match_nothing() {
     let query = parse("tea", Dialect::new(Product::Stream, Level::SelfServe)).unwrap();
     assert!(matches(&query, &Facts::new(&post, Reading::Stream)));
     assert!(!matches(&query, &Facts::new(&post, Reading::Search)));
+}
+
+#[test]
+fn an_explanation_says_which_parts_a_post_meets() {
+    let text = "(tea OR coffee) -iced from:bob_b";
+    let query = parse(text, Dialect::new(Product::RecentSearch, Level::SelfServe)).unwrap();
+    let posts = posts();
+    let of = |id: i64| posts.iter().find(|post| post.id == id).unwrap();
+    for post in &posts {
+        let facts = Facts::new(post, query.reading());
+        let said = query.explained(Some(&facts));
+        assert_eq!(said.holds, Some(matches(&query, &facts)), "{}", post.id);
+    }
+    let said = query.explained(Some(&Facts::new(of(5), query.reading())));
+    let parts: Vec<_> = said
+        .parts
+        .iter()
+        .map(|part| (part.text.as_str(), part.at, part.holds))
+        .collect();
+    assert_eq!(
+        parts,
+        [
+            ("tea OR coffee", 2, Some(true)),
+            ("-iced", 17, Some(false)),
+            ("from:bob_b", 23, Some(false)),
+        ]
+    );
+    assert_eq!((said.joint, said.parts[0].joint), (Joint::All, Joint::Any));
+    assert_eq!(said.parts[2].about, "the author");
+    assert_eq!(query.explained(None).parts[0].parts[1].holds, None);
+    let other = Facts::new(of(5), Reading::Stream);
+    assert_eq!(query.explained(Some(&other)).holds, None);
 }

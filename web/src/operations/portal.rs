@@ -2,7 +2,7 @@
 
 use super::shared::ANY_LENGTH;
 use crate::endpoint::{Accent, Body, Endpoint, Kind, Member, Param, Shape, Window, quarter};
-use crate::portal::{apps, callbacks, keys, mailbox, signature, usage};
+use crate::portal::{apps, callbacks, console, keys, mailbox, signature, stream, usage};
 
 /// A developer's apps.
 pub static PORTAL: &[Endpoint] = &[
@@ -50,6 +50,29 @@ pub static PORTAL: &[Endpoint] = &[
         .about("Says whether a callback address would be accepted.")
         .params(&[ID])
         .body(Body::Form(&[CSRF, Member::new("url", WORDS)])),
+    page("developerStream", "GET", STREAM)
+        .act(stream::list)
+        .about("The rules of an app's filtered stream.")
+        .params(&[ID]),
+    page("developerSendRule", "POST", STREAM)
+        .act(stream::send)
+        .about("Tries a rule on stored posts, or adds it.")
+        .params(&[ID])
+        .body(Body::Form(&[
+            CSRF,
+            Member::new("value", WORDS),
+            Member::new("tag", WORDS),
+            Member::new("do", WORDS),
+        ])),
+    page(
+        "developerDeleteRule",
+        "POST",
+        "/developer/apps/{id}/stream/delete",
+    )
+    .act(stream::delete)
+    .about("Deletes a rule.")
+    .params(&[ID])
+    .body(Body::Form(&[CSRF, Member::new("rule", WORDS)])),
     page("developerUsage", "GET", "/developer/apps/{id}/usage")
         .act(usage::show)
         .about("What an app has used of its limits.")
@@ -63,6 +86,18 @@ pub static PORTAL: &[Endpoint] = &[
         .about("Deletes an app whose name was typed.")
         .params(&[ID])
         .body(Body::Form(&[CSRF, Member::new("name", WORDS)])),
+    page("developerSearch", "GET", "/developer/search")
+        .act(console::ask)
+        .about("The form that takes a query apart."),
+    page("developerLook", "POST", "/developer/search")
+        .act(console::answer)
+        .about("Says how a query is read, what it finds, and why a post meets it or not.")
+        .body(Body::Form(&[
+            CSRF,
+            Member::new("query", WORDS),
+            Member::new("product", WORDS),
+            Member::new("post", WORDS),
+        ])),
 ];
 
 /// Pages that a development world has and no other.
@@ -92,6 +127,7 @@ pub static DEVELOPMENT: &[Endpoint] = &[
 
 const REGENERATE: &str = "/developer/apps/{id}/keys/{kind}/regenerate";
 const CALLBACKS: &str = "/developer/apps/{id}/callbacks";
+const STREAM: &str = "/developer/apps/{id}/stream";
 const DELETE: &str = "/developer/apps/{id}/delete";
 const TEXT: Kind = Kind::Text(0, ANY_LENGTH);
 const WORDS: Shape = Shape::Text(0, ANY_LENGTH);

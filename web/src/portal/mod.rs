@@ -3,10 +3,12 @@
 
 pub(crate) mod apps;
 pub(crate) mod callbacks;
+pub(crate) mod console;
 mod form;
 pub(crate) mod keys;
 pub(crate) mod mailbox;
 pub(crate) mod signature;
+pub(crate) mod stream;
 pub(crate) mod usage;
 
 use base::{AppId, Refusal, Stop};

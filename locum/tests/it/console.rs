@@ -1,0 +1,140 @@
+//! The search console as a browser meets it.
+
+use crate::harness::{Answer, Ask, Server, fresh, shared};
+use crate::pages::browser::Browser;
+
+fn look(browser: &mut Browser<'_>, query: &str, product: &str, post: &str) -> Answer {
+    let page = browser.get("/developer/search");
+    let fields = [("query", query), ("product", product), ("post", post)];
+    browser.submit(&page, "/developer/search", &fields)
+}
+
+#[test]
+fn a_query_is_taken_apart_and_posts_are_held_against_it() {
+    let server = shared();
+    let author = server.person("baker");
+    let word = format!("sourdough{}", fresh());
+    let id = author.says(&format!("Fresh {word} & rye at the café #bread"));
+    let (mut browser, _) = Browser::of_someone(server);
+
+    let query = format!("({word} OR focaccia) #bread -is:retweet");
+    let text = look(&mut browser, &query, "recent", "").is_page(200);
+    assert!(text.contains(&format!("<code>{word}</code>")), "{text}");
+    assert!(text.contains("any of") && text.contains("a whole hashtag"));
+    assert!(text.contains(&format!("Fresh {word} &#38; rye")), "{text}");
+    assert!(text.contains("Why it matches"));
+
+    // What search folds, streams do not.
+    let folded = format!("{word} cafe");
+    let found = |answer: Answer| answer.is_page(200).contains(&id);
+    assert!(found(look(&mut browser, &folded, "all", "")));
+    assert!(!found(look(&mut browser, &folded, "stream", "")));
+
+    let text = look(&mut browser, &format!("{word} has:links"), "recent", &id).is_page(200);
+    assert!(text.contains("The post does not match"));
+    let text = look(&mut browser, &query, "recent", &id).is_page(200);
+    assert!(text.contains("The post matches"));
+    for unknown in ["7", "x", "9223372036854775808"] {
+        let text = look(&mut browser, &query, "recent", unknown).is_page(404);
+        assert!(text.contains("No post that you may see has this ID"));
+    }
+}
+
+#[test]
+fn a_query_that_cannot_be_read_is_shown_with_the_place() {
+    let (mut browser, _) = Browser::of_someone(shared());
+    let text = look(&mut browser, "coffee <tea", "recent", "").is_page(400);
+    assert!(text.contains("no viable alternative at character &#39;&#60;&#39; (at position 8)"));
+    assert!(text.contains("coffee <mark>&#60;</mark>tea"), "{text}");
+    look(&mut browser, "", "recent", "").is_page(400);
+    look(&mut browser, &"(".repeat(4_000), "all", "").is_page(400);
+    let bio = "bio:coffee";
+    look(&mut browser, bio, "recent", "").is_page(400);
+    look(&mut browser, bio, "stream", "").is_page(200);
+    look(&mut browser, bio, "powerstream", "").is_page(200);
+    let hostile = "\"<script>alert(1)</script>\"";
+    let text = look(&mut browser, hostile, "recent", "").is_page(200);
+    assert!(!text.contains("<script>"));
+}
+
+#[test]
+fn the_console_is_for_those_who_are_signed_in() {
+    let server = shared();
+    let answer = server.send(Ask::get("/developer/search"));
+    assert_eq!(
+        (answer.status, answer.header("location")),
+        (303, "/login?next=%2Fdeveloper%2Fsearch")
+    );
+    let (mut browser, _) = Browser::of_someone(server);
+    let forged = Ask::post("/developer/search").form("csrf=x&query=tea");
+    assert_eq!(browser.send(forged).status, 403);
+}
+
+#[test]
+fn what_few_may_see_is_no_post_to_hold_against_a_query() {
+    let server = shared();
+    let author = server.person_with("quiet", &["--protected"]);
+    let id = author.says("For those who follow me");
+    let (mut browser, _) = Browser::of_someone(server);
+    look(&mut browser, "follow", "recent", &id).is_page(404);
+}
+
+/// A browser in which somebody new is signed in who owns an app; the path of its stream.
+fn streamer(server: &Server) -> (Browser<'_>, String) {
+    let (mut browser, name) = Browser::of_someone(server);
+    let made = server.cli(&["app", "create", "Streamer", "--owner", &name]);
+    let id = made.well().json()["id"].as_str().unwrap().to_owned();
+    let path = format!("/developer/apps/{id}/stream");
+    assert_eq!(browser.get(&path).status, 200);
+    (browser, path)
+}
+
+fn rule(browser: &mut Browser<'_>, path: &str, value: &str, what: &str) -> Answer {
+    let page = browser.get(path);
+    let fields = [("value", value), ("tag", "mine"), ("do", what)];
+    browser.submit(&page, path, &fields)
+}
+
+#[test]
+fn a_rule_is_tried_added_and_deleted() {
+    let server = shared();
+    let author = server.person("ferry");
+    let word = format!("harbour{}", fresh());
+    author.says(&format!("The {word} is calm"));
+    let (mut browser, path) = streamer(server);
+
+    let value = format!("{word} -is:retweet");
+    let text = rule(&mut browser, &path, &value, "try").is_page(200);
+    assert!(text.contains(&format!("The {word} is calm")), "{text}");
+    assert!(text.contains("0 of 1000 rules"));
+    let text = rule(&mut browser, &path, &format!("{word}x"), "try").is_page(200);
+    assert!(text.contains("It would have found nothing"));
+
+    let answer = rule(&mut browser, &path, &value, "add");
+    assert_eq!(
+        (answer.status, answer.header("location")),
+        (303, &*format!("{path}?added"))
+    );
+    let text = browser.get(format!("{path}?added")).text();
+    assert!(
+        text.contains("The rule is added.") && text.contains("1 of 1000 rules"),
+        "{text}"
+    );
+    let text = rule(&mut browser, &path, &value, "add").is_page(400);
+    assert!(text.contains("The app has this rule already."));
+    let text = rule(&mut browser, &path, "has:links", "add").is_page(400);
+    assert!(text.contains("at least one positive, non-stopword clause (at position 1)"));
+
+    let page = browser.get(&path);
+    let away = format!("{path}/delete");
+    let answer = browser.submit(&page, &away, &[]);
+    assert_eq!(answer.header("location"), format!("{path}?deleted"));
+    assert!(browser.get(&path).text().contains("0 of 1000 rules"));
+    for (path, status) in [("/developer/apps/1/stream", 404), (path.as_str(), 200)] {
+        assert_eq!(browser.get(path).status, status);
+    }
+    let (mut other, _) = Browser::of_someone(server);
+    assert_eq!(other.get(&path).status, 404);
+    let forged = Ask::post(&path).form("csrf=x&value=tea&do=add");
+    assert_eq!(browser.send(forged).status, 403);
+}
