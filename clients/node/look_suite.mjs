@@ -195,3 +195,24 @@ people(here, "a developer's pages", async (person) => {
   await ada.press("Explain");
   await look(ada, "explained");
 });
+
+people(here, "the search console and an app's stream", async (person) => {
+  const ada = await (await person()).become("searcher");
+  await ada.open("/developer/search");
+  await look(ada, "search-blank");
+  await ada.fill({ Query: "(coffee OR \"flat white\") lang:en -is:retweet" });
+  await ada.press("Look");
+  await look(ada, "search-nothing");
+  await ada.fill({ Query: "coffee, tea" });
+  await ada.press("Look");
+  await look(ada, "search-refused");
+  const app = here.server.app("Watcher", [here.callback], "--owner", "searcher");
+  await ada.open(`/developer/apps/${app.id}/stream`);
+  await look(ada, "stream-none");
+  await ada.fill({ Rule: "coffee", Tag: "drinks" });
+  await ada.press("Add rule");
+  await look(ada, "stream-one");
+  await ada.fill({ Rule: "coffee" });
+  await ada.press("Try on stored posts");
+  await look(ada, "stream-tried");
+});

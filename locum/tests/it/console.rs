@@ -1,6 +1,6 @@
 //! The search console as a browser meets it.
 
-use crate::harness::{Answer, Ask, Server, fresh, shared};
+use crate::harness::{Answer, Ask, Listener, Server, fresh, shared};
 use crate::pages::browser::Browser;
 
 fn look(browser: &mut Browser<'_>, query: &str, product: &str, post: &str) -> Answer {
@@ -23,6 +23,11 @@ fn a_query_is_taken_apart_and_posts_are_held_against_it() {
     assert!(text.contains("any of") && text.contains("a whole hashtag"));
     assert!(text.contains(&format!("Fresh {word} &#38; rye")), "{text}");
     assert!(text.contains("Why it matches"));
+    assert!(
+        text.contains("1 post</h2>") && text.contains("<svg class=\"chart\""),
+        "{text}"
+    );
+    assert!(text.contains("Of the last seven days."));
 
     // What search folds, streams do not.
     let folded = format!("{word} cafe");
@@ -125,7 +130,24 @@ fn a_rule_is_tried_added_and_deleted() {
     let text = rule(&mut browser, &path, "has:links", "add").is_page(400);
     assert!(text.contains("at least one positive, non-stopword clause (at position 1)"));
 
+    let live = browser.get(format!("{path}/live"));
+    let text = live.is_page(200);
+    assert!(
+        live.header("content-security-policy")
+            .contains("script-src 'self'")
+    );
+    let script = text.split_once("<script src=\"").unwrap().1;
+    let script = browser.get(script.split_once('"').unwrap().0);
+    assert_eq!(script.status, 200);
+    assert!(script.header("content-type").starts_with("text/javascript"));
     let page = browser.get(&path);
+    assert!(
+        !page
+            .header("content-security-policy")
+            .contains("script-src")
+    );
+    let strange = Ask::get(format!("{path}/events")).header("sec-fetch-site", "cross-site");
+    assert_eq!(browser.send(strange).status, 403);
     let away = format!("{path}/delete");
     let answer = browser.submit(&page, &away, &[]);
     assert_eq!(answer.header("location"), format!("{path}?deleted"));
@@ -137,4 +159,41 @@ fn a_rule_is_tried_added_and_deleted() {
     assert_eq!(other.get(&path).status, 404);
     let forged = Ask::post(&path).form("csrf=x&value=tea&do=add");
     assert_eq!(browser.send(forged).status, 403);
+}
+
+#[test]
+fn what_comes_is_seen_in_a_browser() {
+    let server = shared();
+    let author = server.person("live");
+    let word = format!("tide{}", fresh());
+    let (mut browser, path) = streamer(server);
+    assert_eq!(rule(&mut browser, &path, &word, "add").status, 303);
+    let pairs = browser.cookies.iter();
+    let cookies: Vec<String> = pairs
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    let events = format!("{path}/events");
+    let header = format!(
+        "cookie: {}\r\nsec-fetch-site: same-origin",
+        cookies.join("; ")
+    );
+    let mut stream = Listener::with(server, &events, &header);
+    author.says("Nothing for this one");
+    let id = author.says(&format!("The {word} is high"));
+    let message = stream.next();
+    assert_eq!(message["data"]["id"], id.as_str());
+    assert_eq!(
+        message["includes"]["users"][0]["username"],
+        author.username.as_str()
+    );
+    assert_eq!(message["matching_rules"][0]["tag"], "mine");
+    // It is the app's own connection.
+    let second = browser.get(&events);
+    assert_eq!(second.status, 429, "{}", second.text());
+    assert!(
+        second.json()["detail"]
+            .as_str()
+            .unwrap()
+            .contains("connections")
+    );
 }

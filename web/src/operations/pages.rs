@@ -87,6 +87,8 @@ pub static PAGES: &[Endpoint] = &[
     .aliases(&["/2/oauth2/authorize"])
     .about("Lets an app act for the user within some scopes, or not."),
     shown("getStyle", pages::STYLE_PATH, style::sheet).about("What the pages look like."),
+    shown("getScript", pages::SCRIPT_PATH, style::script)
+        .about("What the page does that shows a stream."),
     shown("getMark", pages::MARK_PATH, style::mark).about("The mark of the pages."),
 ];
 

@@ -2,7 +2,7 @@
 
 use super::shared::ANY_LENGTH;
 use crate::endpoint::{Accent, Body, Endpoint, Kind, Member, Param, Shape, Window, quarter};
-use crate::portal::{apps, callbacks, console, keys, mailbox, signature, stream, usage};
+use crate::portal::{apps, callbacks, console, keys, live, mailbox, signature, stream, usage};
 
 /// A developer's apps.
 pub static PORTAL: &[Endpoint] = &[
@@ -73,6 +73,18 @@ pub static PORTAL: &[Endpoint] = &[
     .about("Deletes a rule.")
     .params(&[ID])
     .body(Body::Form(&[CSRF, Member::new("rule", WORDS)])),
+    page("developerLive", "GET", "/developer/apps/{id}/stream/live")
+        .act(live::show)
+        .about("Shows what comes on an app's filtered stream.")
+        .params(&[ID]),
+    page(
+        "developerEvents",
+        "GET",
+        "/developer/apps/{id}/stream/events",
+    )
+    .act(live::events)
+    .about("An app's filtered stream, for its owner in a browser.")
+    .params(&[ID]),
     page("developerUsage", "GET", "/developer/apps/{id}/usage")
         .act(usage::show)
         .about("What an app has used of its limits.")

@@ -19,6 +19,11 @@ pub(crate) fn mark(_call: Call) -> Pending {
     served("image/svg+xml", pages::MARK)
 }
 
+/// The script of the page that shows a stream.
+pub(crate) fn script(_call: Call) -> Pending {
+    served("text/javascript; charset=utf-8", pages::SCRIPT)
+}
+
 fn served(kind: &'static str, text: &'static str) -> Pending {
     let reply = Reply::bytes(200, HeaderValue::from_static(kind), text);
     Box::pin(async move { Ok(reply.header(CACHE_CONTROL, FOR_EVER)) })

@@ -1,8 +1,12 @@
 //! The search console: how a query is read, what it finds, and why a post meets it or not.
 
-use base::{PostId, UserId};
+use std::sync::Arc;
+
+use base::{PostId, Refusal, Stop, Time, UserId};
 use network::facts::{self, PostFacts};
-use pages::{Field, Judged, OperatorLine, QueryFor, ReadQuery, SearchConsole, Step};
+use network::search::{self, Asked, Window};
+use network::visibility::Viewer;
+use pages::{Chart, Field, Judged, Notice, OperatorLine, QueryFor, ReadQuery, SearchConsole, Step};
 use query::{
     Class, Dialect, Facts, Joint, Level, OPERATORS, Operator, Part, Problems, Product, Query, parse,
 };
@@ -15,6 +19,7 @@ use crate::pages::{Turn, Visit, run};
 
 /// Stored posts that a rule is held against.
 pub(super) const LOOKED_AT: i64 = 1_000;
+const HOUR_MS: i64 = 3_600_000;
 /// Posts shown at most.
 const SHOWN: usize = 10;
 
@@ -53,7 +58,11 @@ pub(crate) fn answer(call: Call) -> Pending {
                 page.post.error = Some("No post that you may see has this ID.".to_owned());
             }
         }
-        page.found = Some(found(&call, query).await?);
+        if query.dialect().product.is_search() {
+            looked(&call, person, query, &mut page).await?;
+        } else {
+            page.found = Some(found(&call, query).await?);
+        }
         let status = if page.post.error.is_some() { 404 } else { 200 };
         Ok(visit.page(&call, &page)?.status(status))
     })
@@ -186,6 +195,118 @@ async fn held(
         .read(move |tx| Ok(facts::seen(tx, person, id)?))
         .await?;
     Ok(found.map(|facts| judged(&facts, query)))
+}
+
+/// What search finds, and how many there are.
+async fn looked(
+    call: &Call,
+    person: UserId,
+    query: Query,
+    page: &mut SearchConsole,
+) -> Result<(), Turn> {
+    let recent = page.product == QueryFor::Recent;
+    let span = Span::until(call.now(), recent);
+    let from = if recent { span.since } else { i64::MIN };
+    page.looked_through = if recent {
+        "Of the last seven days.".to_owned()
+    } else {
+        "Of all time; the chart shows the last thirty days.".to_owned()
+    };
+    let search = Arc::clone(call.search()?);
+    match search.catch_up(call.store()).await {
+        Err(Stop::Refused(Refusal::Unavailable)) => {
+            let text = "The index is being made; there is nothing to search yet.";
+            page.frame.notices.push(Notice::plain(text));
+            return Ok(());
+        }
+        other => other?,
+    }
+    let (snapshot, query) = (search.snapshot(), Arc::new(query));
+    let work = move |tx: &mut store::Tx<'_>| {
+        let asked = |since, limit| Asked {
+            query: Arc::clone(&query),
+            window: Window {
+                above: i64::MIN,
+                below: i64::MAX,
+                since,
+                until: i64::MAX,
+            },
+            limit,
+        };
+        let found = search::find(tx, &snapshot, Viewer::user(person), &asked(from, SHOWN))?;
+        let found = facts::of_rows(tx, found.posts, true)?;
+        let found: Vec<Judged> = found.iter().map(|one| judged(one, &query)).collect();
+        let mut counts = vec![0_u64; span.parts];
+        let asked = asked(span.since, 0);
+        let counted = search::count(tx, &snapshot, &asked, |at| span.add(&mut counts, at));
+        match counted {
+            Ok(()) => Ok((found, Some(counts))),
+            Err(Stop::Refused(_)) => Ok((found, None)),
+            Err(stop) => Err(stop),
+        }
+    };
+    let (found, counts) = call.read(work).await?;
+    page.found = Some(found);
+    match counts {
+        Some(counts) => page.chart = Some(span.chart(&counts)),
+        None => {
+            let text = "There are too many posts to count them one by one.";
+            page.frame.notices.push(Notice::plain(text));
+        }
+    }
+    Ok(())
+}
+
+/// A span of time in parts of one length, the last of which is not over.
+#[derive(Clone, Copy)]
+struct Span {
+    since: i64,
+    step: i64,
+    parts: usize,
+    each: &'static str,
+}
+
+impl Span {
+    /// The last seven days by hour, or the last thirty by day.
+    fn until(now: Time, recent: bool) -> Self {
+        let (step, parts, each) = if recent {
+            (HOUR_MS, 168, "hour")
+        } else {
+            (24 * HOUR_MS, 30, "day")
+        };
+        let now = now.ms();
+        let until = now
+            .saturating_sub(now.rem_euclid(step))
+            .saturating_add(step);
+        let length = i64::try_from(parts).unwrap_or(0).saturating_mul(step);
+        Self {
+            since: until.saturating_sub(length),
+            step,
+            parts,
+            each,
+        }
+    }
+
+    fn add(&self, counts: &mut [u64], at: i64) {
+        let place = at.saturating_sub(self.since).div_euclid(self.step);
+        let place = usize::try_from(place).ok();
+        if let Some(count) = place.and_then(|place| counts.get_mut(place)) {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    fn chart(&self, counts: &[u64]) -> Chart {
+        let mut start = self.since;
+        let bars = counts.iter().map(|count| {
+            let bar = (Time::from_ms(start), *count);
+            start = start.saturating_add(self.step);
+            bar
+        });
+        Chart {
+            bars: bars.collect(),
+            each: self.each,
+        }
+    }
 }
 
 /// Of the newest stored posts, those that meet a query.

@@ -6,6 +6,7 @@ pub(crate) mod callbacks;
 pub(crate) mod console;
 mod form;
 pub(crate) mod keys;
+pub(crate) mod live;
 pub(crate) mod mailbox;
 pub(crate) mod signature;
 pub(crate) mod stream;

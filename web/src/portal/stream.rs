@@ -79,7 +79,14 @@ async fn add(
     };
     let app = own.app.id;
     let work = move |tx: &mut store::Tx<'_>| {
-        rules::add(tx, app, Product::Stream, most, std::slice::from_ref(&new))
+        rules::add(
+            tx,
+            app,
+            Product::Stream,
+            most,
+            std::slice::from_ref(&new),
+            false,
+        )
     };
     match call.write(work).await {
         Ok(added) if added.rules.is_empty() => Ok(Some("The app has this rule already.".into())),
@@ -106,9 +113,14 @@ pub(crate) fn delete(call: Call) -> Pending {
     })
 }
 
+/// Whether the app has a contract.
+pub(super) fn is_enterprise(own: &Own) -> bool {
+    own.app.access_level == AccessLevel::Enterprise.name()
+}
+
 /// The language as the app may use it.
 fn dialect(own: &Own) -> Dialect {
-    let level = if own.app.access_level == AccessLevel::Enterprise.name() {
+    let level = if is_enterprise(own) {
         Level::Enterprise
     } else {
         Level::SelfServe
@@ -153,7 +165,7 @@ async fn page(call: &Call, own: &Own) -> Result<StreamRules, Turn> {
         frame,
         action: path.clone(),
         delete: format!("{path}/delete"),
-        live: String::new(),
+        live: format!("{path}/live"),
         value: Field::default(),
         tag: Field::default(),
         faults: Vec::new(),

@@ -29,7 +29,13 @@ impl Listener {
     /// Connects, and panics unless the answer is a stream.
     #[track_caller]
     pub(crate) fn open(server: &Server, target: &str, bearer: &str) -> Self {
-        let (socket, head) = Self::ask(server, target, bearer);
+        Self::with(server, target, &format!("authorization: Bearer {bearer}"))
+    }
+
+    /// The same with what a browser sends, or another header.
+    #[track_caller]
+    pub(crate) fn with(server: &Server, target: &str, header: &str) -> Self {
+        let (socket, head) = Self::send(server, target, header);
         assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
         assert!(
             head.to_lowercase().contains("transfer-encoding: chunked"),
@@ -63,11 +69,13 @@ impl Listener {
 
     /// Connects and reads nothing but the head.
     pub(crate) fn ask(server: &Server, target: &str, bearer: &str) -> (TcpStream, String) {
+        Self::send(server, target, &format!("authorization: Bearer {bearer}"))
+    }
+
+    fn send(server: &Server, target: &str, header: &str) -> (TcpStream, String) {
         let address = server.url.strip_prefix("http://").unwrap();
         let mut socket = TcpStream::connect(address).unwrap();
-        let head = format!(
-            "GET {target} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {bearer}\r\n\r\n"
-        );
+        let head = format!("GET {target} HTTP/1.1\r\nhost: {address}\r\n{header}\r\n\r\n");
         socket.write_all(head.as_bytes()).unwrap();
         let mut head = Vec::new();
         let mut byte = [0];
