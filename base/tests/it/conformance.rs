@@ -90,6 +90,68 @@ fn entities_are_those_of_the_public_vectors() {
 }
 
 #[test]
+fn replies_and_lists_are_those_of_the_public_vectors() {
+    let replies = cases(EXTRACT, "replies");
+    assert_eq!(replies.len(), 13);
+    for case in &replies {
+        let found = entities(text(case));
+        let first = found.leading_mentions(text(case)).first();
+        let name = first.map(|mention| mention.text.as_str());
+        assert_eq!(name, case["expected"].as_str(), "{}", description(case));
+    }
+    let lists = cases(EXTRACT, "mentions_or_lists_with_indices");
+    assert_eq!(lists.len(), 5);
+    for case in &lists {
+        // A list is no mention of its owner; there are no links to lists in posts.
+        let mentions = case["expected"].as_vec().unwrap().iter();
+        let mentions = mentions.filter(|one| one["list_slug"].as_str() == Some(""));
+        let expected: Vec<_> = mentions
+            .map(|one| {
+                let place = |index: usize| one["indices"][index].as_i64().unwrap();
+                let name = one["screen_name"].as_str().unwrap();
+                format!("{name} {}–{}", place(0), place(1))
+            })
+            .collect();
+        let found = entities(text(case)).mentions.into_iter();
+        let found: Vec<_> = found
+            .map(|one| format!("{} {}–{}", one.text, one.start, one.end))
+            .collect();
+        assert_eq!(found, expected, "{}", description(case));
+    }
+}
+
+/// Sound addresses that are no links in a text: a link has a name of a known top-level domain
+/// (docs/decisions/0013-text-vectors.md).
+const NOT_FOUND_IN_TEXT: &[&str] = &[
+    "http://192.168.0.1/index.html?src=asdf",
+    "http://[3ffe:1900:4545:3:200:f8ff:fe21:67cf]:80/index.html",
+];
+
+#[test]
+fn what_is_valid_alone_is_found_whole() {
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    let mut check = |group: &str, found: fn(&str) -> Vec<Entity>| {
+        for case in &cases(VALIDATE, group) {
+            count += 1;
+            let all = text(case).len();
+            let entities = found(text(case));
+            let whole = entities.iter().any(|one| one.bytes == (0..all));
+            let expected = case["expected"].as_bool().unwrap();
+            if whole != expected && !NOT_FOUND_IN_TEXT.contains(&text(case)) {
+                wrong.push(format!("{group}, {}: {}", description(case), text(case)));
+            }
+        }
+    };
+    check("usernames", |text| entities(text).mentions);
+    check("hashtags", |text| entities(text).hashtags);
+    check("urls", |text| entities(text).urls);
+    check("urls_without_protocol", |text| entities(text).urls);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(count, 40);
+}
+
+#[test]
 fn weights_are_those_of_the_public_vectors() {
     let mut wrong = Vec::new();
     let mut count = 0;
