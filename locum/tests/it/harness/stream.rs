@@ -68,6 +68,10 @@ impl Listener {
     }
 
     /// Connects and reads nothing but the head.
+    pub(crate) fn ask(server: &Server, target: &str, bearer: &str) -> (TcpStream, String) {
+        Self::send(server, target, &format!("authorization: Bearer {bearer}"))
+    }
+
     fn send(server: &Server, target: &str, header: &str) -> (TcpStream, String) {
         let address = server.url.strip_prefix("http://").unwrap();
         let mut socket = TcpStream::connect(address).unwrap();
