@@ -138,13 +138,12 @@ impl Future for Answer {
                 };
                 // What the handler did not read is dropped with it.
                 this.state = State::Ready(None);
-                match this.leaving(response) {
-                    Ok(response) => response,
-                    Err((response, rest)) => {
-                        this.state = State::Ending(Some(response), rest);
-                        return self.poll(cx);
-                    }
+                let (response, rest) = this.leaving(response);
+                if let Some(rest) = rest {
+                    this.state = State::Ending(Some(response), rest);
+                    return self.poll(cx);
                 }
+                response
             }
             State::Ending(response, rest) => {
                 let at_end = ready!(rest.poll(cx));
@@ -161,19 +160,18 @@ impl Future for Answer {
 }
 
 impl Answer {
-    /// An answer as it goes out, or the rest of a body that is to be read before it does.
-    fn leaving(&self, response: Response<Body>) -> Result<Response<Body>, (Response<Body>, Rest)> {
+    /// An answer as it goes out, and the rest of a body that is to be read before it does.
+    fn leaving(&self, response: Response<Body>) -> (Response<Body>, Option<Rest>) {
         let unread = [StatusCode::REQUEST_TIMEOUT, StatusCode::PAYLOAD_TOO_LARGE];
         let left = self.left.lock().take();
         if self.version >= Version::HTTP_2 {
-            return Ok(response);
+            return (response, None);
         }
-        let goes = self.waits || unread.contains(&response.status());
+        let goes = unread.contains(&response.status());
         match left.map(Rest::of) {
-            Some(Ok(rest)) if !goes => Err((response, rest)),
-            Some(_) => Ok(parting(response)),
-            None if unread.contains(&response.status()) => Ok(parting(response)),
-            None => Ok(response),
+            Some(Ok(rest)) if !goes && !self.waits => (response, Some(rest)),
+            None if !goes => (response, None),
+            _ => (parting(response), None),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::{Answer, Object, Spoken, Wants};
 pub fn communities(page: &[Community], wants: &Wants, spoken: Spoken) -> Answer {
     let mask = wants.of_included(Object::Community);
     Answer::of_rows(spoken, page, 256, |out, community| {
-        write(out, community, mask)
+        write(out, community, mask);
     })
 }
 
