@@ -41,6 +41,17 @@ TARGETS = {
     "P4 members": ("members of a list, first page of 100", [(CPU, "<=", 500, "≤ 0.5 ms")]),
     "P4 members-deep": ("a page deep inside", [(CPU, "<=", 500, "≤ 0.5 ms")]),
     "P4 people": ("people by a word that all have, page of 100", [(CPU, "<=", 500, "≤ 0.5 ms")]),
+    "P8 search": (
+        "search, 12 queries by turns, newest 10",
+        [("p99", "<=", 20, "p99 ≤ 20 ms")],
+    ),
+    "P8 search-common": ("search of the most common word", [("p99", "<=", 20, "p99 ≤ 20 ms")]),
+    "P8 search-phrase": ("search of two words in a row", [("p99", "<=", 20, "p99 ≤ 20 ms")]),
+    "P8 search-none": ("search that finds nothing", [(CPU, "<=", 1000, "≤ 1 ms")]),
+    "P8 counts": (
+        "counts by the hour over 7 days, most common word, 2 connections",
+        [("p50", "<=", 30, "≤ 30 ms")],
+    ),
     "P9 write": (
         "`POST /2/tweets`, durable, 64 connections",
         [
@@ -148,6 +159,13 @@ def other_rows(all_figures):
             about = "1,000 streams at rest"
             figure = f"{one['share'] * 100:.2f} % of a core, {one['kilobytes']:.0f} kB each"
             yield row, about, size, figure, "≤ 1 % of a core", one["share"] <= 0.01
+        elif name == "index":
+            figure = f"{one['posts']:,.0f} posts/s, {one['seconds']:.1f} s"
+            yield row, "index made by the first server after an import", size, figure, "", None
+        elif name == "findable":
+            figure = f"p50 {one['p50']:.1f} ms, p99 {one['p99']:.1f} ms"
+            about = "own post found by the next search"
+            yield row, about, size, figure, "≤ 1 s", one["p99"] <= 1000
         elif name == "import":
             figure = (
                 f"{one['posts']:,.0f} posts/s, {one['worked']:.0f} µs CPU each "

@@ -11,6 +11,7 @@ import time
 from urllib.parse import parse_qsl, quote, urlencode
 
 import dataset
+import searches
 import streams
 from load import Load, beside, written
 from server import Failed, Server, forget, run, say
@@ -28,7 +29,6 @@ LOOKUP = "expansions=author_id&post.fields=public_metrics"
 # Rows whose part of the program is not there yet.
 NOT_BUILT = {
     "P6": "stream matcher",
-    "P8": "search",
     "P10": "webhook dispatch",
     "P12": "ads lists and batches",
     "P13": "audiences, insights, statistics",
@@ -42,6 +42,7 @@ class World:
         self.server, self.options = server, options
         self.facts = json.loads((source / "facts.json").read_text())
         self.ids = dataset.post_ids(source)
+        self.source = source
         self.chance = random.Random(options.seed)
         self.size = self.facts["size"]
 
@@ -439,8 +440,8 @@ def starts(world):
 
 
 # Every row that is measured under load, in the order in which it is.
-ROWS = {"P1": p1, "P2": p2, "P3": p3, "P4": p4, "P5": p5, "P9": p9}
-ALL = ["P1", "P2", "P3", "P4", "P5", "P7", "P9", "P11"]
+ROWS = {"P1": p1, "P2": p2, "P3": p3, "P4": p4, "P5": p5, "P8": searches.p8, "P9": p9}
+ALL = ["P1", "P2", "P3", "P4", "P5", "P7", "P8", "P9", "P11"]
 
 
 class Measured:
@@ -462,6 +463,10 @@ def measure(binary, folder, source, took, rows, options):
     with server:
         world = World(server, source, options)
         world.prepare(lambda *arguments: run(binary, folder, *arguments))
+        # An import leaves the index to the first server, and no row is measured beside that.
+        waited = searches.await_index(world)
+        if "P8" in rows:
+            measured.add("P8", "index", {"seconds": waited, "posts": world.size / waited})
         if "P3" in rows or "P11" in rows:
             for handle in readers(world).values():
                 world.token(handle)

@@ -35,6 +35,10 @@ impl Window {
         until: i64::MAX,
     };
 
+    const fn holds(&self, hit: Hit) -> bool {
+        hit.id > self.above && hit.id < self.below && hit.at >= self.since && hit.at < self.until
+    }
+
     const fn meets(&self, block: &Block) -> bool {
         block.highest > self.above
             && block.lowest < self.below
@@ -140,16 +144,13 @@ impl Snapshot {
                 doc = found.seek(*first);
             }
             while doc < *end {
-                if alive.is_none_or(|alive| alive.is_alive(doc)) {
-                    let id = columns.ids.get_val(doc);
-                    let at = columns.times.get_val(doc);
-                    let inside = id > window.above
-                        && id < window.below
-                        && at >= window.since
-                        && at < window.until;
-                    if inside {
-                        call(Hit { id, at });
-                    }
+                let hit = Hit {
+                    id: columns.ids.get_val(doc),
+                    at: columns.times.get_val(doc),
+                };
+                let there = alive.is_none_or(|alive| alive.is_alive(doc));
+                if there && window.holds(hit) {
+                    call(hit);
                 }
                 doc = found.advance();
             }

@@ -213,14 +213,11 @@ impl Open {
     fn commit(&mut self, mark: &str) -> Result<(), Fault> {
         let payload = format!("{FORMAT}\n{mark}");
         let writer = self.writer()?;
-        let commit = || -> Result<(), tantivy::TantivyError> {
-            let mut prepared = writer.prepare_commit()?;
+        let committed = writer.prepare_commit().and_then(|mut prepared| {
             prepared.set_payload(&payload);
-            prepared.commit()?;
-            Ok(())
-        };
-        let mut commit = commit;
-        commit().map_err(broken("committing to the index"))?;
+            prepared.commit()
+        });
+        committed.map_err(broken("committing to the index"))?;
         self.mark = Some(mark.to_owned());
         self.reader.reload().map_err(broken("opening the index"))
     }

@@ -3,6 +3,7 @@
 mod bad;
 mod changes;
 mod counts;
+mod killed;
 mod pages;
 mod queries;
 

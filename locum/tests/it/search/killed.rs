@@ -1,0 +1,100 @@
+//! The index of a process that was killed at any moment is whole when it serves again.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::{found, total};
+use crate::harness::{Ask, Dice, Person, Server, setting, until};
+
+/// Writes and deletes until the server is gone; what was acknowledged: there, and gone.
+fn write(
+    server: &Server,
+    token: &str,
+    number: usize,
+    count: &AtomicUsize,
+) -> (Vec<String>, Vec<String>) {
+    let (mut there, mut gone) = (Vec::new(), Vec::new());
+    for place in 0.. {
+        let text = json!({ "text": format!("lasting word {number} {place}") });
+        let ask = Ask::post("/2/posts").json(&text).bearer(token);
+        let Some(made) = server.try_send(ask).filter(|made| made.status == 201) else {
+            break;
+        };
+        let id = made.json()["data"]["id"].as_str().unwrap().to_owned();
+        count.fetch_add(1, Ordering::Relaxed);
+        if place % 3 == 0 {
+            let ask = Ask::delete(format!("/2/posts/{id}")).bearer(token);
+            match server.try_send(ask) {
+                Some(answer) if answer.status == 200 => gone.push(id),
+                // It may be there or not.
+                _ => break,
+            }
+        } else {
+            there.push(id);
+        }
+        if place % 5 == 0 {
+            let ask = Ask::get("/2/posts/search/recent?query=lasting").bearer(token);
+            let _maybe = server.try_send(ask);
+        }
+    }
+    (there, gone)
+}
+
+fn every(reader: &Person<'_>) -> HashSet<String> {
+    let (mut all, mut after) = (HashSet::new(), String::new());
+    loop {
+        let path = format!("/2/posts/search/recent?query=lasting&max_results=100{after}");
+        let page: Value = reader.get(path).is(200);
+        all.extend(super::ids(&page));
+        let Some(next) = page["meta"]["next_token"].as_str() else {
+            return all;
+        };
+        after = format!("&next_token={next}");
+    }
+}
+
+#[test]
+fn nothing_acknowledged_is_missing_from_the_index() {
+    let rounds = setting("LOCUM_KILL_ROUNDS", 5);
+    let mut dice = Dice(setting("LOCUM_KILL_SEED", 7));
+    let mut server = Server::start(&["--world", "empty"]);
+    let writers: Vec<String> = (0..3).map(|_| server.person("writer").token).collect();
+    let (mut there, mut gone) = (HashSet::new(), HashSet::new());
+    for _ in 0..rounds {
+        let (told, count) = (Mutex::default(), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for (number, token) in writers.iter().enumerate() {
+                let (server, told, count) = (&server, &told, &count);
+                scope.spawn(move || {
+                    let (new, lost) = write(server, token, number, count);
+                    let mut told: MutexGuard<'_, (Vec<String>, Vec<String>)> = told.lock().unwrap();
+                    told.0.extend(new);
+                    told.1.extend(lost);
+                });
+            }
+            // On a busy machine the first posts take a while.
+            until("something is written", || count.load(Ordering::Relaxed) > 9);
+            let more = u64::try_from(dice.roll(600)).unwrap();
+            std::thread::sleep(Duration::from_millis(more));
+            server.signal(Signal::KILL);
+        });
+        let (new, lost) = told.into_inner().unwrap();
+        there.extend(new);
+        gone.extend(lost);
+        server.crash();
+        let reader = server.person("reader");
+        let found_now = every(&reader);
+        let missing: Vec<&String> = there.difference(&found_now).collect();
+        assert!(missing.is_empty(), "missing: {missing:?}");
+        assert!(gone.is_disjoint(&found_now), "deleted and found");
+        let counted = usize::try_from(total(&server, "lasting")).unwrap();
+        assert_eq!(counted, found_now.len());
+        assert!(found(&reader, "\"lasting word\"").len() <= 100);
+    }
+    assert!(there.len() > 20, "{} posts", there.len());
+}
