@@ -19,6 +19,8 @@ const LOOK_EACH: Duration = Duration::from_millis(500);
 const COLLECT: Duration = Duration::from_millis(100);
 /// Posts that may wait to be found.
 const MOST: usize = 20_000;
+/// Steps that an author's posts may take before searches wait for them no more.
+const HELD: u32 = 4;
 /// After so long without anything to write the memory for writing is given back.
 const IDLE: Duration = Duration::from_secs(30);
 /// How often it is noted how far the log was read where nothing in it concerned the index.
@@ -35,6 +37,8 @@ pub(super) struct State {
     committed: Instant,
     /// Searches that wait.
     waiting: usize,
+    /// Steps taken while authors were looked at again.
+    held: u32,
     /// It was looked whether the log still reaches back.
     checked: bool,
     /// The index is writing, or was not long ago.
@@ -51,6 +55,7 @@ impl State {
             pending: 0,
             committed: clock::instant(),
             waiting: 0,
+            held: 0,
             checked: false,
             awake: false,
             renew: false,
@@ -168,6 +173,11 @@ impl Search {
         let now = {
             let mut state = self.state.lock();
             state.pending += count;
+            state.held = if progress.authors.is_empty() {
+                0
+            } else {
+                state.held.saturating_add(1)
+            };
             state.awake |= count > 0;
             state.progress = progress;
             let due = state.waiting > 0 || state.committed.elapsed() >= LONGEST;
@@ -231,6 +241,10 @@ impl Search {
         } else {
             &state.kept
         };
+        // Who has few posts is searched as they are now; who has many keeps nobody waiting.
+        if !reached.authors.is_empty() && state.held <= HELD {
+            return;
+        }
         let made = reached.build.is_none() && !state.renew;
         let passed = reached.seq.filter(|_| made);
         self.passed.send_if_modified(|told| {

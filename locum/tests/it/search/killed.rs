@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::{found, total};
-use crate::harness::{Ask, Dice, Person, Server, setting, until};
+use crate::harness::{Ask, Dice, Person, Server, fresh, setting, until};
 
 /// Writes and deletes until the server is gone; what was acknowledged: there, and gone.
 fn write(
@@ -20,7 +20,7 @@ fn write(
 ) -> (Vec<String>, Vec<String>) {
     let (mut there, mut gone) = (Vec::new(), Vec::new());
     for place in 0.. {
-        let text = json!({ "text": format!("lasting word {number} {place}") });
+        let text = json!({ "text": format!("lasting word {} {number} {place}", fresh()) });
         let ask = Ask::post("/2/posts").json(&text).bearer(token);
         let Some(made) = server.try_send(ask).filter(|made| made.status == 201) else {
             break;
