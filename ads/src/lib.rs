@@ -1,1 +1,27 @@
 //! The advertising interface: each resource declared once, one engine for all of them.
+//!
+//! `declare` has the words of a declaration, `operations` what follows from it, `engine` does it.
+
+pub mod access;
+pub mod answer;
+pub mod batch;
+pub mod change;
+pub mod cursor;
+pub mod declare;
+pub mod desk;
+pub mod engine;
+pub mod given;
+pub mod history;
+pub mod kind;
+pub mod listing;
+pub mod operations;
+pub mod record;
+pub mod reference;
+pub mod request;
+pub mod resources;
+pub mod run;
+
+pub use answer::Answer;
+pub use operations::{Does, Operation, Param, all as operations};
+pub use request::{Caller, Request};
+pub use run::{indexes, run};

@@ -9,11 +9,18 @@ pub enum Entitlement {
     Blocks,
     /// Following users and liking posts.
     FollowsAndLikes,
+    /// The advertising interface.
+    Ads,
 }
 
 impl Entitlement {
     /// Every one of them, in the order in which they are listed.
-    pub const ALL: [Self; 3] = [Self::FullArchive, Self::Blocks, Self::FollowsAndLikes];
+    pub const ALL: [Self; 4] = [
+        Self::FullArchive,
+        Self::Blocks,
+        Self::FollowsAndLikes,
+        Self::Ads,
+    ];
 
     /// As stored, as written in commands, and as refusals name it.
     pub const fn name(self) -> &'static str {
@@ -21,6 +28,7 @@ impl Entitlement {
             Self::FullArchive => "full_archive",
             Self::Blocks => "blocks",
             Self::FollowsAndLikes => "follows_and_likes",
+            Self::Ads => "ads",
         }
     }
 
@@ -30,6 +38,7 @@ impl Entitlement {
             Self::FullArchive => "Search and counts over posts of all time",
             Self::Blocks => "Blocking users",
             Self::FollowsAndLikes => "Following users and liking posts",
+            Self::Ads => "The advertising interface",
         }
     }
 

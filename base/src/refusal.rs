@@ -128,6 +128,107 @@ pub enum Refusal {
     },
     /// The platform is over capacity or shutting down; the caller may try again.
     Unavailable,
+    /// Reasons that the advertising interface names by codes.
+    Ads(Box<Declined>),
+}
+
+/// What is wrong with a request of the advertising interface.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Declined {
+    /// What is wrong with the request as a whole, or with its parameters.
+    pub problems: Vec<Problem>,
+    /// What is wrong with each item of a batch, in the batch's order.
+    pub items: Vec<Vec<Problem>>,
+    /// What was understood of the request (JSON), or empty.
+    pub request: String,
+}
+
+/// One thing that is wrong, by the code that clients know it by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The code, which fixes the status.
+    pub code: &'static str,
+    /// The whole sentence.
+    pub message: String,
+    /// What is at fault.
+    pub at: At,
+    /// The value at fault, if it helps.
+    pub value: Option<String>,
+}
+
+/// What a problem is at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum At {
+    /// The request itself.
+    Request,
+    /// A parameter of the request: how it is written, or that it is not there.
+    Parameter(Cow<'static, str>),
+    /// An attribute of the entity: a value that is sound by itself.
+    Attribute(Cow<'static, str>),
+}
+
+impl Problem {
+    /// A problem of the request itself.
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            at: At::Request,
+            value: None,
+        }
+    }
+
+    /// A parameter that cannot be read, or is out of bounds.
+    pub fn parameter(
+        name: impl Into<Cow<'static, str>>,
+        value: impl ToString,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            at: At::Parameter(name.into()),
+            value: Some(value.to_string()),
+            ..Self::new("INVALID_PARAMETER", message)
+        }
+    }
+
+    /// A parameter that must be there and is not.
+    pub fn missing(name: impl Into<Cow<'static, str>>) -> Self {
+        let name = name.into();
+        Self {
+            message: format!("{name} is a required parameter"),
+            at: At::Parameter(name),
+            ..Self::new("MISSING_PARAMETER", "")
+        }
+    }
+
+    /// A value that is sound by itself but may not stand in this entity.
+    pub fn attribute(name: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self {
+            at: At::Attribute(name.into()),
+            ..Self::new("INVALID", message)
+        }
+    }
+
+    /// The same under another code.
+    #[must_use]
+    pub fn code(self, code: &'static str) -> Self {
+        Self { code, ..self }
+    }
+}
+
+impl From<Problem> for Refusal {
+    fn from(problem: Problem) -> Self {
+        Self::from(vec![problem])
+    }
+}
+
+impl From<Vec<Problem>> for Refusal {
+    fn from(problems: Vec<Problem>) -> Self {
+        Self::Ads(Box::new(Declined {
+            problems,
+            ..Declined::default()
+        }))
+    }
 }
 
 /// Kinds of no that say no more than their sentence.
@@ -295,6 +396,12 @@ pub enum Stop {
     Refused(Refusal),
     /// Something of ours failed.
     Failed(Fault),
+}
+
+impl From<Problem> for Stop {
+    fn from(problem: Problem) -> Self {
+        Self::Refused(problem.into())
+    }
 }
 
 impl From<Refusal> for Stop {

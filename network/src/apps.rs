@@ -79,7 +79,11 @@ impl AccessLevel {
     /// them one by one.
     pub const fn entitlements(self) -> &'static [Entitlement] {
         match self {
-            Self::SelfServe => &[Entitlement::Blocks, Entitlement::FollowsAndLikes],
+            Self::SelfServe => &[
+                Entitlement::Blocks,
+                Entitlement::FollowsAndLikes,
+                Entitlement::Ads,
+            ],
             Self::Enterprise => &Entitlement::ALL,
         }
     }

@@ -60,6 +60,8 @@ pub struct AuthRequest {
     pub scheme: &'static str,
     /// The host that the client named.
     pub host: Option<String>,
+    /// Whether a parameter may come several times, as lists of some clients do.
+    pub repeats: bool,
 }
 
 /// A caller that has proved who it is. Only the [`Authenticator`] makes one.
@@ -271,7 +273,9 @@ impl Authenticator {
         };
         self.check_signature(request, &presented, &app, secret.as_ref())?;
         self.check_new(&presented, now).await?;
-        if let Some(name) = presented.duplicate_parameter() {
+        if let Some(name) = presented.duplicate_parameter()
+            && !request.repeats
+        {
             let message =
                 format!("Duplicate parameters are not allowed: the `{name}` query parameter");
             return Err(Refusal::invalid(name.to_owned(), name, message).into());

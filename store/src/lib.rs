@@ -11,6 +11,7 @@ mod schema;
 
 pub mod account_activity;
 pub mod activity;
+pub mod ads;
 pub mod affiliates;
 pub mod analytics;
 pub mod apps;
@@ -43,6 +44,7 @@ pub mod places;
 pub mod polls;
 pub mod posts;
 pub mod reads;
+pub mod records;
 pub mod recount;
 pub mod replays;
 pub mod replies;

@@ -11,6 +11,7 @@ use crate::call::{Call, Reply};
 pub type Pending = Pin<Box<dyn Future<Output = Result<Reply, Stop>> + Send>>;
 
 /// One operation of the interface.
+#[derive(Clone, Copy)]
 pub struct Endpoint {
     /// The public contract's operation id, or one of ours where it has none.
     pub id: &'static str,
@@ -39,6 +40,8 @@ pub struct Endpoint {
     pub accent: Accent,
     /// Its function, or none while it is not built.
     pub act: Option<fn(Call) -> Pending>,
+    /// The declaration of advertising that it is mounted from: it reads its own parameters.
+    pub ads: Option<&'static ads::Operation>,
 }
 
 /// Windows of the rate limit, per app (app-only) and per user (user context).
@@ -167,6 +170,8 @@ pub enum Body {
     Form(&'static [Member]),
     /// A closed JSON object, or the same members as multipart parts; the operation reads it.
     Parts(&'static [Member]),
+    /// JSON, a form, or nothing: the operation reads it by itself.
+    Own,
 }
 
 /// A member of a body.
@@ -237,6 +242,7 @@ impl Endpoint {
         success: 200,
         accent: Accent::V2,
         act: None,
+        ads: None,
     };
 
     /// An operation of the v2 interface.

@@ -2,6 +2,7 @@
 //! dialects that refusals are spoken in.
 
 pub mod accents;
+mod ads;
 pub mod body;
 pub mod call;
 pub mod control;

@@ -137,7 +137,7 @@ fn parameter(param: &Param) -> Value {
 
 fn request_body(body: Body) -> Option<Value> {
     let (types, members): (&[&str], _) = match body {
-        Body::None => return None,
+        Body::None | Body::Own => return None,
         Body::Json(members) => (&["application/json"], members),
         Body::Form(members) => (&["application/x-www-form-urlencoded"], members),
         Body::Parts(members) => (&["application/json", "multipart/form-data"], members),

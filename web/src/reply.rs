@@ -9,6 +9,8 @@ use serde_json::Value;
 
 /// JSON as the v2 interface labels it.
 pub const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
+/// The same as the advertising interface labels it.
+pub const ADS: HeaderValue = HeaderValue::from_static("application/json;charset=utf-8");
 /// A problem document.
 pub const PROBLEM: HeaderValue =
     HeaderValue::from_static("application/problem+json; charset=utf-8");

@@ -61,6 +61,7 @@ fn act(common: &Common, verb: Verb) -> Result<ExitCode, Exit> {
         Verb::News(verb) => command::ask(common, command::Command::News(verb))?,
         Verb::Place(verb) => command::ask(common, command::Command::Place(verb))?,
         Verb::App(verb) => command::ask(common, command::Command::App(verb))?,
+        Verb::Ads(verb) => command::ask(common, command::Command::Ads(verb))?,
         Verb::Token(verb) => command::ask(common, command::Command::Token(verb))?,
         Verb::Invite(args) => command::ask(common, command::Command::Invite(args))?,
         Verb::Audit(verb) => command::ask(common, command::Command::Audit(verb))?,

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::common::Flag;
 use crate::command::{
-    AppCommand, AuditCommand, Backup, CommunityCommand, Export, FollowCommand, ImportCommand,
+    AdsCommand, AppCommand, AuditCommand, Backup, CommunityCommand, Export, FollowCommand, ImportCommand,
     Invite, KeysCommand, MessageCommand, NewsCommand, NoteCommand, PlaceCommand, PollCommand,
     PostCommand, SignCommand, SpaceCommand, TokenCommand, UserCommand,
 };
@@ -49,6 +49,9 @@ pub(crate) enum Verb {
     /// Applications and their keys
     #[command(subcommand)]
     App(AppCommand),
+    /// Advertising: what the interface has no operation for
+    #[command(subcommand)]
+    Ads(AdsCommand),
     /// Users' tokens
     #[command(subcommand)]
     Token(TokenCommand),

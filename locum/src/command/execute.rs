@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use store::recount;
 
 use super::{
-    Command, apps, audit, backup, communities, export, follows, import, invite, keys, messages,
-    news, notes, places, polls, posts, reindex, sign, spaces, tokens, users,
+    Command, ads, apps, audit, backup, communities, export, follows, import, invite, keys,
+    messages, news, notes, places, polls, posts, reindex, sign, spaces, tokens, users,
 };
 use crate::exit::{Exit, words};
 use crate::world::{Silent, World};
@@ -37,6 +37,7 @@ pub(crate) async fn execute(world: &World, command: Command) -> Result<Value, St
         Command::News(command) => news::execute(world, command).await,
         Command::Place(command) => places::execute(world, command).await,
         Command::App(command) => apps::execute(world, command).await,
+        Command::Ads(command) => ads::execute(world, command).await,
         Command::Token(command) => tokens::execute(world, command).await,
         Command::Invite(invite) => invite::execute(world, invite).await,
         Command::Audit(command) => audit::execute(world, command).await,

@@ -1,6 +1,7 @@
 //! Administration: one command, executed the same way whether the command line has the data folder
 //! to itself or a running server does it on its behalf.
 
+mod ads;
 mod apps;
 mod ask;
 mod audit;
@@ -27,6 +28,7 @@ mod spaces;
 mod tokens;
 mod users;
 
+pub(crate) use ads::AdsCommand;
 pub(crate) use apps::AppCommand;
 pub(crate) use ask::{ask, done};
 pub(crate) use audit::AuditCommand;
@@ -79,6 +81,8 @@ pub(crate) enum Command {
     Place(PlaceCommand),
     /// Applications.
     App(AppCommand),
+    /// Advertising.
+    Ads(AdsCommand),
     /// Users' tokens.
     Token(TokenCommand),
     /// An invitation.
@@ -118,6 +122,7 @@ impl Command {
             Self::News(_) => "news",
             Self::Place(_) => "place",
             Self::App(_) => "app",
+            Self::Ads(_) => "ads",
             Self::Token(_) => "token",
             Self::Invite(_) => "invite",
             Self::Audit(_) => "audit",
@@ -147,6 +152,7 @@ impl Command {
             | Self::News(_)
             | Self::Place(_)
             | Self::App(_)
+            | Self::Ads(_)
             | Self::Follow(_)
             | Self::Invite(_)
             | Self::Audit(_)

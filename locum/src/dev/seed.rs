@@ -1,5 +1,10 @@
 //! Makes the demo world: the same on every machine, through the same verbs as everyone's posts.
 
+use ads::desk::Desk;
+use ads::engine;
+use ads::given::Given;
+use ads::resources::accounts::{self, NewAccount};
+use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use base::id::first_at;
 use base::{Chance, PostId, Stop, Time, UserId};
 use network::apps::{self, AccessLevel, App, Keys, Kind as AppKind, NewApp, Permission};
@@ -62,6 +67,7 @@ pub(super) fn plant(tx: &mut Tx<'_>, password_hash: &str) -> Result<Credentials,
     for person in PEOPLE.iter().filter(|person| person.traits.suspended) {
         users::suspend(tx, world.user(person.username)?)?;
     }
+    advertise(tx, world.user("ada")?)?;
     let ada = keys_of(tx, &demo, world.user("ada")?, "ada")?;
     let bob = keys_of(tx, &demo, world.user("bob")?, "bob")?;
     // Whatever is added to the world comes here: the keys above stay as they are.
@@ -72,6 +78,24 @@ pub(super) fn plant(tx: &mut Tx<'_>, password_hash: &str) -> Result<Credentials,
         users: [ada, bob],
         picture,
     })
+}
+
+/// An account to advertise with, and something to pay with.
+fn advertise(tx: &mut Tx<'_>, user: UserId) -> Result<(), Stop> {
+    let new = NewAccount {
+        name: "Demo account".to_owned(),
+        industry_type: "TECHNOLOGY".to_owned(),
+        ..NewAccount::default()
+    };
+    let account = accounts::make(tx, user, &new)?;
+    let mut given = Given::default();
+    given.put("type", "INSERTION_ORDER".into());
+    given.put("currency", "USD".into());
+    given.put("start_time", MOMENT.ms().into());
+    given.put("funded_amount_local_micro", 10_000_000_000_i64.into());
+    let mut desk = Desk::of_operator(tx, user, account);
+    engine::create(&mut desk, &FUNDING_INSTRUMENT, &given)?;
+    Ok(())
 }
 
 /// What an app of the demo world is.

@@ -54,7 +54,7 @@ impl Doors {
             Authenticator::new(Arc::clone(store), &auth_config(settings, listening))?;
         let authenticator = Arc::new(authenticator);
         let server = Server::new(
-            web::operations::ENDPOINTS,
+            &web::operations::ENDPOINTS,
             Arc::clone(store),
             Arc::clone(&authenticator),
             Arc::clone(&metrics),

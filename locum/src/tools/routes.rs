@@ -37,6 +37,6 @@ pub(crate) fn routes(args: RoutesArgs, output: Output) {
 
 /// The OpenAPI document of what is built.
 pub(crate) fn openapi() {
-    let document = web::openapi::document(ENDPOINTS, false);
+    let document = web::openapi::document(&ENDPOINTS, false);
     print(&serde_json::to_string_pretty(&document).unwrap_or_default());
 }

@@ -105,7 +105,16 @@ pub(crate) fn options(settings: &Settings, chance: Chance, keyring: Keyring) -> 
 
 /// Opens a store.
 pub(crate) fn open_store(options: Options) -> Result<Store, Fault> {
-    wait(Store::open(options))
+    wait(async {
+        let store = Store::open(options).await?;
+        let indexes = ads::indexes();
+        let made = store.write(move |tx| Ok(store::records::prepare(tx, &indexes)?));
+        match made.await {
+            Ok(()) => Ok(store),
+            Err(Stop::Failed(fault)) => Err(fault),
+            Err(Stop::Refused(refusal)) => Err(Fault::new(format!("{refusal:?}"))),
+        }
+    })
 }
 
 /// A folder is what it was made as, for good.

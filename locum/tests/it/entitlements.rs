@@ -1,12 +1,14 @@
 //! What an app is entitled to, and who the caller is in the older form.
 
 use serde_json::{Value, json};
-use web::endpoint::Endpoint;
+use web::endpoint::{Accent, Endpoint};
 
 use crate::harness::{Answer, App, Ask, Person, shared};
 
 fn needing() -> impl Iterator<Item = (&'static Endpoint, &'static str)> {
+    // Advertising speaks of it in its own words, and is tested there.
     let all = web::operations::ENDPOINTS.iter().copied().flatten();
+    let all = all.filter(|endpoint| endpoint.accent != Accent::Ads);
     all.filter_map(|endpoint| Some((endpoint, endpoint.needs?.name())))
 }
 
@@ -75,14 +77,14 @@ fn an_app_calls_what_it_is_entitled_to_and_nothing_else() {
 #[test]
 fn a_tier_brings_its_entitlements() {
     let app = shared().new_app("self-serve");
-    let usual = json!(["blocks", "follows_and_likes"]);
-    let all = json!(["full_archive", "blocks", "follows_and_likes"]);
+    let usual = json!(["blocks", "follows_and_likes", "ads"]);
+    let all = json!(["full_archive", "blocks", "follows_and_likes", "ads"]);
     assert_eq!(access(&app, &[])["entitlements"], usual);
     let changed = access(&app, &["--level", "enterprise"]);
     assert_eq!(changed["access_level"], "enterprise");
     assert_eq!(changed["entitlements"], all);
     let less = access(&app, &["--refuse", "blocks", "--refuse", "full_archive"]);
-    assert_eq!(less["entitlements"], json!(["follows_and_likes"]));
+    assert_eq!(less["entitlements"], json!(["follows_and_likes", "ads"]));
     let changed = access(
         &app,
         &[
@@ -96,7 +98,7 @@ fn a_tier_brings_its_entitlements() {
     );
     assert_eq!(
         changed["entitlements"],
-        json!(["full_archive", "follows_and_likes"])
+        json!(["full_archive", "follows_and_likes", "ads"])
     );
     for wrong in [["--allow", "everything"], ["--level", "royal"]] {
         let command = ["app", "access", &app.id];

@@ -9,6 +9,7 @@
 )]
 
 mod activity;
+mod ads;
 mod analytics;
 mod audit;
 mod authorization;

@@ -7,6 +7,7 @@ pub(crate) fn for_file(script: &str) -> String {
         .replace("BIGINT", "INTEGER")
         .replace("BYTES", "BLOB")
         .replace("COMMIT_ORDER", "")
+        .replace("DOCUMENT", "TEXT")
         .replace("CREATE VOLATILE TABLE", "CREATE TABLE")
         .replace(") EDGE;", ") WITHOUT ROWID, STRICT;");
     // The closing line of a table's columns stands alone in a migration.
@@ -24,5 +25,6 @@ pub(crate) fn for_server(script: &str) -> String {
             ", xid BIGINT NOT NULL DEFAULT (CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT))",
         )
         .replace("CREATE VOLATILE TABLE", "CREATE UNLOGGED TABLE")
+        .replace("DOCUMENT", "JSON")
         .replace(") EDGE;", ");")
 }

@@ -77,6 +77,7 @@ const SCRIPTS: &[(&str, &str)] = &[
         "deliveries_about",
         include_str!("../../migrations/0019_deliveries_about.sql"),
     ),
+    ("ads", include_str!("../../migrations/0020_ads.sql")),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

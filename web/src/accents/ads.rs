@@ -1,32 +1,18 @@
 //! The advertising interface's envelope.
 
 use base::Refusal;
-use base::refusal::Connecting;
+use base::refusal::{At, Connecting, Declined, Problem, Wrong};
 use serde_json::{Value, json};
 
 use crate::reply::{JSON, Reply};
 
 pub(super) fn speak(refusal: &Refusal) -> Reply {
     let status = super::status(refusal);
-    let errors: Vec<Value> = match refusal {
-        Refusal::Invalid(wrongs) => wrongs
-            .iter()
-            .map(|wrong| {
-                let missing = wrong.values.is_empty() && !wrong.parameter.is_empty();
-                let code = if missing {
-                    "MISSING_PARAMETER"
-                } else {
-                    "INVALID_PARAMETER"
-                };
-                if wrong.parameter.is_empty() {
-                    return json!({ "code": code, "message": wrong.message });
-                }
-                json!({ "code": code, "message": wrong.message, "parameter": wrong.parameter })
-            })
-            .collect(),
-        _ => vec![json!({ "code": code(refusal), "message": message(refusal, status) })],
-    };
-    envelope(status, errors)
+    match refusal {
+        Refusal::Ads(declined) => decline(status, declined),
+        Refusal::Invalid(wrongs) => envelope(status, wrongs.iter().map(wrong).collect()),
+        _ => error(status, code(refusal), &message(refusal, status)),
+    }
 }
 
 pub(super) fn error(status: u16, code: &str, message: &str) -> Reply {
@@ -38,10 +24,97 @@ fn envelope(status: u16, errors: Vec<Value>) -> Reply {
     Reply::bytes(status, JSON, body.to_string())
 }
 
+/// A declined request says what of it was understood; a batch, which of its items are wrong.
+fn decline(status: u16, declined: &Declined) -> Reply {
+    let all = |problems: &[Problem]| problems.iter().map(problem).collect::<Vec<_>>();
+    let request = serde_json::from_str(&declined.request);
+    let request = request.unwrap_or_else(|_| json!({ "params": {} }));
+    let mut body = json!({ "request": request });
+    if let Some(body) = body.as_object_mut() {
+        let items = &declined.items;
+        if items.is_empty() || !declined.problems.is_empty() {
+            body.insert("errors".to_owned(), all(&declined.problems).into());
+        }
+        if !items.is_empty() {
+            let items: Vec<Value> = items.iter().map(|item| all(item).into()).collect();
+            body.insert("operation_errors".to_owned(), items.into());
+        }
+    }
+    Reply::bytes(status, JSON, body.to_string())
+}
+
+fn problem(problem: &Problem) -> Value {
+    let mut spoken = json!({ "code": problem.code, "message": problem.message });
+    let (key, name) = match &problem.at {
+        At::Request => return spoken,
+        At::Parameter(name) => ("parameter", name),
+        At::Attribute(name) => ("attribute", name),
+    };
+    if let Some(members) = spoken.as_object_mut() {
+        members.insert(key.to_owned(), json!(name));
+        if let Some(value) = &problem.value {
+            members.insert("value".to_owned(), json!(value));
+        }
+    }
+    spoken
+}
+
+fn wrong(wrong: &Wrong) -> Value {
+    if wrong.parameter.is_empty() {
+        return json!({ "code": "INVALID_PARAMETER", "message": wrong.message });
+    }
+    let code = if wrong.values.is_empty() {
+        "MISSING_PARAMETER"
+    } else {
+        "INVALID_PARAMETER"
+    };
+    json!({ "code": code, "message": wrong.message, "parameter": wrong.parameter })
+}
+
+/// The status that the first problem's code has.
+pub(super) fn status_of(declined: &Declined) -> u16 {
+    match declined.problems.first() {
+        Some(problem) => status(problem.code),
+        None => 400,
+    }
+}
+
+fn status(code: &str) -> u16 {
+    match code {
+        "UNAUTHORIZED_ACCESS" => 401,
+        "ACCOUNT_LOCKED_OUT"
+        | "ACCOUNT_NOT_FOUND"
+        | "ACTION_NOT_ALLOWED"
+        | "CURRENT_USER_SUSPENDED"
+        | "FUNDING_INSTRUMENT_ACCESS_NOT_ALLOWED"
+        | "FUNDING_INSTRUMENT_EXCEEDS_AVAILABLE_CREDIT_LIMIT"
+        | "GENERIC_TWEET_ERROR"
+        | "INVALID_ACCOUNT_SERVICE_LEVEL"
+        | "MALWARE_STATUS"
+        | "READONLY_CLIENT_APPLICATION"
+        | "TWEET_IS_SPAM"
+        | "UNAUTHORIZED_CLIENT_APPLICATION"
+        | "USER_NOT_FOUND" => 403,
+        "INVALID_APP_ID"
+        | "INVALID_APP_STORE"
+        | "INVALID_IAB_CATEGORY"
+        | "INVALID_ID_ILLEGAL_CHARACTERS"
+        | "NO_PROVIDER_AVAILABLE_FOR_THIS_CLIENT_APPLICATION" => 404,
+        "METHOD_NOT_ALLOWED" => 405,
+        "TOO_MANY_REQUESTS" | "TWEET_RATE_LIMIT_EXCEEDED" => 429,
+        code if code.ends_with("NOT_FOUND") => 404,
+        _ => 400,
+    }
+}
+
 fn message(refusal: &Refusal, status: u16) -> String {
     match refusal {
         Refusal::Forbidden { detail, .. } => detail.to_string(),
         Refusal::Legacy { message, .. } | Refusal::Worded { message, .. } => message.to_string(),
+        Refusal::Unauthenticated(_) => "This request is not properly authenticated".to_owned(),
+        Refusal::NoSuchPath => "The requested resource does not exist; the current version of \
+                                this interface is 12"
+            .to_owned(),
         Refusal::NotFound(subject) => {
             format!(
                 "Could not find {} with {}: [{}].",
@@ -54,7 +127,11 @@ fn message(refusal: &Refusal, status: u16) -> String {
 
 fn code(refusal: &Refusal) -> &'static str {
     match refusal {
-        Refusal::Invalid(_)
+        Refusal::Forbidden {
+            code: Some(187), ..
+        } => "DUPLICATE_TWEET",
+        Refusal::Ads(_)
+        | Refusal::Invalid(_)
         | Refusal::Connection(Connecting::NoRules)
         | Refusal::RuleCap { .. }
         | Refusal::InvalidRule { .. }

@@ -115,6 +115,7 @@ fn status(refusal: &Refusal) -> u16 {
         Refusal::TooSlow => 408,
         Refusal::UnsupportedMedia { .. } => 415,
         Refusal::Unavailable => 503,
+        Refusal::Ads(declined) => ads::status_of(declined),
     }
 }
 

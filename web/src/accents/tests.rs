@@ -1,4 +1,4 @@
-use base::refusal::{Connecting, No, Subject, Unproven, Wrong};
+use base::refusal::{Connecting, No, Problem, Subject, Unproven, Wrong};
 use base::{AppId, Refusal};
 
 use super::{Voice, excuse, partial, speak};
@@ -121,6 +121,7 @@ fn of_the_protocol() -> Vec<Refusal> {
             expected: "application/json",
         },
         Refusal::Unavailable,
+        Problem::attribute("objective", "The objective does not suit the campaign").into(),
     ]
 }
 

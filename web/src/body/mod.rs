@@ -70,7 +70,9 @@ pub fn read(
     speech: Speech,
 ) -> Result<Read, Refusal> {
     let read = match (endpoint.body, kind) {
-        (Body::None, _) | (Body::Parts(_), ContentType::Other) => return Ok(Read::default()),
+        (Body::None | Body::Own, _) | (Body::Parts(_), ContentType::Other) => {
+            return Ok(Read::default());
+        }
         (Body::Parts(members), ContentType::Form) => {
             form::check(members, form::parse(bytes)?, speech)
         }

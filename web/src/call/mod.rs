@@ -31,6 +31,7 @@ pub struct Call {
     /// Behind a lock only so that a call may be shared between threads.
     pub(crate) raw: parking_lot::Mutex<edge::Body>,
     pub(crate) bytes: Bytes,
+    pub(crate) kind: body::ContentType,
     pub(crate) speeches: Speeches,
     pub(crate) head: Arc<Head>,
     pub(crate) auth: AuthRequest,
@@ -49,6 +50,30 @@ pub struct Head {
     pub peer: Option<Peer>,
     /// The request's own name.
     pub id: RequestId,
+    /// Whether the sandbox of the advertising interface was addressed.
+    pub sandbox: bool,
+}
+
+/// Before a path, it leads to the sandbox of the advertising interface.
+const SANDBOX: &str = "/ads-sandbox";
+
+impl Head {
+    /// Whether the sandbox is addressed, by its host's name or by a prefix of the path.
+    pub(crate) fn is_for_sandbox(uri: &Uri, headers: &HeaderMap) -> bool {
+        let host = headers.get(http::header::HOST);
+        let host = host.and_then(|host| host.to_str().ok()).unwrap_or_default();
+        host.starts_with("ads-api-sandbox") || below(uri.path()).is_some()
+    }
+
+    /// The path that leads to an operation.
+    pub(crate) fn path(&self) -> &str {
+        below(self.uri.path()).unwrap_or_else(|| self.uri.path())
+    }
+}
+
+/// The path behind the sandbox's prefix.
+fn below(path: &str) -> Option<&str> {
+    path.strip_prefix(SANDBOX).filter(|rest| rest.starts_with('/'))
 }
 
 /// What all calls share.

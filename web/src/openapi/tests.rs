@@ -39,7 +39,7 @@ fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
 
 #[test]
 fn every_reference_leads_somewhere() {
-    let document = document(ENDPOINTS, true);
+    let document = document(&ENDPOINTS, true);
     let mut found = Vec::new();
     references(&document, &mut found);
     assert!(!found.is_empty());
@@ -51,7 +51,7 @@ fn every_reference_leads_somewhere() {
 
 #[test]
 fn every_operation_is_there_once() {
-    let document = document(ENDPOINTS, true);
+    let document = document(&ENDPOINTS, true);
     let operations = operations(&document);
     let ids: HashSet<_> = operations
         .iter()
@@ -63,7 +63,7 @@ fn every_operation_is_there_once() {
 
 #[test]
 fn every_parameter_of_a_path_is_declared_and_required() {
-    let document = document(ENDPOINTS, true);
+    let document = document(&ENDPOINTS, true);
     for (path, facts) in operations(&document) {
         let named: HashSet<_> = path
             .split('{')
@@ -82,7 +82,7 @@ fn every_parameter_of_a_path_is_declared_and_required() {
 #[test]
 fn only_what_is_built_is_shown_unasked() {
     let built = for_programs().filter(|endpoint| endpoint.act.is_some());
-    let document = document(ENDPOINTS, false);
+    let document = document(&ENDPOINTS, false);
     let shown = operations(&document);
     assert_eq!(shown.len(), built.count());
     assert!(
@@ -124,7 +124,7 @@ fn a_built_lookup_shows_its_object() {
 #[test]
 fn the_committed_document_is_up_to_date() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/api/openapi.json");
-    let built = document(ENDPOINTS, false);
+    let built = document(&ENDPOINTS, false);
     let text = format!("{}\n", serde_json::to_string_pretty(&built).unwrap());
     if std::env::var_os("LOCUM_WRITE_GENERATED").is_some() {
         std::fs::write(path, &text).unwrap();

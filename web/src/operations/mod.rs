@@ -33,10 +33,26 @@ pub mod usage;
 pub mod users;
 pub mod webhooks;
 
-use crate::endpoint::Endpoint;
+use std::sync::LazyLock;
 
-/// All operations.
-pub static ENDPOINTS: &[&[Endpoint]] = &[
+use crate::endpoint::{Accent, Endpoint};
+
+/// All operations: those that are declared here, and those that the declarations of advertising
+/// lead to, which stand in for their plans.
+pub static ENDPOINTS: LazyLock<Vec<&'static [Endpoint]>> = LazyLock::new(|| {
+    let mut all: Vec<&'static [Endpoint]> = Vec::new();
+    for endpoints in DECLARED {
+        all.push(if endpoints.first().is_some_and(|one| one.accent == Accent::Ads) {
+            ads::still_planned(endpoints)
+        } else {
+            endpoints
+        });
+    }
+    all.push(ads::mounted(DECLARED));
+    all
+});
+
+static DECLARED: &[&[Endpoint]] = &[
     posts::POSTS,
     timelines::TIMELINES,
     search::SEARCH,

@@ -76,7 +76,7 @@ fn no_parameter_is_declared_twice() {
 
 #[test]
 fn all_operations_can_be_mounted_together() {
-    let mut router = Router::new(ENDPOINTS).unwrap();
+    let mut router = Router::new(&ENDPOINTS).unwrap();
     // A real network has none of these.
     for endpoint in DEVELOPMENT {
         let lost = router.find(endpoint.method, endpoint.path).unwrap_err();

@@ -85,6 +85,23 @@ impl Params {
         }
     }
 
+    /// The parameters of the path as they came, for an operation that reads the rest by itself.
+    pub fn of_path(endpoint: &'static Endpoint, path: Vec<(&'static str, String)>) -> Self {
+        let given = path.into_iter().filter_map(|(name, raw)| {
+            let (param, spelled) = declared(endpoint, Place::Path, name)?;
+            Some(Given {
+                param,
+                spelled,
+                value: Value::Text(raw.clone()),
+                raw,
+            })
+        });
+        Self {
+            given: given.collect(),
+            wants: None,
+        }
+    }
+
     /// A parameter by its declared name.
     pub fn get(&self, name: &str) -> Option<&Given> {
         self.given.iter().find(|given| given.param.name == name)

@@ -2,7 +2,7 @@
 
 use edge::{Body, gzip};
 use http::header::{
-    CACHE_CONTROL, CONTENT_LENGTH, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{Method, Response, StatusCode};
 
@@ -18,6 +18,9 @@ const FRESH: HeaderValue = HeaderValue::from_static("no-cache, no-store, max-age
 const API_VERSION: HeaderName = HeaderName::from_static("api-version");
 const RESPONSE_TIME: HeaderName = HeaderName::from_static("x-response-time");
 const TRANSACTION_ID: HeaderName = HeaderName::from_static("x-transaction-id");
+const TRANSACTION: HeaderName = HeaderName::from_static("x-transaction");
+const CURRENT_VERSION: HeaderName = HeaderName::from_static("x-current-api-version");
+const WARN: HeaderName = HeaderName::from_static("x-api-warn");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const ACCESS_LEVEL: HeaderName = HeaderName::from_static("x-access-level");
 
@@ -35,6 +38,9 @@ impl Shared {
         }
         if trace.accent == Accent::V2 && !trace.is_health {
             headers.insert(API_VERSION, VERSION);
+        }
+        if trace.accent == Accent::Ads {
+            ads(&mut headers, head);
         }
         if let Some(level) = trace.access_level {
             headers.insert(ACCESS_LEVEL, HeaderValue::from_static(level));
@@ -66,6 +72,16 @@ impl Shared {
         } else {
             response
         }
+    }
+}
+
+/// The headers of the advertising interface, whose older versions are on their way out.
+fn ads(headers: &mut HeaderMap, head: &Head) {
+    headers.insert(CURRENT_VERSION, HeaderValue::from_static("12"));
+    headers.insert(TRANSACTION, head.id.value());
+    if matches!(head.path().split('/').nth(1), Some("11" | "5")) {
+        let warning = "This version is deprecated; the current version is 12";
+        headers.insert(WARN, HeaderValue::from_static(warning));
     }
 }
 

@@ -117,6 +117,8 @@ impl Default for Config {
 #[derive(Clone)]
 pub struct Server {
     shared: Arc<Shared>,
+    /// Whether it stands at the address of the advertising interface's sandbox.
+    sandbox: bool,
 }
 
 struct Shared {
@@ -200,7 +202,17 @@ impl Server {
         };
         Ok(Self {
             shared: Arc::new(shared),
+            sandbox: false,
         })
+    }
+
+    /// The same server at the address of the advertising interface's sandbox.
+    #[must_use]
+    pub fn in_sandbox(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            sandbox: true,
+        }
     }
 
     /// Whether the process lives and can serve, for the control address.
@@ -269,6 +281,7 @@ impl Handler for Server {
         let (parts, body) = request.into_parts();
         let head = Arc::new(Head {
             id: shared.ids.name(&parts.headers),
+            sandbox: self.sandbox || Head::is_for_sandbox(&parts.uri, &parts.headers),
             peer: parts.extensions.get::<Peer>().copied(),
             method: parts.method,
             uri: parts.uri,

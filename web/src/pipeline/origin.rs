@@ -58,6 +58,7 @@ impl Config {
             form: form.map(|form| form.to_vec()),
             scheme,
             host: host.map(str::to_owned),
+            repeats: false,
         }
     }
 }

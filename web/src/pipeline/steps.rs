@@ -13,7 +13,7 @@ use network::apps::{AuthRequest, Caller, Permission};
 use super::{Asked, Shared, Trace};
 use crate::body::{self, ContentType};
 use crate::call::{Call, Head, wrong_credential};
-use crate::endpoint::{Accent, Body, Endpoint};
+use crate::endpoint::{Accent, Body, Endpoint, Window, quarter};
 use crate::health::Health;
 use crate::limits::{Pool, Quota, Standing};
 use crate::params::Params;
@@ -36,7 +36,7 @@ impl Sent {
         let taken = match endpoint.body {
             Body::None => true,
             Body::Parts(_) => self.kind == ContentType::Other,
-            Body::Json(_) | Body::Form(_) => false,
+            Body::Json(_) | Body::Form(_) | Body::Own => false,
         };
         self.bytes.is_none() && !taken
     }
@@ -45,7 +45,7 @@ impl Sent {
 impl Shared {
     pub(super) async fn answer(&self, asked: Asked, trace: &mut Trace) -> Result<Reply, Stop> {
         let (head, raw) = asked;
-        let found = match self.router.find(head.method.as_str(), head.uri.path()) {
+        let found = match self.router.find(head.method.as_str(), head.path()) {
             Ok(found) => found,
             Err(lost) => return self.lost(lost, &head, trace).await,
         };
@@ -65,13 +65,17 @@ impl Shared {
         if kind == ContentType::Form {
             self.collect(endpoint, &mut sent, &head).await?;
         }
-        let auth = self.config.credentials(&head, sent.bytes.as_ref());
+        let mut auth = self.config.credentials(&head, sent.bytes.as_ref());
+        auth.repeats = endpoint.accent == Accent::Ads;
         let caller = self.recognise(endpoint, &auth, trace).await?;
         self.count(endpoint, facts.operation, caller.as_ref(), &head, trace)?;
         let act = endpoint.act.ok_or_else(|| Refusal::NotBuilt {
             operation: format!("{} {}", endpoint.method, facts.template),
         })?;
-        let params = Params::read(endpoint, path, head.uri.query().unwrap_or_default())?;
+        let params = match endpoint.ads {
+            Some(_) => Params::of_path(endpoint, path),
+            None => Params::read(endpoint, path, head.uri.query().unwrap_or_default())?,
+        };
         if sent.is_wanted(endpoint) {
             self.collect(endpoint, &mut sent, &head).await?;
         }
@@ -87,6 +91,7 @@ impl Shared {
             body,
             raw: sent.raw.into(),
             bytes,
+            kind,
             speeches,
             head,
             auth,
@@ -198,6 +203,10 @@ impl Shared {
             self.home.usage.note(app, used, caller.user, endpoint.id);
         }
         let quota = Quota { windows, shared };
+        let (operation, quota) = match endpoint.ads {
+            Some(of) if of.totals() && asks_for_total(head) => (operation | TOTALS, TOTAL.into()),
+            _ => (operation, quota),
+        };
         let standing = self.limiter.count(pool, operation, quota, wall());
         trace.standing = Some(standing);
         if standing.allowed {
@@ -216,6 +225,18 @@ impl Shared {
         };
         self.limiter.quote(windows, wall())
     }
+}
+
+/// Requests of an advertising list that ask for the total are counted by themselves.
+const TOTALS: usize = 1 << 20;
+const TOTAL: &[Window] = &[quarter(200)];
+
+fn asks_for_total(head: &Head) -> bool {
+    let query = head.uri.query().unwrap_or_default();
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.any(|(name, value)| {
+        name == "with_total_count" && ["true", "t", "1"].contains(&value.to_lowercase().as_str())
+    })
 }
 
 /// Whether a browser looks for a page, somewhere else than where programs ask.

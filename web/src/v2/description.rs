@@ -10,7 +10,7 @@ use crate::{openapi, operations};
 
 /// What is built, written once: it does not change while the process lives.
 static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| {
-    openapi::document(operations::ENDPOINTS, false)
+    openapi::document(&operations::ENDPOINTS, false)
         .to_string()
         .into()
 });

@@ -5,6 +5,7 @@ mod audiences;
 mod campaigns;
 mod cards;
 mod creatives;
+mod mounted;
 mod promoted;
 
 pub use accounts::{ACCOUNT, ACCOUNTS, RECOMMENDATIONS, REFERENCE};
@@ -12,6 +13,7 @@ pub use audiences::{AUDIENCES, TAILORED_AUDIENCES};
 pub use campaigns::{BATCHES, CAMPAIGNS};
 pub use cards::CARDS;
 pub use creatives::CREATIVES;
+pub(super) use mounted::{mounted, still_planned};
 pub use promoted::PROMOTED;
 
 use base::Scopes;

@@ -73,7 +73,7 @@ impl World {
             ..Config::default()
         };
         let (held, metrics) = (Arc::clone(&store), Arc::new(Metrics::default()));
-        let server = Server::new(ENDPOINTS, held, auth, metrics, Shutdown::new(), config);
+        let server = Server::new(&ENDPOINTS, held, auth, metrics, Shutdown::new(), config);
         Self {
             server: server.unwrap(),
             store,

@@ -1,0 +1,126 @@
+//! Roles on an account, and what each may do (contract §1.9).
+
+use base::Speech;
+
+/// What a user is on an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Everything, users and settings included.
+    Admin,
+    /// All work on campaigns.
+    AdManager,
+    /// Creatives and previews.
+    CreativeManager,
+    /// Looks at campaigns and figures.
+    CampaignAnalyst,
+    /// Looks at figures of posts.
+    Analyst,
+    /// Audiences that it brought itself.
+    PartnerAudienceManager,
+}
+
+impl Role {
+    /// Every one of them.
+    pub const ALL: [Self; 6] = [
+        Self::Admin,
+        Self::AdManager,
+        Self::CreativeManager,
+        Self::CampaignAnalyst,
+        Self::Analyst,
+        Self::PartnerAudienceManager,
+    ];
+
+    /// As stored and as answered.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Admin => "ACCOUNT_ADMIN",
+            Self::AdManager => "AD_MANAGER",
+            Self::CreativeManager => "CREATIVE_MANAGER",
+            Self::CampaignAnalyst => "CAMPAIGN_ANALYST",
+            Self::Analyst => "ANALYST",
+            Self::PartnerAudienceManager => "PARTNER_AUDIENCE_MANAGER",
+        }
+    }
+
+    /// The one with a name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.name() == name)
+    }
+
+    /// Whether it may be allowed to make posts for promotion.
+    pub const fn may_compose(self) -> bool {
+        matches!(
+            self,
+            Self::Admin | Self::AdManager | Self::CreativeManager
+        )
+    }
+}
+
+/// The permission to make posts, in a vocabulary.
+pub const fn composer(speech: Speech) -> &'static str {
+    match speech {
+        Speech::Post => "POST_COMPOSER",
+        Speech::Tweet => "TWEET_COMPOSER",
+    }
+}
+
+/// Who may do something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// Any user of an app with access to advertising; no account is named.
+    Anyone,
+    /// Whoever has a role.
+    Member,
+    /// Whoever may look at campaigns.
+    CampaignReader,
+    /// Whoever works on campaigns.
+    CampaignWriter,
+    /// Whoever may look at creatives.
+    CreativeReader,
+    /// Whoever works on creatives.
+    CreativeWriter,
+    /// Whoever works on creatives and may make posts; an author for their own posts.
+    PostWriter,
+    /// Whoever may look at audiences.
+    AudienceReader,
+    /// Whoever works on audiences.
+    AudienceWriter,
+    /// Administrators.
+    Admin,
+}
+
+impl Who {
+    /// Every one of them that is about a role.
+    pub const ALL: [Self; 9] = [
+        Self::Member,
+        Self::CampaignReader,
+        Self::CampaignWriter,
+        Self::CreativeReader,
+        Self::CreativeWriter,
+        Self::PostWriter,
+        Self::AudienceReader,
+        Self::AudienceWriter,
+        Self::Admin,
+    ];
+
+    /// Whether a role suffices.
+    pub const fn allows(self, role: Role) -> bool {
+        use Role::{Admin, AdManager, CampaignAnalyst, CreativeManager, PartnerAudienceManager};
+        match self {
+            // An author's own posts are looked at by the operation itself.
+            Self::Anyone | Self::Member | Self::PostWriter => true,
+            Self::CampaignReader | Self::CreativeReader => matches!(
+                role,
+                Admin | AdManager | CreativeManager | CampaignAnalyst
+            ),
+            Self::CampaignWriter => matches!(role, Admin | AdManager),
+            Self::CreativeWriter => matches!(role, Admin | AdManager | CreativeManager),
+            Self::AudienceReader => matches!(
+                role,
+                Admin | AdManager | CampaignAnalyst | PartnerAudienceManager
+            ),
+            Self::AudienceWriter => matches!(role, Admin | AdManager | PartnerAudienceManager),
+            Self::Admin => matches!(role, Admin),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Where work on an account is done: the transaction, the account, and who works on it.
+
+use base::refusal::Problem;
+use base::{Speech, Stop, Time, UserId};
+use store::records;
+use store::{Tx, ads};
+
+use crate::access::{Role, Who};
+use crate::declare::Resource;
+use crate::record::Record;
+use crate::request::Caller;
+use crate::resources::accounts::ACCOUNT;
+
+/// A transaction and what is known of who works in it.
+pub struct Desk<'t, 'c> {
+    /// The transaction.
+    pub tx: &'t mut Tx<'c>,
+    /// Who asks, and how.
+    pub caller: Caller,
+    /// The key that cursors are signed with.
+    pub cursor_key: [u8; 32],
+    /// What a cursor belongs to, as far as the request says.
+    pub scope: String,
+    account: Option<Account>,
+}
+
+/// The account that is worked on.
+#[derive(Clone, Debug)]
+pub struct Account {
+    /// Its record.
+    pub record: Record,
+    /// What the caller is on it.
+    pub role: Role,
+    /// Whether the caller may make posts in its name.
+    pub composes: bool,
+}
+
+impl<'t, 'c> Desk<'t, 'c> {
+    /// Without an account.
+    pub fn new(tx: &'t mut Tx<'c>, caller: Caller) -> Self {
+        Self {
+            tx,
+            caller,
+            cursor_key: [0; 32],
+            scope: String::new(),
+            account: None,
+        }
+    }
+
+    /// For an operator, who may do everything, in the name of a user.
+    pub fn of_operator(tx: &'t mut Tx<'c>, user: UserId, account: Record) -> Self {
+        let caller = Caller {
+            user,
+            app: None,
+            speech: Speech::Post,
+            sandbox: account.flag("sandbox"),
+        };
+        let mut desk = Self::new(tx, caller);
+        desk.account = Some(Account {
+            record: account,
+            role: Role::Admin,
+            composes: true,
+        });
+        desk
+    }
+
+    /// Opens an account for what the caller wants to do. That it is not there and that it is not
+    /// for the caller is the same.
+    pub fn open(&mut self, id: i64, who: Who, writes: bool, with_deleted: bool) -> Result<(), Stop> {
+        if writes {
+            // All changes of an account come one after the other: limits and sums hold by that.
+            records::lock(self.tx, ACCOUNT.name, id)?;
+        }
+        let access = ads::access(self.tx, self.caller.user, id)?;
+        let row = records::by_id(self.tx, ACCOUNT.name, id)?;
+        let (Some(access), Some(row)) = (access, row) else {
+            return Err(no_account(id));
+        };
+        let record = Record::stored(&ACCOUNT, &row)?;
+        let known = record.flag("sandbox") == self.caller.sandbox
+            && (with_deleted || !record.deleted);
+        let Some(role) = Role::parse(&access.role).filter(|_| known) else {
+            return Err(no_account(id));
+        };
+        if !who.allows(role) {
+            let message = "The role on this account does not allow this action";
+            return Err(Problem::new("ACTION_NOT_ALLOWED", message).into());
+        }
+        self.account = Some(Account {
+            record,
+            role,
+            composes: access.composes && role.may_compose(),
+        });
+        Ok(())
+    }
+
+    /// The account that is worked on.
+    pub fn account(&self) -> Result<&Account, Stop> {
+        let missing = || base::Fault::new("an operation without an account looks for one");
+        self.account.as_ref().ok_or_else(|| missing().into())
+    }
+
+    /// Its id.
+    pub fn account_id(&self) -> Result<i64, Stop> {
+        Ok(self.account()?.record.id)
+    }
+
+    /// The time of the work.
+    pub const fn now(&self) -> Time {
+        self.tx.now()
+    }
+
+    /// A record of the account, deleted or not.
+    pub fn find(&mut self, of: &'static Resource, id: i64) -> Result<Option<Record>, Stop> {
+        let account = self.account_id()?;
+        let row = records::by_id(self.tx, of.name, id)?;
+        let row = row.filter(|row| row.account_id == account);
+        Ok(row.map(|row| Record::stored(of, &row)).transpose()?)
+    }
+
+    /// A record of the account that is not deleted, or the refusal that says so.
+    pub fn need(&mut self, of: &'static Resource, id: i64) -> Result<Record, Stop> {
+        let found = self.find(of, id)?.filter(|record| !record.deleted);
+        found.ok_or_else(|| self.not_found(of, id).into())
+    }
+
+    /// That a record is not there.
+    pub fn not_found(&self, of: &Resource, id: i64) -> Problem {
+        not_found(of, of.id.in_speech(self.caller.speech), id)
+    }
+
+    /// The account's records whose field has a value, oldest first.
+    pub fn with(
+        &mut self,
+        of: &'static Resource,
+        field: &'static str,
+        value: i64,
+    ) -> Result<Vec<Record>, Stop> {
+        let account = self.account_id()?;
+        let rows = records::with(self.tx, of.name, account, (field, value), false)?;
+        let all: Result<Vec<Record>, _> = rows.iter().map(|row| Record::stored(of, row)).collect();
+        Ok(all?)
+    }
+
+    /// The same without those that are deleted, hidden or drafts.
+    pub fn shown(
+        &mut self,
+        of: &'static Resource,
+        field: &'static str,
+        value: i64,
+    ) -> Result<Vec<Record>, Stop> {
+        let account = self.account_id()?;
+        let rows = records::with(self.tx, of.name, account, (field, value), true)?;
+        let all: Result<Vec<Record>, _> = rows.iter().map(|row| Record::stored(of, row)).collect();
+        Ok(all?)
+    }
+
+    /// Writes a record as it now is, without anyone being told: what the platform works out.
+    pub fn keep(&mut self, record: &Record) -> Result<(), Stop> {
+        Ok(records::update(self.tx, record.of.name, &record.to_store())?)
+    }
+}
+
+/// That a record is not there.
+pub fn not_found(of: &Resource, name: &'static str, id: i64) -> Problem {
+    let written = of.ids.write(id.max(0));
+    let message = format!("The {} {written} was not found", of.about);
+    Problem::parameter(name, written, message).code(of.not_found)
+}
+
+fn no_account(id: i64) -> Stop {
+    let written = ACCOUNT.ids.write(id.max(0));
+    let message = "User is not associated with this account, or it does not exist".to_owned();
+    Problem::parameter("account_id", written, message)
+        .code("ACCOUNT_NOT_FOUND")
+        .into()
+}

@@ -1,0 +1,306 @@
+//! Pages of a resource: filtered, ordered, continued.
+
+use base::Stop;
+use base::refusal::Problem;
+use serde_json::{Map, Value};
+use store::records::{self, At, By, Level, Listing, Order};
+
+use crate::answer::Answer;
+use crate::cursor::{self, Place};
+use crate::declare::Resource;
+use crate::desk::Desk;
+use crate::engine::{checked, show_all};
+use crate::given::Given;
+use crate::kind::Kind;
+use crate::record::Record;
+
+const USUAL: [&str; 3] = ["created_at", "updated_at", "deleted"];
+
+/// What a list is asked for.
+struct Wanted {
+    ids: Option<Vec<i64>>,
+    numbers: Vec<(&'static str, Vec<i64>)>,
+    words: Vec<(&'static str, Vec<String>)>,
+    prefix: String,
+    drafts: bool,
+    deleted: bool,
+    order: Order,
+    after: Option<Place>,
+    count: usize,
+}
+
+/// A page of a resource.
+pub fn list(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Result<Answer, Stop> {
+    checked(given)?;
+    let totals = given.flag("with_total_count");
+    if totals && given.has("cursor") {
+        return Err(exclusive("cursor", "with_total_count"));
+    }
+    if let Some(looks) = of.looks {
+        looks(desk, given)?;
+    }
+    let scope = walk(desk, &given.echo);
+    let wanted = wanted(desk, of, given, &scope)?;
+    let (rows, total) = match &wanted.ids {
+        Some(ids) => of_ids(desk, of, &wanted, ids)?,
+        None => of_account(desk, of, &wanted, totals)?,
+    };
+    let total = total.filter(|_| totals);
+    page(desk, rows, &wanted, &scope, total)
+}
+
+fn page(
+    desk: &mut Desk<'_, '_>,
+    mut rows: Vec<(At, Record)>,
+    wanted: &Wanted,
+    scope: &str,
+    total: Option<i64>,
+) -> Result<Answer, Stop> {
+    let more = rows.len() > wanted.count;
+    rows.truncate(wanted.count);
+    let next = rows.last().filter(|_| more);
+    let next = next.map(|(at, record)| {
+        cursor::seal(&desk.cursor_key, scope, &(at.clone(), record.id))
+    });
+    let records: Vec<Record> = rows.into_iter().map(|(_, record)| record).collect();
+    let mut answer = Answer::raw(show_all(desk, &records)?);
+    answer.next_cursor = Some(next);
+    answer.total_count = total;
+    Ok(answer)
+}
+
+/// Two parameters that exclude each other.
+pub fn exclusive(one: &'static str, other: &str) -> Stop {
+    let message = format!("{one} and {other} cannot be used together");
+    let problem = Problem {
+        at: base::refusal::At::Parameter(one.into()),
+        ..Problem::new("EXCLUSIVE_PARAMETERS", message)
+    };
+    problem.into()
+}
+
+/// What a cursor belongs to: the operation, and everything that was asked for but the page.
+pub fn walk(desk: &Desk<'_, '_>, echo: &Map<String, Value>) -> String {
+    let mut echo = echo.clone();
+    for name in ["count", "cursor", "with_total_count"] {
+        echo.remove(name);
+    }
+    format!("{} {}", desk.scope, Value::Object(echo))
+}
+
+/// The place that a cursor leads to.
+pub fn place(desk: &Desk<'_, '_>, scope: &str, given: &Given) -> Result<Option<Place>, Problem> {
+    let Some(text) = given.text("cursor") else {
+        return Ok(None);
+    };
+    let place = cursor::open(&desk.cursor_key, scope, text);
+    let wrong = || Problem::parameter("cursor", text, "The cursor does not belong to this list");
+    place.map(Some).ok_or_else(wrong)
+}
+
+fn wanted(desk: &Desk<'_, '_>, of: &'static Resource, given: &Given, scope: &str) -> Result<Wanted, Stop> {
+    let mut wanted = Wanted {
+        ids: None,
+        numbers: Vec::new(),
+        words: Vec::new(),
+        prefix: given.text("q").unwrap_or_default().to_lowercase(),
+        drafts: given.flag("with_draft"),
+        deleted: given.flag("with_deleted"),
+        order: order(of, given)?,
+        after: place(desk, scope, given)?,
+        count: usize::try_from(given.int("count").unwrap_or(of.count.0)).unwrap_or(1),
+    };
+    // A filter without a field is one that the resource looks at by itself.
+    let filters = of.filters.iter().filter(|filter| !filter.field.is_empty());
+    for filter in filters.filter(|filter| given.has(filter.name.post)) {
+        let name = filter.name.post;
+        match (filter.field, filter.kind) {
+            ("id", _) => wanted.ids = Some(given.ints(name)),
+            (field, Kind::SomeOf(_) | Kind::Texts(..)) => {
+                wanted.words.push((field, given.texts(name)));
+            }
+            (field, kind) if kind.is_list() => wanted.numbers.push((field, given.ints(name))),
+            (field, Kind::OneOf(_) | Kind::Text(..)) => {
+                let word = given.text(name).unwrap_or_default();
+                wanted.words.push((field, vec![word.to_owned()]));
+            }
+            (field, _) => wanted.numbers.push((field, given.int(name).into_iter().collect())),
+        }
+    }
+    Ok(wanted)
+}
+
+/// `attribute-asc` or `attribute-desc`; the first of several decides.
+fn order(of: &'static Resource, given: &Given) -> Result<Order, Problem> {
+    let asked = given.texts("sort_by");
+    let mut orders = Vec::new();
+    for text in &asked {
+        let known = text.rsplit_once('-').and_then(|(name, way)| {
+            let falling = match way {
+                "asc" => false,
+                "desc" => true,
+                _ => return None,
+            };
+            Some(Order {
+                by: by(of, name)?,
+                falling,
+            })
+        });
+        let wrong = || {
+            let message = format!("Expected an attribute and -asc or -desc, got \"{text}\" for sort_by");
+            Problem::parameter("sort_by", text, message)
+        };
+        orders.push(known.ok_or_else(wrong)?);
+    }
+    Ok(orders.first().copied().unwrap_or(Order {
+        by: By::Created,
+        falling: true,
+    }))
+}
+
+fn by(of: &'static Resource, name: &str) -> Option<By> {
+    match name {
+        "created_at" => Some(By::Created),
+        "updated_at" => Some(By::Updated),
+        "deleted" => Some(By::Deleted),
+        "name" => of.field("name").map(|_| By::Name),
+        _ => {
+            let known = of.sorts.iter().find(|known| **known == name);
+            known.map(|name| By::Field(name))
+        }
+    }
+}
+
+/// Names by which a resource's list may be ordered.
+pub fn sorts(of: &Resource) -> Vec<&'static str> {
+    let name = of.field("name").map(|_| "name");
+    USUAL
+        .into_iter()
+        .chain(name)
+        .chain(of.sorts.iter().copied())
+        .collect()
+}
+
+type Found = (Vec<(At, Record)>, Option<i64>);
+
+fn of_account(
+    desk: &mut Desk<'_, '_>,
+    of: &'static Resource,
+    wanted: &Wanted,
+    totals: bool,
+) -> Result<Found, Stop> {
+    let listing = Listing {
+        kind: of.name,
+        account: desk.account_id()?,
+        numbers: &wanted.numbers,
+        words: &wanted.words,
+        prefix: &wanted.prefix,
+        drafts: wanted.drafts,
+        deleted: wanted.deleted,
+        order: wanted.order,
+        after: wanted.after.clone(),
+        limit: i64::try_from(wanted.count + 1).unwrap_or(i64::MAX),
+    };
+    let is_empty = |(_, values): &(&str, Vec<i64>)| values.is_empty();
+    if wanted.numbers.iter().any(is_empty) || wanted.words.iter().any(|(_, words)| words.is_empty()) {
+        return Ok((Vec::new(), Some(0)));
+    }
+    let rows = records::page(desk.tx, &listing)?;
+    let total = if totals {
+        Some(records::total(desk.tx, &listing)?)
+    } else {
+        None
+    };
+    let rows = rows.into_iter();
+    let rows: Result<Vec<_>, _> = rows
+        .map(|(at, row)| Ok::<_, base::Fault>((at, Record::stored(of, &row)?)))
+        .collect();
+    Ok((rows?, total))
+}
+
+/// A page of records that are at hand: few enough to be looked at one by one.
+pub fn of_records(
+    desk: &mut Desk<'_, '_>,
+    of: &'static Resource,
+    given: &Given,
+    records: Vec<Record>,
+) -> Result<Answer, Stop> {
+    checked(given)?;
+    let totals = given.flag("with_total_count");
+    if totals && given.has("cursor") {
+        return Err(exclusive("cursor", "with_total_count"));
+    }
+    let scope = walk(desk, &given.echo);
+    let wanted = wanted(desk, of, given, &scope)?;
+    let (rows, total) = cut(records, &wanted);
+    page(desk, rows, &wanted, &scope, total.filter(|_| totals))
+}
+
+/// The records with some ids; at most 200, so the rest is done in hand.
+fn of_ids(
+    desk: &mut Desk<'_, '_>,
+    of: &'static Resource,
+    wanted: &Wanted,
+    ids: &[i64],
+) -> Result<Found, Stop> {
+    let account = desk.account_id()?;
+    let mut records = Vec::new();
+    for row in records::by_ids(desk.tx, of.name, ids)? {
+        if row.account_id == account {
+            records.push(Record::stored(of, &row)?);
+        }
+    }
+    Ok(cut(records, wanted))
+}
+
+/// What of some records is wanted: one more than the page holds, and how many there are in all.
+fn cut(records: Vec<Record>, wanted: &Wanted) -> Found {
+    let rows = records.into_iter().filter_map(|record| {
+        let name_key = record.name_key();
+        let fits = matches(&record, &name_key, wanted);
+        fits.then(|| (placed(&record, &name_key, wanted.order.by), record))
+    });
+    let mut rows: Vec<(At, Record)> = rows.collect();
+    let total = i64::try_from(rows.len()).ok();
+    let falling = wanted.order.falling;
+    rows.sort_by(|(one_at, one), (other_at, other)| {
+        let ordering = (one_at, one.id).cmp(&(other_at, other.id));
+        if falling { ordering.reverse() } else { ordering }
+    });
+    if let Some((at, id)) = &wanted.after {
+        rows.retain(|(here, record)| {
+            let ordering = (here, record.id).cmp(&(at, *id));
+            if falling { ordering.is_lt() } else { ordering.is_gt() }
+        });
+    }
+    rows.truncate(wanted.count + 1);
+    (rows, total)
+}
+
+fn matches(record: &Record, name_key: &[u8], wanted: &Wanted) -> bool {
+    let level = match record.level {
+        Level::Shown => true,
+        Level::Draft => wanted.drafts,
+        Level::Hidden => wanted.deleted,
+    };
+    let number = |(field, values): &(&'static str, Vec<i64>)| {
+        record.int(field).is_some_and(|value| values.contains(&value))
+    };
+    let word = |(field, values): &(&'static str, Vec<String>)| {
+        values.iter().any(|value| value == record.text(field))
+    };
+    level
+        && name_key.starts_with(wanted.prefix.as_bytes())
+        && wanted.numbers.iter().all(number)
+        && wanted.words.iter().all(word)
+}
+
+fn placed(record: &Record, name_key: &[u8], by: By) -> At {
+    match by {
+        By::Created => At::Number(record.created_at.ms()),
+        By::Updated => At::Number(record.updated_at.ms()),
+        By::Deleted => At::Number(record.deleted.into()),
+        By::Name => At::Name(name_key.to_vec()),
+        By::Field(name) => At::Number(record.int(name).unwrap_or(-1)),
+    }
+}

@@ -1,0 +1,216 @@
+//! A record in hand: its fields by name, and how it is shown.
+
+use base::{Fault, Speech, Time};
+use serde_json::{Map, Value};
+use store::records::{Level, Stored};
+
+use crate::declare::{Field, Resource};
+use crate::kind::instant;
+
+/// A record of a resource.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// What it is one of.
+    pub of: &'static Resource,
+    /// Its id.
+    pub id: i64,
+    /// The account that it belongs to.
+    pub account_id: i64,
+    /// Where it is shown.
+    pub level: Level,
+    /// Whether it was deleted.
+    pub deleted: bool,
+    /// When it was made.
+    pub created_at: Time,
+    /// When it was changed last.
+    pub updated_at: Time,
+    fields: Map<String, Value>,
+}
+
+impl Record {
+    /// A new one without any fields.
+    pub fn new(of: &'static Resource, id: i64, account_id: i64, now: Time) -> Self {
+        Self {
+            of,
+            id,
+            account_id,
+            level: Level::Shown,
+            deleted: false,
+            created_at: now,
+            updated_at: now,
+            fields: Map::new(),
+        }
+    }
+
+    /// One that was stored.
+    pub fn stored(of: &'static Resource, row: &Stored) -> Result<Self, Fault> {
+        let fields = serde_json::from_str(&row.body).map_err(Fault::when("a record's body"))?;
+        Ok(Self {
+            of,
+            id: row.id,
+            account_id: row.account_id,
+            level: row.level,
+            deleted: row.deleted,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+            fields,
+        })
+    }
+
+    /// Its name in lower case, by which it is found and ordered; empty where it has none.
+    pub fn name_key(&self) -> Vec<u8> {
+        let name = self.fields.get("name").and_then(Value::as_str);
+        name.unwrap_or_default().to_lowercase().into_bytes()
+    }
+
+    /// As it is stored.
+    pub fn to_store(&self) -> Stored {
+        Stored {
+            id: self.id,
+            account_id: self.account_id,
+            level: self.level,
+            deleted: self.deleted,
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+            name_key: self.name_key(),
+            body: Value::Object(self.fields.clone()).to_string(),
+        }
+    }
+
+    /// A field's value; none where it holds nothing.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        debug_assert!(
+            self.of.field(name).is_some(),
+            "{} has no field {name}",
+            self.of.name
+        );
+        self.fields.get(name).filter(|value| !value.is_null())
+    }
+
+    /// A number, an id, or a moment in milliseconds.
+    pub fn int(&self, name: &str) -> Option<i64> {
+        self.get(name)?.as_i64()
+    }
+
+    /// A moment.
+    pub fn time(&self, name: &str) -> Option<Time> {
+        self.int(name).map(Time::from_ms)
+    }
+
+    /// A text or a word; empty where there is none.
+    pub fn text(&self, name: &str) -> &str {
+        self.get(name).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Yes; no where nothing is said.
+    pub fn flag(&self, name: &str) -> bool {
+        self.int(name).is_some_and(|flag| flag != 0)
+    }
+
+    /// The items of a list.
+    pub fn items(&self, name: &str) -> &[Value] {
+        let items = self.get(name).and_then(Value::as_array);
+        items.map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The texts of a list.
+    pub fn texts(&self, name: &str) -> Vec<&str> {
+        self.items(name).iter().filter_map(Value::as_str).collect()
+    }
+
+    /// Whether a list holds a word.
+    pub fn has(&self, name: &str, word: &str) -> bool {
+        self.items(name).iter().any(|item| item == word)
+    }
+
+    /// Sets a field.
+    pub fn set(&mut self, name: &'static str, value: impl Into<Value>) {
+        debug_assert!(
+            self.of.field(name).is_some(),
+            "{} has no field {name}",
+            self.of.name
+        );
+        self.fields.insert(name.to_owned(), value.into());
+    }
+
+    /// Its fields as they are stored.
+    pub const fn fields(&self) -> &Map<String, Value> {
+        &self.fields
+    }
+
+    /// Its id as it is written.
+    pub fn written_id(&self) -> String {
+        self.of.ids.write(self.id)
+    }
+
+    fn shown(&self) -> impl Iterator<Item = (&'static Field, &Value)> {
+        let fields = self.of.fields.iter().filter(|field| field.shown);
+        fields.map(|field| {
+            let value = self.fields.get(field.name.post);
+            (field, value.unwrap_or(&Value::Null))
+        })
+    }
+
+    /// Its declared fields as they are shown.
+    pub fn spoken(&self, speech: Speech) -> Map<String, Value> {
+        let members = self.shown().map(|(field, value)| {
+            let name = field.name.in_speech(speech).to_owned();
+            (name, field.kind.speak(value, speech))
+        });
+        members.collect()
+    }
+
+    /// Writes it whole, with what was worked out beside it.
+    pub fn write(&self, out: &mut String, speech: Speech, more: &[(&'static str, Value)]) {
+        out.push_str("{\"id\":\"");
+        out.push_str(&self.written_id());
+        out.push('"');
+        for (field, value) in self.shown() {
+            member(out, field.name.in_speech(speech));
+            json(out, &field.kind.speak(value, speech));
+        }
+        for (name, value) in more {
+            member(out, name);
+            json(out, value);
+        }
+        for (name, time) in [
+            ("created_at", self.created_at),
+            ("updated_at", self.updated_at),
+        ] {
+            member(out, name);
+            out.push('"');
+            out.push_str(&instant(time));
+            out.push('"');
+        }
+        if self.of.shows_deleted {
+            member(out, "deleted");
+            out.push_str(if self.deleted { "true" } else { "false" });
+        }
+        out.push('}');
+    }
+}
+
+fn member(out: &mut String, name: &str) {
+    out.push_str(",\"");
+    out.push_str(name);
+    out.push_str("\":");
+}
+
+/// JSON without a detour over a formatter where it is plain.
+fn json(out: &mut String, value: &Value) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(true) => out.push_str("true"),
+        Value::Bool(false) => out.push_str("false"),
+        Value::String(text) if text.bytes().all(is_plain) => {
+            out.push('"');
+            out.push_str(text);
+            out.push('"');
+        }
+        other => out.push_str(&other.to_string()),
+    }
+}
+
+const fn is_plain(byte: u8) -> bool {
+    byte >= 0x20 && byte != b'"' && byte != b'\\'
+}

@@ -1,0 +1,57 @@
+//! Lists that are the same for everyone, from data that is built in.
+
+use base::Stop;
+use serde_json::Value;
+use store::records::At;
+
+use crate::answer::Answer;
+use crate::cursor;
+use crate::declare::Reference;
+use crate::desk::Desk;
+use crate::engine::checked;
+use crate::given::Given;
+use crate::listing::{exclusive, place, walk};
+
+/// A page of it, or all of it.
+pub fn list(desk: &Desk<'_, '_>, of: &Reference, given: &Given) -> Result<Answer, Stop> {
+    checked(given)?;
+    if given.flag("with_total_count") && given.has("cursor") {
+        return Err(exclusive("cursor", "with_total_count"));
+    }
+    let wanted = given.text("q").unwrap_or_default().to_lowercase();
+    let fits = |row: &Value| {
+        of.filters.iter().all(|(field, member)| {
+            let asked = given.get(field.name.post);
+            asked.is_none_or(|asked| row.get(*member) == Some(asked))
+        }) && (wanted.is_empty() || named(row).contains(&wanted))
+    };
+    let mut rows: Vec<Value> = (of.rows)().into_iter().filter(fits).collect();
+    let total = rows.len();
+    let mut next = None;
+    if let Some((usual, _)) = of.pages {
+        let count = usize::try_from(given.int("count").unwrap_or(usual)).unwrap_or(1);
+        let scope = walk(desk, &given.echo);
+        let begin = match place(desk, &scope, given)? {
+            Some((At::Number(begin), _)) => usize::try_from(begin).unwrap_or(total),
+            _ => 0,
+        };
+        let end = begin.saturating_add(count);
+        if end < total {
+            let at = At::Number(i64::try_from(end).unwrap_or(i64::MAX));
+            next = Some(cursor::seal(&desk.cursor_key, &scope, &(at, 0)));
+        }
+        rows = rows.into_iter().skip(begin).take(count).collect();
+    }
+    let mut answer = Answer::one(&Value::Array(rows)).last_page();
+    answer.next_cursor = Some(next);
+    answer.data_type = of.data_type;
+    if of.counts || given.flag("with_total_count") {
+        answer = answer.total(total);
+    }
+    Ok(answer)
+}
+
+fn named(row: &Value) -> String {
+    let name = row.get("name").and_then(Value::as_str);
+    name.unwrap_or_default().to_lowercase()
+}

@@ -1,0 +1,36 @@
+//! A request, once the floor above has taken it apart.
+
+use base::{AppId, Speech, UserId};
+use serde_json::Value;
+
+use crate::operations::Operation;
+
+/// A request of one operation.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The operation.
+    pub operation: &'static Operation,
+    /// Who asks, and how.
+    pub caller: Caller,
+    /// The path's parameters by their names.
+    pub path: Vec<(&'static str, String)>,
+    /// The parameters of query and form, in their order; a form's come later and win.
+    pub pairs: Vec<(String, String)>,
+    /// The JSON body of an operation that takes one; none when there is none that can be read.
+    pub json: Option<Value>,
+    /// The key that cursors are signed with.
+    pub cursor_key: [u8; 32],
+}
+
+/// Who asks, and how they are answered.
+#[derive(Clone, Copy, Debug)]
+pub struct Caller {
+    /// The user.
+    pub user: UserId,
+    /// The app.
+    pub app: Option<AppId>,
+    /// The vocabulary.
+    pub speech: Speech,
+    /// Whether the sandbox was addressed.
+    pub sandbox: bool,
+}

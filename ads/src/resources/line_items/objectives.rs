@@ -1,0 +1,122 @@
+//! What each objective may aim at, pay by and bid (contract §4.5).
+
+use base::refusal::Problem;
+
+use crate::change::Change;
+
+/// Objectives.
+pub(super) const OBJECTIVES: &[&str] = &[
+    "APP_ENGAGEMENTS",
+    "APP_INSTALLS",
+    "ENGAGEMENTS",
+    "FOLLOWERS",
+    "PREROLL_VIEWS",
+    "REACH",
+    "VIDEO_VIEWS",
+    "WEBSITE_CLICKS",
+];
+
+/// What line items aim at.
+pub(super) const GOALS: &[&str] = &[
+    "APP_CLICKS",
+    "APP_INSTALLS",
+    "APP_PURCHASES",
+    "ENGAGEMENT",
+    "FOLLOWERS",
+    "LINK_CLICKS",
+    "MAX_REACH",
+    "PREROLL",
+    "PREROLL_STARTS",
+    "REACH_WITH_ENGAGEMENT",
+    "SITE_VISITS",
+    "VIDEO_VIEW",
+    "VIEW_15S",
+    "VIEW_3S_100PCT",
+    "VIEW_6S",
+    "WEBSITE_CONVERSIONS",
+];
+
+/// What is paid for.
+pub(super) const PAY_BY: &[&str] = &[
+    "APP_CLICK",
+    "ENGAGEMENT",
+    "FOLLOW",
+    "IMPRESSION",
+    "LINK_CLICK",
+    "VIEW",
+];
+
+/// What suits an objective; the first of each is what a line item has when nothing is said.
+pub(super) struct Objective {
+    pub(super) goals: &'static [&'static str],
+    pub(super) pay_by: &'static [&'static str],
+    pub(super) strategies: &'static [&'static str],
+}
+
+pub(super) fn of_objective(objective: &str) -> Objective {
+    let of = |goals, pay_by, strategies| Objective {
+        goals,
+        pay_by,
+        strategies,
+    };
+    match objective {
+        "FOLLOWERS" => of(&["FOLLOWERS"], &["FOLLOW"], &["AUTO", "TARGET"]),
+        "REACH" => of(
+            &["MAX_REACH", "REACH_WITH_ENGAGEMENT"],
+            &["IMPRESSION"],
+            &["AUTO", "TARGET"],
+        ),
+        "WEBSITE_CLICKS" => of(
+            &["LINK_CLICKS", "SITE_VISITS", "WEBSITE_CONVERSIONS"],
+            &["IMPRESSION", "LINK_CLICK"],
+            &["AUTO", "MAX", "TARGET"],
+        ),
+        "VIDEO_VIEWS" => of(
+            &["VIDEO_VIEW", "VIEW_3S_100PCT", "VIEW_6S", "VIEW_15S"],
+            &["VIEW"],
+            &["AUTO", "MAX"],
+        ),
+        "PREROLL_VIEWS" => of(&["PREROLL", "PREROLL_STARTS"], &["VIEW"], &["MAX", "AUTO"]),
+        "APP_INSTALLS" => of(
+            &["APP_INSTALLS", "APP_CLICKS", "APP_PURCHASES"],
+            &["IMPRESSION", "APP_CLICK"],
+            &["AUTO", "MAX", "TARGET"],
+        ),
+        "APP_ENGAGEMENTS" => of(
+            &["APP_CLICKS", "APP_INSTALLS"],
+            &["APP_CLICK"],
+            &["AUTO", "MAX", "TARGET"],
+        ),
+        _ => of(&["ENGAGEMENT"], &["ENGAGEMENT"], &["MAX", "AUTO", "TARGET"]),
+    }
+}
+
+/// Whether goal, payment and strategy suit the objective and each other.
+pub(super) fn suits(change: &Change) -> Result<(), Problem> {
+    let record = &change.record;
+    let objective = record.text("objective");
+    let allowed = of_objective(objective);
+    for (name, values) in [
+        ("goal", allowed.goals),
+        ("pay_by", allowed.pay_by),
+        ("bid_strategy", allowed.strategies),
+    ] {
+        let value = record.text(name);
+        if !value.is_empty() && !values.contains(&value) {
+            let message = format!("{value} does not suit the objective {objective}");
+            return Err(Problem::attribute(name, message));
+        }
+    }
+    let targets_clicks = objective == "WEBSITE_CLICKS"
+        && record.text("bid_strategy") == "TARGET"
+        && matches!(record.text("goal"), "" | "LINK_CLICKS");
+    if targets_clicks && record.text("pay_by") != "LINK_CLICK" {
+        let message = "LINK_CLICKS with the strategy TARGET are paid by LINK_CLICK";
+        return Err(Problem::attribute("pay_by", message));
+    }
+    if !change.is_new() && change.changes("pay_by") && objective != "APP_INSTALLS" {
+        let message = format!("What {objective} pays by cannot be changed");
+        return Err(Problem::attribute("pay_by", message));
+    }
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! The resources, a file each. A new one is written in a file of its own and named here.
+
+pub mod access;
+pub mod account_apps;
+pub mod account_history;
+pub mod account_media;
+pub mod accounts;
+pub mod bidding;
+pub mod campaigns;
+pub mod categories;
+pub mod features;
+pub mod funding_instruments;
+pub mod line_items;
+pub mod media_creatives;
+pub mod preroll_call_to_actions;
+pub mod promotable_users;
+pub mod promoted_accounts;
+pub mod promoted_posts;
+pub mod servability;
+pub mod targeting_criteria;
+pub mod tax_settings;
+pub mod tracking_tags;
+pub mod user_settings;
+
+use store::records::Index;
+
+use crate::declare::{Custom, Reference, Resource};
+
+/// What belongs to an account.
+pub static RESOURCES: &[&Resource] = &[
+    &accounts::ACCOUNT,
+    &funding_instruments::FUNDING_INSTRUMENT,
+    &campaigns::CAMPAIGN,
+    &line_items::LINE_ITEM,
+    &promotable_users::PROMOTABLE_USER,
+    &promoted_posts::PROMOTED_POST,
+    &promoted_accounts::PROMOTED_ACCOUNT,
+    &targeting_criteria::TARGETING_CRITERION,
+    &tracking_tags::TRACKING_TAG,
+    &account_apps::ACCOUNT_APP,
+    &account_media::ACCOUNT_MEDIA,
+    &media_creatives::MEDIA_CREATIVE,
+    &preroll_call_to_actions::PREROLL_CALL_TO_ACTION,
+    &tax_settings::TAX_SETTINGS,
+    &user_settings::USER_SETTINGS,
+];
+
+/// Operations that are written by hand.
+pub static CUSTOM: &[&[Custom]] = &[
+    accounts::OPERATIONS,
+    access::OPERATIONS,
+    account_history::OPERATIONS,
+    features::OPERATIONS,
+    categories::OPERATIONS,
+    promoted_posts::OPERATIONS,
+    tax_settings::OPERATIONS,
+    user_settings::OPERATIONS,
+];
+
+/// What is the same for all accounts.
+pub static REFERENCES: &[&[Reference]] = &[bidding::REFERENCES, categories::REFERENCES];
+
+/// Indexes beyond those that filters and orders lead to.
+pub static INDEXES: &[Index] = &[
+    Index::Sort("campaign", "ends"),
+    Index::Filter("targeting_criterion", "same"),
+    Index::Filter("targeting_criterion", "alike"),
+];

@@ -1,0 +1,62 @@
+//! Users whose posts an account may promote.
+
+use base::{Stop, UserId, Word};
+use serde_json::Value;
+
+use crate::declare::{Field, Filter, Resource, Verb};
+use crate::desk::Desk;
+use crate::engine;
+use crate::given::Given;
+use crate::kind::Kind;
+use crate::record::Record;
+
+/// A user whose posts an account may promote: its own, or others who agreed to being reposted.
+pub static PROMOTABLE_USER: Resource = Resource {
+    name: "promotable_user",
+    id: Word::same("promotable_user_id"),
+    path: "promotable_users",
+    about: "promotable user",
+    not_found: "PROMOTABLE_USER_NOT_FOUND",
+    fields: &[
+        Field::new("user_id", Kind::User).fixed(),
+        Field::new("promotable_user_type", Kind::Word(TYPES)).fixed(),
+    ],
+    filters: &[Filter::ids("promotable_user_ids", "id", &PROMOTABLE_USER)],
+    verbs: &[Verb::List, Verb::Get],
+    ..Resource::DEFAULT
+};
+
+const TYPES: &[Word] = &[Word::same("FULL"), Word::new("REPOSTS_ONLY", "RETWEETS_ONLY")];
+
+/// Adds one: what an operator does after that user's consent.
+pub fn add(desk: &mut Desk<'_, '_>, user: UserId, kind: &str) -> Result<Record, Stop> {
+    if let Some(known) = of_user(desk, user)? {
+        return Ok(known);
+    }
+    let mut given = Given::default();
+    given.put("user_id", user.get().into());
+    given.put("promotable_user_type", Value::from(kind));
+    engine::create(desk, &PROMOTABLE_USER, &given)
+}
+
+/// All of the account; there are few.
+pub fn all(desk: &mut Desk<'_, '_>) -> Result<Vec<Record>, Stop> {
+    let account = desk.account_id()?;
+    let rows = store::records::of_account(desk.tx, PROMOTABLE_USER.name, account)?;
+    let all: Result<Vec<Record>, _> =
+        rows.iter().map(|row| Record::stored(&PROMOTABLE_USER, row)).collect();
+    Ok(all?)
+}
+
+/// A user as a promotable one of the account.
+pub fn of_user(desk: &mut Desk<'_, '_>, user: UserId) -> Result<Option<Record>, Stop> {
+    let all = all(desk)?;
+    Ok(all.into_iter().find(|one| one.int("user_id") == Some(user.get())))
+}
+
+/// The account's own user.
+pub fn full(desk: &mut Desk<'_, '_>) -> Result<Option<UserId>, Stop> {
+    let all = all(desk)?;
+    let full = all.into_iter().find(|one| one.text("promotable_user_type") == "FULL");
+    Ok(full.and_then(|one| one.int("user_id")).map(UserId::new))
+}

@@ -1,0 +1,207 @@
+//! Whether a campaign or line item can be served now, and if not, why: the one place that decides
+//! (contract §8.5).
+
+use std::collections::HashMap;
+
+use base::refusal::Problem;
+use base::{Stop, Time};
+use serde_json::{Value, json};
+use store::records;
+
+use crate::desk::Desk;
+use crate::record::Record;
+use crate::resources::funding_instruments::{self, FUNDING_INSTRUMENT};
+
+/// What a campaign or line item has come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// Why it cannot be served, in the contract's order.
+    pub reasons: Vec<&'static str>,
+    /// The same in one word.
+    pub effective: &'static str,
+    deleted: bool,
+}
+
+impl State {
+    /// Whether it can be served; unknown of what is deleted.
+    pub fn servable(&self) -> Value {
+        if self.deleted {
+            Value::Null
+        } else {
+            self.reasons.is_empty().into()
+        }
+    }
+}
+
+/// A line item as its campaign remembers it: when it runs, and whether it counts.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    start: Option<i64>,
+    end: Option<i64>,
+    complete: bool,
+    draft: bool,
+}
+
+/// What a campaign remembers of its line items.
+pub fn flights(items: &[&Record]) -> Value {
+    let of = |item: &&Record| {
+        json!([
+            item.int("start_time"),
+            item.int("end_time"),
+            i64::from(is_complete(item)),
+            i64::from(item.text("entity_status") == "DRAFT"),
+        ])
+    };
+    items.iter().map(of).collect()
+}
+
+/// What nobody sends has no shape to be looked at.
+pub fn untouched(value: &Value) -> Result<Value, Problem> {
+    Ok(value.clone())
+}
+
+fn remembered(campaign: &Record) -> Vec<Flight> {
+    let of = |flight: &Value| {
+        let number = |place: usize| flight.get(place).and_then(Value::as_i64);
+        Flight {
+            start: number(0),
+            end: number(1),
+            complete: number(2) == Some(1),
+            draft: number(3) == Some(1),
+        }
+    };
+    campaign.items("flights").iter().map(of).collect()
+}
+
+/// Whether a line item has something to show that suits its objective.
+pub fn is_complete(item: &Record) -> bool {
+    item.int("creatives").unwrap_or(0) > 0
+}
+
+/// Whether the instruments of some records can pay.
+pub fn funding(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<HashMap<i64, bool>, Stop> {
+    let mut ids: Vec<i64> = records
+        .iter()
+        .filter_map(|record| record.int("funding_instrument_id"))
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let now = desk.now();
+    let mut able = HashMap::new();
+    for row in records::by_ids(desk.tx, FUNDING_INSTRUMENT.name, &ids)? {
+        let record = Record::stored(&FUNDING_INSTRUMENT, &row)?;
+        able.insert(record.id, funding_instruments::reasons(&record, now).is_empty());
+    }
+    Ok(able)
+}
+
+/// The state of a campaign.
+pub fn of_campaign(
+    campaign: &Record,
+    approval: &str,
+    funding: &HashMap<i64, bool>,
+    now: Time,
+) -> State {
+    let flights = remembered(campaign);
+    let now = now.ms();
+    let started = |flight: &Flight| flight.start.is_none_or(|start| start <= now);
+    let ended = |flight: &Flight| flight.end.is_some_and(|end| end <= now);
+    let mut reasons = common(campaign, approval);
+    if !flights.is_empty() && flights.iter().all(ended) {
+        reasons.push("EXPIRED");
+    }
+    if !flights.is_empty() && !flights.iter().any(started) {
+        reasons.push("STARTS_IN_FUTURE");
+    }
+    if campaign.text("entity_status") != "ACTIVE" {
+        reasons.push("PAUSED_BY_ADVERTISER");
+    }
+    if !flights.iter().any(|flight| flight.complete && !flight.draft) {
+        reasons.push("INCOMPLETE");
+    }
+    if !can_pay(campaign, funding) {
+        reasons.push("FUNDING_PROBLEM");
+    }
+    state(campaign, reasons)
+}
+
+/// The state of a line item of a campaign.
+pub fn of_line_item(
+    item: &Record,
+    campaign: &Record,
+    approval: &str,
+    funding: &HashMap<i64, bool>,
+    now: Time,
+) -> State {
+    let above = of_campaign(campaign, approval, funding, now);
+    let own = |reason: &str| match reason {
+        "DELETED" => item.deleted,
+        "EXPIRED" => item.time("end_time").is_some_and(|end| end <= now),
+        "STARTS_IN_FUTURE" => item.time("start_time").is_some_and(|start| start > now),
+        "PAUSED_BY_ADVERTISER" => item.text("entity_status") != "ACTIVE",
+        "INCOMPLETE" => !is_complete(item),
+        _ => false,
+    };
+    let inherited = |reason: &str| reason != "INCOMPLETE" && above.reasons.contains(&reason);
+    let reasons = ORDER.iter().copied();
+    let reasons = reasons.filter(|reason| own(reason) || inherited(reason));
+    state(item, reasons.collect())
+}
+
+const ORDER: [&str; 9] = [
+    "DELETED",
+    "ACCOUNT_REJECTED",
+    "ACCOUNT_UNDER_REVIEW",
+    "EXPIRED",
+    "STARTS_IN_FUTURE",
+    "PAUSED_BY_ADVERTISER",
+    "INCOMPLETE",
+    "FUNDING_PROBLEM",
+    "BUDGET_EXHAUSTED",
+];
+
+fn common(record: &Record, approval: &str) -> Vec<&'static str> {
+    let mut reasons = Vec::new();
+    if record.deleted {
+        reasons.push("DELETED");
+    }
+    match approval {
+        "REJECTED" => reasons.push("ACCOUNT_REJECTED"),
+        "UNDER_REVIEW" => reasons.push("ACCOUNT_UNDER_REVIEW"),
+        _ => {}
+    }
+    reasons
+}
+
+fn can_pay(record: &Record, funding: &HashMap<i64, bool>) -> bool {
+    let id = record.int("funding_instrument_id").unwrap_or(0);
+    funding.get(&id).copied().unwrap_or(false)
+}
+
+fn state(record: &Record, reasons: Vec<&'static str>) -> State {
+    let has = |reason: &str| reasons.contains(&reason);
+    let effective = if record.text("entity_status") == "DRAFT" {
+        "DRAFT"
+    } else if record.deleted || has("INCOMPLETE") {
+        "UNKNOWN"
+    } else if has("EXPIRED") {
+        "EXPIRED"
+    } else if has("PAUSED_BY_ADVERTISER")
+        || has("ACCOUNT_REJECTED")
+        || has("ACCOUNT_UNDER_REVIEW")
+        || has("FUNDING_PROBLEM")
+    {
+        "PAUSED"
+    } else if has("STARTS_IN_FUTURE") {
+        "SCHEDULED"
+    } else if has("BUDGET_EXHAUSTED") {
+        "EXHAUSTED"
+    } else {
+        "RUNNING"
+    };
+    State {
+        reasons,
+        effective,
+        deleted: record.deleted,
+    }
+}

@@ -1,0 +1,245 @@
+//! Targeting criteria: whom a line item is shown to.
+
+use base::refusal::Problem;
+use base::{Stop, UserId, Word};
+use store::records;
+
+use crate::change::Change;
+use crate::declare::{Field, Filter, Often, Resource, Rule, Verb};
+use crate::desk::Desk;
+use crate::kind::Kind;
+use crate::record::Record;
+use crate::resources::categories::is_iab;
+use crate::resources::line_items::LINE_ITEM;
+use crate::resources::promotable_users;
+
+/// What a line item's viewers must be, or must not.
+pub static TARGETING_CRITERION: Resource = Resource {
+    name: "targeting_criterion",
+    id: Word::same("targeting_criterion_id"),
+    path: "targeting_criteria",
+    about: "targeting criterion",
+    not_found: "TARGETING_CRITERION_NOT_FOUND",
+    fields: &[
+        Field::parent("line_item_id", &LINE_ITEM).required(),
+        Field::one_of("targeting_type", TYPES).required().fixed(),
+        Field::text("targeting_value", 1, 255).required().fixed(),
+        Field::one_of("operator_type", &["EQ", "NE", "GTE", "LT"]).fixed().or("EQ"),
+        Field::text("name", 0, 255).kept(),
+        // What is found again without a look at all of a line item's criteria.
+        Field::new("same", Kind::Int(0, i64::MAX)).kept().hidden(),
+        Field::new("alike", Kind::Int(0, i64::MAX)).kept().hidden(),
+    ],
+    filters: &[
+        Filter::ids("line_item_ids", "line_item_id", &LINE_ITEM).required(),
+        Filter::ids("targeting_criterion_ids", "id", &TARGETING_CRITERION),
+        Filter::new("lang", "", Kind::Text(2, 5)),
+    ],
+    verbs: &[Verb::List, Verb::Get, Verb::Create, Verb::Delete],
+    batch: 500,
+    often: Often::More,
+    rules: &[
+        Rule::Own(takes_its_operator),
+        Rule::Own(has_a_sound_value),
+        Rule::Within(names_someone_of_the_account),
+        Rule::Within(is_one_of_so_many),
+    ],
+    history: "TARGETING_CRITERIA",
+    twin: Some(twin),
+    ..Resource::DEFAULT
+};
+
+const TYPES: &[&str] = &[
+    "AGE",
+    "APP_LIST",
+    "APP_STORE_CATEGORY",
+    "APP_STORE_CATEGORY_LOOKALIKE",
+    "BROAD_KEYWORD",
+    "CAMPAIGN_ENGAGEMENT",
+    "CAMPAIGN_ENGAGEMENT_LOOKALIKE",
+    "CONTENT_PUBLISHER_USER",
+    "CONVERSATION",
+    "CUSTOM_AUDIENCE",
+    "CUSTOM_AUDIENCE_EXPANDED",
+    "DEVICE",
+    "ENGAGEMENT_TYPE",
+    "EVENT",
+    "EXACT_KEYWORD",
+    "FOLLOWERS_OF_USER",
+    "GENDER",
+    "IAB_CATEGORY",
+    "INTEREST",
+    "LANGUAGE",
+    "LIVE_TV_EVENT",
+    "LOCATION",
+    "NETWORK_ACTIVATION_DURATION",
+    "NETWORK_OPERATOR",
+    "PHRASE_KEYWORD",
+    "PLATFORM",
+    "PLATFORM_VERSION",
+    "SIMILAR_TO_FOLLOWERS_OF_USER",
+    "TV_SHOW",
+    "UNORDERED_KEYWORD",
+    "USER_ENGAGEMENT",
+    "USER_ENGAGEMENT_LOOKALIKE",
+    "WIFI_ONLY",
+];
+
+/// Age buckets (contract §9.4).
+pub const AGES: &[&str] = &[
+    "AGE_13_TO_24",
+    "AGE_13_TO_34",
+    "AGE_13_TO_49",
+    "AGE_13_TO_54",
+    "AGE_OVER_13",
+    "AGE_18_TO_34",
+    "AGE_18_TO_49",
+    "AGE_18_TO_54",
+    "AGE_OVER_18",
+    "AGE_21_TO_34",
+    "AGE_21_TO_49",
+    "AGE_21_TO_54",
+    "AGE_OVER_21",
+    "AGE_25_TO_49",
+    "AGE_25_TO_54",
+    "AGE_OVER_25",
+    "AGE_35_TO_49",
+    "AGE_35_TO_54",
+    "AGE_OVER_35",
+    "AGE_OVER_50",
+];
+
+const ENGAGEMENTS: &[&str] = &[
+    "IMPRESSION",
+    "ENGAGEMENT",
+    "VIDEO_VIEW",
+    "VIDEO_VIEW_PARTIAL",
+    "VIDEO_VIEW_COMPLETE",
+];
+
+fn takes_its_operator(change: &Change) -> Result<(), Problem> {
+    let record = &change.record;
+    let (kind, operator) = (record.text("targeting_type"), record.text("operator_type"));
+    let allowed: &[&str] = match kind {
+        kind if kind.ends_with("_KEYWORD") => &["EQ", "NE"],
+        "CUSTOM_AUDIENCE" | "IAB_CATEGORY" => &["EQ", "NE"],
+        "PLATFORM_VERSION" => &["EQ", "GTE"],
+        "NETWORK_ACTIVATION_DURATION" => &["LT", "GTE"],
+        "APP_LIST" | "CONTENT_PUBLISHER_USER" => &["NE"],
+        _ => &["EQ"],
+    };
+    if allowed.contains(&operator) {
+        return Ok(());
+    }
+    let message = format!("{kind} takes {}, not {operator}", allowed.join(", "));
+    Err(Problem::attribute("operator_type", message))
+}
+
+fn has_a_sound_value(change: &Change) -> Result<(), Problem> {
+    let record = &change.record;
+    let (kind, value) = (record.text("targeting_type"), record.text("targeting_value"));
+    let digits = value.bytes().all(|byte| byte.is_ascii_digit());
+    let sound = match kind {
+        "AGE" => AGES.contains(&value),
+        "GENDER" => ["1", "2"].contains(&value),
+        "WIFI_ONLY" => value == "1",
+        "ENGAGEMENT_TYPE" => ENGAGEMENTS.contains(&value),
+        "LOCATION" => value.len() == 16 && value.bytes().all(|byte| byte.is_ascii_hexdigit()),
+        "IAB_CATEGORY" => is_iab(value),
+        "PLATFORM" => ["0", "1", "2", "3", "4"].contains(&value),
+        "FOLLOWERS_OF_USER"
+        | "SIMILAR_TO_FOLLOWERS_OF_USER"
+        | "CONTENT_PUBLISHER_USER"
+        | "NETWORK_ACTIVATION_DURATION"
+        | "INTEREST" => digits && value.len() < 20,
+        _ => !value.trim().is_empty(),
+    };
+    if sound {
+        return Ok(());
+    }
+    let message = format!("\"{value}\" is no value of {kind}");
+    let code = if kind == "IAB_CATEGORY" {
+        "INVALID_IAB_CATEGORY"
+    } else {
+        "INVALID_PARAMETER"
+    };
+    Err(Problem::parameter("targeting_value", value, message).code(code))
+}
+
+/// Followers are targeted of the account's own user only.
+fn names_someone_of_the_account(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+    if change.verb == Verb::Delete {
+        return Ok(());
+    }
+    let kind = change.record.text("targeting_type").to_owned();
+    let value = change.record.text("targeting_value").to_owned();
+    let name = if kind.ends_with("OF_USER") || kind == "CONTENT_PUBLISHER_USER" {
+        let user = UserId::parse(&value).unwrap_or_else(|| UserId::new(0));
+        let own = kind != "FOLLOWERS_OF_USER" || promotable_users::full(desk)? == Some(user);
+        let found = store::users::by_id(desk.tx, user)?.filter(|_| own);
+        let Some(found) = found else {
+            let message = format!("The user {value} cannot be targeted by this account");
+            return Err(Problem::attribute("targeting_value", message).code("INVALID_USER_ID").into());
+        };
+        found.username
+    } else {
+        value
+    };
+    change.record.set("name", name);
+    Ok(())
+}
+
+/// How many criteria of a kind a line item may have.
+fn most(kind: &str) -> i64 {
+    match kind {
+        kind if kind.ends_with("_KEYWORD") => 1000,
+        "LOCATION" => 2000,
+        "INTEREST" | "SIMILAR_TO_FOLLOWERS_OF_USER" => 100,
+        "AGE" | "EVENT" => 1,
+        "CONTENT_PUBLISHER_USER" => 50,
+        _ => i64::MAX,
+    }
+}
+
+fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+    if change.verb == Verb::Delete {
+        return Ok(());
+    }
+    let record = &change.record;
+    let kind = record.text("targeting_type").to_owned();
+    let group = if kind.ends_with("_KEYWORD") {
+        "KEYWORD"
+    } else {
+        kind.as_str()
+    };
+    let item = record.int("line_item_id").unwrap_or(0);
+    let alike = key(&[&item.to_string(), group]);
+    let value = record.text("targeting_value").to_lowercase();
+    let same = key(&[&item.to_string(), &kind, &value, record.text("operator_type")]);
+    change.record.set("same", same);
+    change.record.set("alike", alike);
+    let limit = most(&kind);
+    let account = desk.account_id()?;
+    let count = |desk: &mut Desk<'_, '_>, field, value| {
+        records::count_with(desk.tx, TARGETING_CRITERION.name, account, (field, value))
+    };
+    let repeats = count(desk, "same", same)? > 0;
+    if repeats || count(desk, "alike", alike)? < limit {
+        return Ok(());
+    }
+    let message = format!("A line item has at most {limit} criteria of {kind}");
+    Err(Problem::attribute("targeting_type", message).into())
+}
+
+/// A number for some texts, by which they are found again.
+fn key(texts: &[&str]) -> i64 {
+    let digest = base::secret::digest(&texts.join("\u{0}"));
+    let bytes = digest.first_chunk::<8>().copied().unwrap_or_default();
+    i64::from_be_bytes(bytes) & i64::MAX
+}
+
+fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Stop> {
+    let same = record.int("same").unwrap_or(0);
+    let all = desk.shown(&TARGETING_CRITERION, "same", same)?;
+    Ok(all.into_iter().next())
+}

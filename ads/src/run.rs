@@ -1,0 +1,107 @@
+//! From a request to the body of its answer.
+
+use base::refusal::{Problem, Subject};
+use base::{Refusal, Stop};
+use serde_json::json;
+use store::Tx;
+use store::records::Index;
+
+use crate::answer::Answer;
+use crate::declare::{Filter, Resource, Verb};
+use crate::desk::Desk;
+use crate::given::Given;
+use crate::kind::Kind;
+use crate::operations::{Does, Operation};
+use crate::request::Request;
+use crate::resources::RESOURCES;
+use crate::{batch, engine, listing, reference};
+
+/// Does what a request asks for; the body of the answer.
+pub fn run(tx: &mut Tx<'_>, request: &Request) -> Result<String, Stop> {
+    let given = Given::read(request);
+    match act(tx, request, &given) {
+        Ok(answer) => Ok(answer.envelope(&given.echo)),
+        Err(Stop::Refused(Refusal::Ads(mut declined))) => {
+            if declined.request.is_empty() {
+                declined.request = json!({ "params": given.echo }).to_string();
+            }
+            Err(Refusal::Ads(declined).into())
+        }
+        Err(other) => Err(other),
+    }
+}
+
+
+fn act(tx: &mut Tx<'_>, request: &Request, given: &Given) -> Result<Answer, Stop> {
+    let operation = request.operation;
+    if operation.sandbox && !request.caller.sandbox {
+        let message = "This operation exists in the sandbox only";
+        return Err(Problem::new("METHOD_NOT_ALLOWED", message).into());
+    }
+    let user = store::users::by_id(tx, request.caller.user)?;
+    if user.is_none_or(|user| user.state != store::users::State::Active) {
+        let subject = Subject::new("user", "user", request.caller.user);
+        return Err(Refusal::Suspended(subject).into());
+    }
+    let mut desk = Desk::new(tx, request.caller);
+    desk.cursor_key = request.cursor_key;
+    desk.scope = operation.id.to_owned();
+    if request.path.iter().any(|(name, _)| *name == "account_id") {
+        let id = given.int("account_id").unwrap_or(-1);
+        let with_deleted = operation.reads_deleted_accounts() && given.flag("with_deleted");
+        desk.open(id, operation.who, operation.writes, with_deleted)?;
+    }
+    match operation.does {
+        Does::Verb(of, verb) => of_verb(&mut desk, of, verb, given),
+        Does::Batch(of) => batch::run(&mut desk, of, given),
+        Does::Custom(custom) => (custom.act)(&mut desk, given),
+        Does::Reference(of) => reference::list(&desk, of, given),
+    }
+}
+
+fn of_verb(
+    desk: &mut Desk<'_, '_>,
+    of: &'static Resource,
+    verb: Verb,
+    given: &Given,
+) -> Result<Answer, Stop> {
+    let record = match verb {
+        Verb::List => return listing::list(desk, of, given),
+        Verb::Get => engine::get(desk, of, given)?,
+        Verb::Create => engine::create(desk, of, given)?,
+        Verb::Update => {
+            let id = engine::id_of(of, given)?;
+            engine::update(desk, of, id, given)?
+        }
+        Verb::Delete => {
+            engine::checked(given)?;
+            let id = engine::id_of(of, given)?;
+            engine::delete(desk, of, id)?
+        }
+    };
+    Ok(Answer::raw(engine::show_one(desk, &record)?))
+}
+
+impl Operation {
+    /// Whether it may be asked about an account that was deleted.
+    fn reads_deleted_accounts(&self) -> bool {
+        self.id == "getAdsAccount"
+    }
+}
+
+/// The indexes that the declarations lead to.
+pub fn indexes() -> Vec<Index> {
+    let mut all = Vec::new();
+    for of in RESOURCES {
+        for field in of.fields {
+            let filtered = |filter: &Filter| filter.field == field.name.post;
+            let refers = matches!(field.kind, Kind::Reference(..));
+            if field.kind.is_number() && (refers || of.filters.iter().any(filtered)) {
+                all.push(Index::Filter(of.name, field.name.post));
+            }
+        }
+        all.extend(of.sorts.iter().map(|name| Index::Sort(of.name, name)));
+    }
+    all.extend(crate::resources::INDEXES.iter().copied());
+    all
+}

@@ -1,0 +1,147 @@
+"""The official client library of the advertising interface, as it is but for its address."""
+
+import time
+import unittest
+
+import tweepy
+from twitter_ads.campaign import Campaign, LineItem, TargetingCriteria
+from twitter_ads.client import Client
+from twitter_ads.creative import PromotedTweet
+from twitter_ads.cursor import Cursor
+from twitter_ads.error import BadRequest, Forbidden, NotAuthorized, NotFound
+from twitter_ads.http import Request
+
+import locum_server
+
+
+def setUpModule():
+    global SERVER, CLIENT, ACCOUNT
+    SERVER = locum_server.Server()
+    Request._DEFAULT_DOMAIN = SERVER.url
+    Request._SANDBOX_DOMAIN = f"{SERVER.url}/ads-sandbox"
+    CLIENT = client()
+    ACCOUNT = CLIENT.accounts().first
+
+
+def tearDownModule():
+    SERVER.close()
+
+
+def client(**options):
+    env = SERVER.env
+    keys = ("API_KEY", "API_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET")
+    return Client(*(env[key] for key in keys), **options)
+
+
+def campaign(name, **more):
+    made = Campaign(ACCOUNT)
+    made.funding_instrument_id = ACCOUNT.funding_instruments().first.id
+    made.daily_budget_amount_local_micro = 1_000_000
+    made.name = name
+    made.entity_status = "PAUSED"
+    for field, value in more.items():
+        setattr(made, field, value)
+    return made
+
+
+def line_item(parent):
+    item = LineItem(ACCOUNT)
+    item.campaign_id = parent.id
+    item.name = "Riders"
+    item.product_type = "PROMOTED_TWEETS"
+    item.placements = ["ALL_ON_TWITTER"]
+    item.objective = "ENGAGEMENTS"
+    item.bid_amount_local_micro = 10_000
+    item.entity_status = "PAUSED"
+    return item
+
+
+def say(text):
+    env = SERVER.env
+    api = tweepy.Client(
+        consumer_key=env["API_KEY"], consumer_secret=env["API_SECRET"],
+        access_token=env["ACCESS_TOKEN"], access_token_secret=env["ACCESS_TOKEN_SECRET"],
+    )
+    session = api.session
+    send = session.request
+    session.request = lambda method, url, **rest: send(
+        method, url.replace("https://api.twitter.com", SERVER.url), **rest
+    )
+    return api.create_tweet(text=text, user_auth=True).data["id"]
+
+
+class Tree(unittest.TestCase):
+    def test_a_campaign_tree_is_built_changed_and_taken_down(self):
+        made = campaign("Spring")
+        made.save()
+        self.assertTrue(made.id)
+        self.assertEqual(made.currency, "USD")
+        item = line_item(made)
+        item.save()
+        self.assertEqual(item.goal, "ENGAGEMENT")
+        criterion = TargetingCriteria(ACCOUNT)
+        criterion.line_item_id = item.id
+        criterion.targeting_type = "PHRASE_KEYWORD"
+        criterion.targeting_value = "cargo bike"
+        criterion.save()
+        found = list(TargetingCriteria.all(ACCOUNT, line_item_ids=item.id))
+        self.assertEqual([one.id for one in found], [criterion.id])
+        post = say(f"Look at this {time.time()}")
+        promoted = PromotedTweet.attach(ACCOUNT, line_item_id=item.id, tweet_ids=[post])
+        self.assertEqual([one.tweet_id for one in promoted], [post])
+
+        made.reload()
+        self.assertEqual(made.reasons_not_servable, ["PAUSED_BY_ADVERTISER"])
+        made.name, made.entity_status = "Summer", "ACTIVE"
+        made.save()
+        again = ACCOUNT.campaigns(made.id)
+        self.assertEqual((again.name, again.servable), ("Summer", True))
+        made.delete()
+        self.assertTrue(made.deleted)
+        with self.assertRaises(NotFound) as refused:
+            Campaign.load(ACCOUNT, made.id)
+        self.assertEqual(refused.exception.details[0]["code"], "CAMPAIGN_NOT_FOUND")
+        self.assertTrue(Campaign.load(ACCOUNT, made.id, with_deleted=True).deleted)
+
+    def test_batches_and_cursors_agree(self):
+        batch = [campaign(f"Batch {number:02}") for number in range(25)]
+        Campaign.batch_save(ACCOUNT, batch)
+        self.assertTrue(all(one.id for one in batch))
+        ids = [one.id for one in batch]
+        walked = list(Campaign.all(ACCOUNT, q="batch", count=4, sort_by=["name-asc"]))
+        self.assertEqual([one.id for one in walked], ids)
+        some = Campaign.all(ACCOUNT, campaign_ids=ids[:3], with_total_count=True)
+        self.assertEqual(some.count, 3)
+        for one in batch:
+            one.to_delete = True
+        Campaign.batch_save(ACCOUNT, batch)
+        self.assertEqual(list(Campaign.all(ACCOUNT, q="batch")), [])
+
+    def test_refusals_are_the_classes_that_the_library_knows(self):
+        with self.assertRaises(BadRequest) as refused:
+            campaign("Too cheap", daily_budget_amount_local_micro=1).save()
+        self.assertEqual(refused.exception.details[0]["code"], "INVALID_DENOMINATION")
+        with self.assertRaises(Forbidden):
+            CLIENT.accounts("zzz")
+        stranger = Client("a", "b", "c", "d")
+        with self.assertRaises(NotAuthorized):
+            stranger.accounts()
+
+    def test_the_sandbox_makes_accounts(self):
+        sandbox = client()
+        sandbox.sandbox = True
+        answer = Request(sandbox, "post", "/11/accounts").perform()
+        made = answer.body["data"][0]["id"]
+        self.assertIn(made, [account.id for account in sandbox.accounts()])
+        self.assertNotIn(made, [account.id for account in CLIENT.accounts()])
+        self.assertIn("CPI_CHARGING", sandbox.accounts(made).features())
+
+    def test_what_is_the_same_for_all_is_listed(self):
+        answer = Request(CLIENT, "get", "/11/iab_categories", params={"count": 100})
+        self.assertEqual(len(list(Cursor(None, answer))), 392)
+        rules = Request(CLIENT, "get", "/11/bidding_rules", params={"currency": "JPY"}).perform()
+        self.assertEqual(rules.body["data"][0]["minimum_denomination"], 1_000_000)
+
+
+if __name__ == "__main__":
+    locum_server.main()

@@ -1,0 +1,402 @@
+//! `locum ads`.
+
+use ads::access::Role;
+use ads::desk::Desk;
+use ads::given::Given;
+use ads::kind::{Ids, Kind};
+use ads::record::Record;
+use ads::resources::accounts::{self, ACCOUNT, LISTED, MOST_CAMPAIGNS, NewAccount};
+use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
+use ads::resources::{features, promotable_users};
+use ads::engine;
+use base::{Refusal, Speech, Stop, UserId};
+use clap::Subcommand;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::Tx;
+use store::ads::Access;
+
+use super::find;
+use crate::world::World;
+
+/// What may be done about advertising.
+#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum AdsCommand {
+    /// Accounts that advertise
+    #[command(subcommand)]
+    Account(AccountCommand),
+}
+
+/// What may be done about accounts that advertise.
+#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum AccountCommand {
+    /// Makes an account; its user administers it and is the one whom it promotes
+    Create {
+        /// Its name
+        name: String,
+        /// @username or id
+        #[arg(long)]
+        user: String,
+        /// Its time zone, as the IANA names it
+        #[arg(long, default_value = "America/Los_Angeles")]
+        timezone: String,
+        /// Its industry: `RETAIL`, `TRAVEL`, …
+        #[arg(long, default_value = "")]
+        industry: String,
+        /// In the sandbox
+        #[arg(long)]
+        sandbox: bool,
+    },
+    /// Lists the accounts that a user has a role on
+    List {
+        /// @username or id
+        user: String,
+    },
+    /// Shows an account, who may act on it and whose posts it may promote
+    Show {
+        /// Its id
+        account: String,
+    },
+    /// Gives a user a role on an account, or takes it away
+    Role {
+        /// Its id
+        account: String,
+        /// @username or id
+        user: String,
+        /// `ACCOUNT_ADMIN`, `AD_MANAGER`, `CREATIVE_MANAGER`, `CAMPAIGN_ANALYST`, `ANALYST` or
+        /// `PARTNER_AUDIENCE_MANAGER`; none takes it away
+        role: Option<String>,
+        /// May also make posts in the account's name
+        #[arg(long)]
+        composer: bool,
+    },
+    /// Lets an account promote a user's posts by reposting them, with that user's consent
+    Promote {
+        /// Its id
+        account: String,
+        /// @username or id
+        user: String,
+    },
+    /// Gives an account features, or takes them away
+    Feature {
+        /// Its id
+        account: String,
+        /// One that it gets; may be given more than once
+        #[arg(long)]
+        add: Vec<String>,
+        /// One that it loses; may be given more than once
+        #[arg(long)]
+        remove: Vec<String>,
+    },
+    /// Gives an account something to pay with
+    Funding {
+        /// Its id
+        account: String,
+        /// `INSERTION_ORDER`, `CREDIT_LINE`, `CREDIT_CARD`, `AGENCY_CREDIT_LINE` or
+        /// `PARTNER_MANAGED`
+        #[arg(long = "type", default_value = "INSERTION_ORDER")]
+        kind: String,
+        /// ISO 4217
+        #[arg(long, default_value = "USD")]
+        currency: String,
+        /// Its amount, in whole units of the currency: what it is funded with, or its limit
+        #[arg(long)]
+        amount: Option<i64>,
+        /// From when on; from now on when nothing is said
+        #[arg(long)]
+        start: Option<String>,
+        /// Until when
+        #[arg(long)]
+        end: Option<String>,
+    },
+    /// Says how many active campaigns an account may have, or what came of its review
+    Set {
+        /// Its id
+        account: String,
+        /// At most 8,000
+        #[arg(long)]
+        campaigns: Option<i64>,
+        /// `ACCEPTED`, `UNDER_REVIEW` or `REJECTED`
+        #[arg(long)]
+        approval: Option<String>,
+        /// Opens `ACCOUNT_HISTORY` or `RECOMMENDATIONS` to it
+        #[arg(long, value_name = "NAME")]
+        allow: Vec<String>,
+        /// Closes it
+        #[arg(long, value_name = "NAME")]
+        refuse: Vec<String>,
+    },
+}
+
+/// Does it.
+pub(super) async fn execute(world: &World, command: AdsCommand) -> Result<Value, Stop> {
+    let AdsCommand::Account(command) = command;
+    match command {
+        AccountCommand::List { user } => {
+            let read = world.store.read(move |tx| list(tx, &user));
+            read.await
+        }
+        AccountCommand::Show { account } => {
+            let read = world.store.read(move |tx| {
+                let account = account_of(tx, &account)?;
+                show(tx, account)
+            });
+            read.await
+        }
+        change => {
+            let changed = world.store.write(move |tx| act(tx, &change));
+            changed.await
+        }
+    }
+}
+
+fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Stop> {
+    match command {
+        AccountCommand::Create {
+            name,
+            user,
+            timezone,
+            industry,
+            sandbox,
+        } => {
+            let user = find::user(tx, user)?;
+            let new = NewAccount {
+                name: name.clone(),
+                timezone: timezone.clone(),
+                industry_type: industry.clone(),
+                sandbox: *sandbox,
+            };
+            let made = accounts::make(tx, user.id, &new)?;
+            show(tx, made)
+        }
+        AccountCommand::Role {
+            account,
+            user,
+            role,
+            composer,
+        } => {
+            let account = account_of(tx, account)?;
+            let user = find::user(tx, user)?;
+            grant(tx, &account, user.id, role.as_deref(), *composer)?;
+            show(tx, account)
+        }
+        AccountCommand::Promote { account, user } => {
+            let account = account_of(tx, account)?;
+            let user = find::user(tx, user)?;
+            let mut desk = Desk::of_operator(tx, user.id, account.clone());
+            promotable_users::add(&mut desk, user.id, "REPOSTS_ONLY")?;
+            show(tx, account)
+        }
+        AccountCommand::Feature {
+            account,
+            add,
+            remove,
+        } => change_features(tx, account, add, remove),
+        AccountCommand::Funding { account, .. } => {
+            let account = account_of(tx, account)?;
+            fund(tx, account, command)
+        }
+        AccountCommand::Set {
+            account,
+            campaigns,
+            approval,
+            allow,
+            refuse,
+        } => {
+            let account = account_of(tx, account)?;
+            let account = opened(account, allow, refuse)?;
+            set(tx, account, *campaigns, approval.as_deref())
+        }
+        AccountCommand::List { .. } | AccountCommand::Show { .. } => Ok(Value::Null),
+    }
+}
+
+fn grant(
+    tx: &mut Tx<'_>,
+    account: &Record,
+    user: UserId,
+    role: Option<&str>,
+    composes: bool,
+) -> Result<(), Stop> {
+    let Some(name) = role else {
+        store::ads::revoke(tx, user, account.id)?;
+        return Ok(());
+    };
+    let role = Role::parse(name).ok_or_else(|| {
+        let names: Vec<&str> = Role::ALL.iter().map(|role| role.name()).collect();
+        wrong("role", name, &format!("A role is one of {}", names.join(", ")))
+    })?;
+    if composes && !role.may_compose() {
+        return Err(wrong("composer", name, &format!("A {name} makes no posts")));
+    }
+    let access = Access {
+        user_id: user,
+        account_id: account.id,
+        role: role.name().to_owned(),
+        composes,
+    };
+    Ok(store::ads::grant(tx, &access)?)
+}
+
+fn change_features(
+    tx: &mut Tx<'_>,
+    account: &str,
+    add: &[String],
+    remove: &[String],
+) -> Result<Value, Stop> {
+    let account = account_of(tx, account)?;
+    if let Some(unknown) = add.iter().chain(remove).find(|key| !features::ALL.contains(&key.as_str())) {
+        return Err(wrong("feature", unknown, &format!("No feature is called {unknown}")));
+    }
+    let mut all: Vec<String> = account.texts("features").into_iter().map(str::to_owned).collect();
+    all.extend(add.iter().cloned());
+    all.retain(|feature| !remove.contains(feature));
+    let mut desk = Desk::of_operator(tx, UserId::new(0), account);
+    features::set(&mut desk, all)?;
+    let id = desk.account_id()?;
+    let account = accounts::find(tx, id)?.ok_or_else(|| find::unknown("account", ""))?;
+    show(tx, account)
+}
+
+fn fund(tx: &mut Tx<'_>, account: Record, command: &AccountCommand) -> Result<Value, Stop> {
+    let AccountCommand::Funding {
+        kind,
+        currency,
+        amount,
+        start,
+        end,
+        ..
+    } = command
+    else {
+        return Ok(Value::Null);
+    };
+    let amount = amount.map(|amount| amount.saturating_mul(1_000_000).to_string());
+    let funded = matches!(kind.as_str(), "INSERTION_ORDER" | "PARTNER_MANAGED");
+    let (funds, limit) = if funded { (amount, None) } else { (None, amount) };
+    let start = start.clone().unwrap_or_else(|| ads::kind::instant(tx.now()));
+    let members = [
+        ("type", Some(kind.clone())),
+        ("currency", Some(currency.clone())),
+        ("start_time", Some(start)),
+        ("end_time", end.clone()),
+        ("funded_amount_local_micro", funds),
+        ("credit_limit_local_micro", limit),
+    ];
+    let members = members
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), Value::from(value?))));
+    let params = ads::operations::field_params(&FUNDING_INSTRUMENT, true);
+    let given = Given::read_item(&params, &members.collect(), Speech::Post, false);
+    let owner = UserId::new(0);
+    let mut desk = Desk::of_operator(tx, owner, account);
+    let made = engine::create(&mut desk, &FUNDING_INSTRUMENT, &given)?;
+    spoken(&mut desk, &made)
+}
+
+fn set(
+    tx: &mut Tx<'_>,
+    mut account: Record,
+    campaigns: Option<i64>,
+    approval: Option<&str>,
+) -> Result<Value, Stop> {
+    if let Some(most) = campaigns {
+        if !(1..=MOST_CAMPAIGNS).contains(&most) {
+            let message = format!("An account has 1 to {MOST_CAMPAIGNS} active campaigns");
+            return Err(wrong("campaigns", &most.to_string(), &message));
+        }
+        account.set("campaign_limit", most);
+    }
+    if let Some(approval) = approval {
+        let kind = Kind::OneOf(&["ACCEPTED", "UNDER_REVIEW", "REJECTED"]);
+        let text = [approval.to_owned()];
+        let value = kind.read("approval", ads::kind::Raw::Text(&text))?;
+        account.set("approval_status", value);
+    }
+    account.updated_at = tx.now();
+    store::records::update(tx, ACCOUNT.name, &account.to_store())?;
+    show(tx, account)
+}
+
+/// What is opened to an account one by one.
+fn opened(mut account: Record, allow: &[String], refuse: &[String]) -> Result<Record, Stop> {
+    if let Some(unknown) = allow.iter().chain(refuse).find(|name| !LISTED.contains(&name.as_str())) {
+        return Err(wrong("allow", unknown, &format!("It is one of {}", LISTED.join(", "))));
+    }
+    let mut refused: Vec<String> = account.texts("refused").into_iter().map(str::to_owned).collect();
+    refused.retain(|name| !allow.contains(name));
+    refused.extend(refuse.iter().cloned());
+    refused.sort_unstable();
+    refused.dedup();
+    account.set("refused", refused);
+    Ok(account)
+}
+
+fn wrong(name: &'static str, value: &str, message: &str) -> Stop {
+    Refusal::invalid(name, value, message).into()
+}
+
+fn account_of(tx: &mut Tx<'_>, text: &str) -> Result<Record, Stop> {
+    let id = Ids::Short.read("account", text).ok();
+    let found = match id {
+        Some(id) => accounts::find(tx, id)?,
+        None => None,
+    };
+    found.ok_or_else(|| find::unknown("account", text))
+}
+
+fn list(tx: &mut Tx<'_>, user: &str) -> Result<Value, Stop> {
+    let user = find::user(tx, user)?;
+    let mut rows = Vec::new();
+    for access in store::ads::of_user(tx, user.id)? {
+        if let Some(account) = accounts::find(tx, access.account_id)? {
+            rows.push(json!({
+                "id": account.written_id(),
+                "name": account.text("name"),
+                "role": access.role,
+                "sandbox": account.flag("sandbox"),
+                "deleted": account.deleted,
+            }));
+        }
+    }
+    Ok(rows.into())
+}
+
+fn show(tx: &mut Tx<'_>, account: Record) -> Result<Value, Stop> {
+    let roles: Vec<Value> = store::ads::of_account(tx, account.id)?
+        .iter()
+        .map(|access| {
+            json!({
+                "user": access.user_id.to_string(),
+                "role": access.role,
+                "composer": access.composes,
+            })
+        })
+        .collect();
+    let features = account.texts("features").into_iter().map(Value::from).collect::<Vec<_>>();
+    let (sandbox, limit) = (account.flag("sandbox"), account.int("campaign_limit"));
+    let mut desk = Desk::of_operator(tx, UserId::new(0), account.clone());
+    let promotable: Vec<Value> = promotable_users::all(&mut desk)?
+        .iter()
+        .map(|one| {
+            let user = one.int("user_id").unwrap_or(0).to_string();
+            json!({ "user": user, "type": one.text("promotable_user_type") })
+        })
+        .collect();
+    let mut shown = spoken(&mut desk, &account)?;
+    if let Some(members) = shown.as_object_mut() {
+        members.insert("sandbox".to_owned(), sandbox.into());
+        members.insert("features".to_owned(), features.into());
+        members.insert("campaign_limit".to_owned(), limit.into());
+        members.insert("roles".to_owned(), roles.into());
+        members.insert("promotable_users".to_owned(), promotable.into());
+    }
+    Ok(shown)
+}
+
+fn spoken(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Value, Stop> {
+    let text = engine::show_one(desk, record)?;
+    Ok(serde_json::from_str(&text).unwrap_or_default())
+}
+

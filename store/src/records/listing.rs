@@ -1,0 +1,216 @@
+//! Pages of records: filtered, ordered, and continued behind a place in that order.
+
+use base::Fault;
+
+use super::shape::{field, interned, ordered};
+use super::{Stored, columns, read};
+use crate::Tx;
+use crate::db::Value;
+
+/// What records are ordered by; the id breaks ties in the same direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// When they were made.
+    Created,
+    /// When they were changed.
+    Updated,
+    /// Whether they were deleted.
+    Deleted,
+    /// Their name, in lower case.
+    Name,
+    /// A declared field that is a number.
+    Field(&'static str),
+}
+
+/// An order and its direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// By what.
+    pub by: By,
+    /// The highest first.
+    pub falling: bool,
+}
+
+/// A record's place in an order.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum At {
+    /// Of a number or a moment.
+    Number(i64),
+    /// Of a name.
+    Name(Vec<u8>),
+}
+
+/// Which records are listed.
+#[derive(Clone, Debug)]
+pub struct Listing<'a> {
+    /// Their kind.
+    pub kind: &'static str,
+    /// Their account.
+    pub account: i64,
+    /// Fields that must have one of some values.
+    pub numbers: &'a [(&'static str, Vec<i64>)],
+    /// The same for words.
+    pub words: &'a [(&'static str, Vec<String>)],
+    /// How their name begins, in lower case; or empty.
+    pub prefix: &'a str,
+    /// Drafts too.
+    pub drafts: bool,
+    /// Deleted ones too.
+    pub deleted: bool,
+    /// In which order.
+    pub order: Order,
+    /// Those behind this place only.
+    pub after: Option<(At, i64)>,
+    /// At most so many.
+    pub limit: i64,
+}
+
+impl By {
+    fn sql(self) -> String {
+        match self {
+            Self::Created => "created_at".to_owned(),
+            Self::Updated => "updated_at".to_owned(),
+            Self::Deleted => "deleted".to_owned(),
+            Self::Name => "name_key".to_owned(),
+            Self::Field(name) => ordered(name),
+        }
+    }
+}
+
+/// A statement's text and arguments as they grow.
+struct Query<'a> {
+    sql: String,
+    args: Vec<Value<'a>>,
+}
+
+impl<'a> Query<'a> {
+    fn bind(&mut self, value: impl Into<Value<'a>>) -> String {
+        self.args.push(value.into());
+        format!("${}", self.args.len())
+    }
+
+    fn push(&mut self, text: &str) {
+        self.sql.push_str(text);
+    }
+
+    fn one_of(&mut self, subject: &str, values: impl Iterator<Item = Value<'a>>) {
+        let marks: Vec<String> = values.map(|value| self.bind(value)).collect();
+        match marks.as_slice() {
+            [one] => self.push(&format!(" AND {subject} = {one}")),
+            _ => self.push(&format!(" AND {subject} IN ({})", marks.join(", "))),
+        }
+    }
+}
+
+/// A page of them, each with its place in the order.
+pub fn page(tx: &mut Tx<'_>, listing: &Listing<'_>) -> Result<Vec<(At, Stored)>, Fault> {
+    // Where one field may have several values, each is walked by itself, so that no value's
+    // records are read beyond the page.
+    let Some(several) = listing
+        .numbers
+        .iter()
+        .position(|(_, values)| values.len() > 1)
+    else {
+        return page_of(tx, listing, listing.numbers);
+    };
+    let (name, values) = listing.numbers.get(several).cloned().unwrap_or(("", Vec::new()));
+    let mut all = Vec::new();
+    for value in values {
+        let mut numbers = listing.numbers.to_vec();
+        if let Some(place) = numbers.get_mut(several) {
+            *place = (name, vec![value]);
+        }
+        all.extend(page_of(tx, listing, &numbers)?);
+    }
+    let falling = listing.order.falling;
+    all.sort_by(|(one_at, one), (other_at, other)| {
+        let ordering = (one_at, one.id).cmp(&(other_at, other.id));
+        if falling { ordering.reverse() } else { ordering }
+    });
+    all.dedup_by_key(|(_, row)| row.id);
+    all.truncate(usize::try_from(listing.limit).unwrap_or(usize::MAX));
+    Ok(all)
+}
+
+fn page_of<'a>(
+    tx: &mut Tx<'_>,
+    listing: &'a Listing<'_>,
+    numbers: &'a [(&'static str, Vec<i64>)],
+) -> Result<Vec<(At, Stored)>, Fault> {
+    let mut upper = Vec::new();
+    let order = listing.order;
+    let by = order.by.sql();
+    let columns = format!("{}, {by}", columns!());
+    let mut query = filtered(listing, numbers, &columns, &mut upper);
+    if let Some((at, id)) = &listing.after {
+        let at = match at {
+            At::Number(number) => query.bind(*number),
+            At::Name(name) => query.bind(name),
+        };
+        let id = query.bind(*id);
+        let sign = if order.falling { '<' } else { '>' };
+        query.push(&format!(" AND ({by}, id) {sign} ({at}, {id})"));
+    }
+    let way = if order.falling { "DESC" } else { "ASC" };
+    let limit = query.bind(listing.limit);
+    query.push(&format!(" ORDER BY {by} {way}, id {way} LIMIT {limit}"));
+    tx.rows(interned(query.sql), &query.args, |row| {
+        let at = match order.by {
+            By::Name => At::Name(row.bytes(8)?),
+            _ => At::Number(row.int(8)?),
+        };
+        Ok((at, read(row)?))
+    })
+}
+
+/// How many there are of them, wherever a page begins.
+pub fn total(tx: &mut Tx<'_>, listing: &Listing<'_>) -> Result<i64, Fault> {
+    let mut upper = Vec::new();
+    let query = filtered(listing, listing.numbers, "COUNT(*)", &mut upper);
+    let count = tx.row(interned(query.sql), &query.args, |row| row.int(0))?;
+    Ok(count.unwrap_or(0))
+}
+
+fn filtered<'a>(
+    listing: &'a Listing<'_>,
+    numbers: &'a [(&'static str, Vec<i64>)],
+    columns: &str,
+    upper: &'a mut Vec<u8>,
+) -> Query<'a> {
+    let kind = listing.kind;
+    let mut query = Query {
+        sql: format!("SELECT {columns} FROM ads_record WHERE kind = '{kind}'"),
+        args: Vec::new(),
+    };
+    let account = query.bind(listing.account);
+    query.push(&format!(" AND account_id = {account}"));
+    query.push(match (listing.deleted, listing.drafts) {
+        (false, false) => " AND level = 0",
+        (false, true) => " AND level < 2",
+        (true, false) => " AND level <> 1",
+        (true, true) => "",
+    });
+    for (name, values) in numbers {
+        query.one_of(&field(name), values.iter().map(|value| (*value).into()));
+    }
+    for (name, values) in listing.words {
+        let subject = format!("body ->> '{name}'");
+        query.one_of(&subject, values.iter().map(Value::from));
+    }
+    if !listing.prefix.is_empty() {
+        let from = query.bind(listing.prefix.as_bytes());
+        *upper = behind(listing.prefix.as_bytes());
+        let to = query.bind(&*upper);
+        query.push(&format!(" AND name_key >= {from} AND name_key < {to}"));
+    }
+    query
+}
+
+/// The first bytes behind all that begin with these. UTF-8 has no byte that is the highest.
+fn behind(prefix: &[u8]) -> Vec<u8> {
+    let mut bytes = prefix.to_vec();
+    if let Some(last) = bytes.last_mut() {
+        *last = last.saturating_add(1);
+    }
+    bytes
+}

@@ -1,0 +1,78 @@
+//! The advertising interface: a request is taken apart, done by the engine, and answered whole.
+
+use std::sync::Arc;
+
+use ads::{Caller, Request};
+use base::{Fault, Refusal, Stop};
+use serde_json::Value;
+
+use crate::body;
+use crate::call::{Call, Reply};
+use crate::endpoint::Pending;
+
+/// Does any declared operation.
+pub(crate) fn act(call: Call) -> Pending {
+    Box::pin(async move {
+        let request = Arc::new(request(&call)?);
+        let writes = request.operation.writes;
+        let run = move |tx: &mut store::Tx<'_>| ads::run(tx, &request);
+        let body = if writes {
+            call.write(run).await?
+        } else {
+            call.read(run).await?
+        };
+        Ok(Reply::bytes(200, crate::reply::ADS, body))
+    })
+}
+
+fn request(call: &Call) -> Result<Request, Stop> {
+    let operation = call
+        .endpoint()
+        .ads
+        .ok_or_else(|| Fault::new("an operation of advertising without its declaration"))?;
+    let caller = call.caller()?;
+    let path = call.params.iter();
+    let path = path.map(|given| (given.param.name, given.raw.clone())).collect();
+    let json = operation.takes_json();
+    Ok(Request {
+        operation,
+        caller: Caller {
+            user: call.user()?,
+            app: Some(caller.app_id),
+            speech: call.spoken().speech,
+            sandbox: call.head().sandbox,
+        },
+        path,
+        pairs: pairs(call, !json)?,
+        json: if json {
+            serde_json::from_slice::<Value>(call.bytes()).ok()
+        } else {
+            None
+        },
+        cursor_key: call.home.front.config.page_key,
+    })
+}
+
+/// The parameters of the query, and of a form after them.
+fn pairs(call: &Call, form: bool) -> Result<Vec<(String, String)>, Refusal> {
+    let query = call.head().uri.query().unwrap_or_default();
+    let mut all = parsed(query)?;
+    if form && call.kind == body::ContentType::Form {
+        let text = std::str::from_utf8(call.bytes()).unwrap_or_default();
+        let sent = parsed(text)?;
+        // What the form says counts.
+        all.retain(|(name, _)| !sent.iter().any(|(other, _)| other == name));
+        all.extend(sent);
+    }
+    all.retain(|(name, _)| !name.starts_with("oauth_"));
+    Ok(all)
+}
+
+fn parsed(text: &str) -> Result<Vec<(String, String)>, Refusal> {
+    let pairs = base::percent::parse_form(text);
+    let pairs = pairs.map_err(|_| body::whole("The parameters are not percent-encoded properly"))?;
+    Ok(pairs
+        .into_iter()
+        .map(|(name, value)| (name.to_string(), value))
+        .collect())
+}
