@@ -79,7 +79,7 @@ fn rules_are_added_listed_page_by_page_counted_and_deleted() {
     let older = shared()
         .send(Ask::get("/2/tweets/search/stream/rules/counts").bearer(&app.bearer))
         .is(200);
-    assert_eq!(older["data"]["project_rules_count"], 3);
+    assert_eq!(older["data"]["project_rules_count"], "3");
 
     // Of another app's nothing is deleted.
     let unknown = json!({ "delete": { "ids": [known[0], "17"] } });
