@@ -1,7 +1,7 @@
 //! The connections of a node: opened within their bounds, found by what they carry, ended.
 
 use std::collections::HashMap;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -451,7 +451,7 @@ fn uuid(mut bytes: [u8; 16]) -> String {
         if [4, 6, 8, 10].contains(&place) {
             text.push('-');
         }
-        text.push_str(&format!("{byte:02x}"));
+        let _whole = write!(text, "{byte:02x}");
     }
     text
 }

@@ -33,7 +33,7 @@ pub(super) fn takes(session: &Session, facts: &PostFacts) -> bool {
         && language.is_none_or(|language| facts.row.lang == language)
 }
 
-/// A number of an id in which nothing of its order is left (SplitMix64's finish): the same for
+/// A number of an id in which nothing of its order is left (the finish of `SplitMix64`): the same for
 /// every reader, on every node, for ever.
 pub(super) const fn mix(id: i64) -> u64 {
     let mut mixed = id.unsigned_abs();

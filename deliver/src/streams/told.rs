@@ -69,7 +69,13 @@ pub(super) fn of(tx: &mut Tx<'_>, event: &Event) -> Result<Option<Told>, Fault> 
 /// Whether a screen name that was changed is the display name.
 fn is_name(tx: &mut Tx<'_>, event: &Event, body: &Value) -> Result<bool, Fault> {
     let user = users::by_id(tx, UserId::new(event.subject_id))?;
-    Ok(user.is_some_and(|user| body["after"] == user.name && body["after"] != user.username))
+    let after = fact(body, "after");
+    Ok(user.is_some_and(|user| after == user.name && after != user.username))
+}
+
+/// A text of an entry's body; empty where it is not there.
+fn fact<'b>(body: &'b Value, name: &str) -> &'b str {
+    body.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 type Members = Map<String, Value>;
@@ -93,7 +99,7 @@ fn post(tx: &mut Tx<'_>, event: &Event, body: &Value) -> Result<Found, Fault> {
             members.insert("withheld_in_countries".to_owned(), countries);
             "withheld"
         }
-        _ if body["previous_post_id"].is_string() => "tweet_edit",
+        _ if !fact(body, "previous_post_id").is_empty() => "tweet_edit",
         _ => return Ok(None),
     };
     let row = posts::by_id(tx, id)?;
@@ -124,18 +130,18 @@ fn post(tx: &mut Tx<'_>, event: &Event, body: &Value) -> Result<Found, Fault> {
 
 /// Where something is withheld, if it is.
 fn countries(body: &Value) -> Option<Value> {
-    let countries = body["country_codes"].as_array()?;
+    let countries = body.get("country_codes")?.as_array()?;
     (!countries.is_empty()).then(|| json!(countries))
 }
 
 fn user(event: &Event, body: &Value) -> Option<(&'static str, Members)> {
     let mut members = Map::new();
     let name = match event.kind.as_str() {
-        "user.protect" if body["after"] == "true" => "user_protect",
+        "user.protect" if fact(body, "after") == "true" => "user_protect",
         "user.protect" => "user_unprotect",
         "user.suspend" => "user_suspend",
         "user.delete" => "user_delete",
-        "user.restore" if body["before"] == "suspended" => "user_unsuspend",
+        "user.restore" if fact(body, "before") == "suspended" => "user_unsuspend",
         "user.restore" => "user_undelete",
         "user.withheld" => {
             members.insert("withheld_in_countries".to_owned(), countries(body)?);
@@ -152,7 +158,7 @@ fn user(event: &Event, body: &Value) -> Option<(&'static str, Members)> {
                 other => other,
             };
             members.insert("profile_field".to_owned(), json!(field));
-            members.insert("new_value".to_owned(), body["after"].clone());
+            members.insert("new_value".to_owned(), json!(fact(body, "after")));
             "user_profile_modification"
         }
     };

@@ -202,14 +202,7 @@ fn problem(refusal: &Refusal, status: u16, voice: Voice<'_>) -> Problem {
             of_rules(refusal)
         }
         Refusal::Connection(why) => not_connected(*why),
-        Refusal::Worded { no, message, .. } => match no {
-            No::Wrong => Problem::typed("invalid-request", "Invalid Request", INVALID),
-            No::Missing => {
-                Problem::typed("resource-not-found", "Not Found Error", message.as_ref())
-            }
-            No::Conflict => Problem::typed("conflict", "Conflict", message.as_ref()),
-            No::Forbidden => Problem::plain(status, message.as_ref()),
-        },
+        Refusal::Worded { no, message, .. } => worded(*no, message, status),
         Refusal::NotBuilt { operation } => Problem::plain(
             status,
             format!("{operation} is declared, but not built yet."),
@@ -233,6 +226,16 @@ fn problem(refusal: &Refusal, status: u16, voice: Voice<'_>) -> Problem {
             let first = declined.problems.first();
             Problem::plain(status, first.map_or("", |problem| problem.message.as_str()))
         }
+    }
+}
+
+/// A refusal with a sentence of its own.
+fn worded(no: No, message: &str, status: u16) -> Problem {
+    match no {
+        No::Wrong => Problem::typed("invalid-request", "Invalid Request", INVALID),
+        No::Missing => Problem::typed("resource-not-found", "Not Found Error", message),
+        No::Conflict => Problem::typed("conflict", "Conflict", message),
+        No::Forbidden => Problem::plain(status, message),
     }
 }
 
