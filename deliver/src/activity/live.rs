@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::{AppId, Stop};
 use bytes::Bytes;
@@ -79,7 +80,12 @@ struct Walk {
     past: Past,
     /// How far it has come.
     at: Option<i64>,
+    /// The newest entry that there was when it began, which others may still keep back.
+    newest: Option<i64>,
 }
+
+/// How long what is kept back is waited for at a time.
+const KEPT_BACK: Duration = Duration::from_millis(50);
 
 /// What a stream was sent, or would have been, before it was opened, oldest first; where an end
 /// is asked for, the stream ends with it.
@@ -95,6 +101,7 @@ pub fn past(
         home,
         past,
         at: None,
+        newest: None,
     };
     unfold(Some(walk), |walk| async {
         let mut walk = walk?;
@@ -119,7 +126,7 @@ pub fn past(
 impl Walk {
     /// Reads on; and whether there is more.
     async fn read(&mut self) -> Result<(Vec<Bytes>, bool), Stop> {
-        let (past, at, home) = (self.past, self.at, self.home);
+        let (past, at, home, newest) = (self.past, self.at, self.home, self.newest);
         let until = past.until.unwrap_or_else(|| self.session.since());
         let scope = Scope::Streams(HashSet::from([self.session.app()]));
         let read = self.store.read(move |tx| {
@@ -127,16 +134,24 @@ impl Walk {
                 Some(at) => at,
                 None => log::before(tx, past.from.plus_ms(-SLACK_MS))?,
             };
+            let newest = match newest {
+                Some(newest) => newest,
+                None => log::highest(tx)?,
+            };
             let mut events = log::after(tx, at, ENTRIES)?;
             let last = events.last().map_or(at, |event| event.seq);
             let beyond = until.plus_ms(SLACK_MS);
-            let over = events.last().is_none_or(|event| event.at > beyond);
+            let over = events.last().is_some_and(|event| event.at > beyond);
             let full = i64::try_from(events.len()).unwrap_or(ENTRIES) >= ENTRIES;
+            let more = (full || last < newest) && !over;
             events.retain(|event| event.at >= past.from && event.at < until);
-            Ok((matching(tx, &events, &scope, home)?, last, full && !over))
+            Ok((matching(tx, &events, &scope, home)?, last, newest, more))
         });
-        let (found, last, more) = read.await?;
-        self.at = Some(last);
+        let (found, last, newest, more) = read.await?;
+        if more && self.at == Some(last) {
+            tokio::time::sleep(KEPT_BACK).await;
+        }
+        (self.at, self.newest) = (Some(last), Some(newest));
         Ok((found.iter().map(line).collect(), more))
     }
 }

@@ -252,7 +252,8 @@ impl Desk<'_> {
                 app: webhook.app_id,
                 webhook: Some(id),
                 id: envelope::id(entry.event.seq, "account", id, user),
-                order: user,
+                // Nothing is left that it must not overtake.
+                order: 0,
                 post: None,
                 private: None,
                 at: entry.event.at,
