@@ -16,6 +16,8 @@ pub struct Kept {
     pub session_ttl_ms: i64,
     /// The log of events.
     pub log_ms: i64,
+    /// What was sent to webhooks.
+    pub deliveries_ms: i64,
     /// The record of what was done to accounts and apps.
     pub audit_ms: i64,
 }
@@ -76,6 +78,10 @@ const SWEEPS: &[(&str, Sweep)] = &[
     }),
     ("compliance jobs", |tx, _, _| {
         crate::compliance::prune(tx, BATCH / 4)
+    }),
+    ("deliveries", |tx, kept, _| {
+        let before = tx.now().plus_ms(kept.deliveries_ms.saturating_neg());
+        crate::webhooks::prune(tx, before, BATCH)
     }),
     ("topics", |tx, _, _| crate::topics::prune(tx, BATCH / 4)),
     ("posts read", |tx, _, wall| {

@@ -115,6 +115,12 @@ pub fn running(tx: &mut Tx<'_>) -> Result<Vec<Replay>, Fault> {
     tx.rows(columns!("WHERE state < 2 ORDER BY webhook_id"), &[], read)
 }
 
+/// Forgets the replays of a webhook.
+pub fn forget(tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Fault> {
+    let sql = "DELETE FROM replay WHERE webhook_id = $1";
+    tx.exec(sql, &[webhook_id.into()]).map(|_| ())
+}
+
 /// The replays of a webhook, newest first.
 pub fn of_webhook(tx: &mut Tx<'_>, webhook_id: i64, limit: i64) -> Result<Vec<Replay>, Fault> {
     let sql = columns!("WHERE webhook_id = $1 ORDER BY id DESC LIMIT $2");

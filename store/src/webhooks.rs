@@ -8,7 +8,7 @@ use base::{AppId, Fault, Time};
 use crate::Tx;
 use crate::db::Row;
 
-pub use lease::{drop_leases_of, renew_leases, take_lease};
+pub use lease::{drop_lease, drop_leases_of, renew_leases, take_lease};
 pub use links::{Link, all_links, link, links_of_app as stream_links, unlink};
 
 /// A webhook as stored.
@@ -130,6 +130,7 @@ pub fn claim_check(tx: &mut Tx<'_>, webhook: &Webhook, until: Time) -> Result<bo
 
 /// It answered a challenge rightly: it is valid.
 pub fn checked(tx: &mut Tx<'_>, id: i64, next_at: Time) -> Result<(), Fault> {
+    tx.credentials_changed();
     let now = tx.now();
     let sql = "UPDATE webhook SET valid = 1, problem = '', checked_at = $1, check_due_at = $2, \
                failing_since = NULL WHERE id = $3";
@@ -146,6 +147,7 @@ pub fn not_checked(tx: &mut Tx<'_>, id: i64, problem: &str, next_at: Time) -> Re
 
 /// It gets nothing any more until it is challenged on demand.
 pub fn disable(tx: &mut Tx<'_>, id: i64, problem: &str) -> Result<(), Fault> {
+    tx.credentials_changed();
     let sql = "UPDATE webhook SET valid = 0, problem = $1 WHERE id = $2";
     tx.exec(sql, &[problem.into(), id.into()]).map(|_| ())
 }
@@ -158,6 +160,7 @@ pub fn set_failing(tx: &mut Tx<'_>, id: i64, since: Option<Time>) -> Result<(), 
 
 /// Removes a webhook with its links; its deliveries are swept.
 pub fn delete(tx: &mut Tx<'_>, id: i64) -> Result<bool, Fault> {
+    tx.credentials_changed();
     let now = tx.now();
     links::unlink_webhook(tx, id)?;
     let sql = "UPDATE webhook SET deleted_at = $1, valid = 0 WHERE id = $2 AND deleted_at IS NULL";

@@ -89,6 +89,10 @@ pub(crate) enum Kind {
     Count(u64, u64),
     /// A time, `500ms`, `10s`, `2h`, `30d`.
     Span,
+    /// Several of them.
+    Spans,
+    /// Blocks of IP addresses, or `all`.
+    Blocks,
     /// A number of bytes, `1MiB`.
     Size,
     /// One of these words.
@@ -118,6 +122,8 @@ impl Kind {
             Self::Switch => "`true` or `false`".to_owned(),
             Self::Count(low, high) => format!("{low}–{high}"),
             Self::Span => "time (`500ms`, `10s`, `2h`)".to_owned(),
+            Self::Spans => "list of times".to_owned(),
+            Self::Blocks => "list of blocks (`10.1.0.0/16`), or `all`".to_owned(),
             Self::Size => "bytes (`64KiB`, `1MiB`)".to_owned(),
             Self::OneOf(words) => format!("`{}`", words.join("`, `")),
             Self::RateLimits => "`table`, `off` or `scale=N`".to_owned(),

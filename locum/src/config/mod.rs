@@ -11,6 +11,7 @@ mod settings;
 mod show;
 mod table;
 mod values;
+mod webhooks;
 
 pub(crate) use key::{Key, Kind, Mode, Preset};
 pub(crate) use load::{Sources, data_dir, load};

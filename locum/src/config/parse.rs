@@ -3,6 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use deliver::webhooks::Block;
+
 use super::key::Kind;
 
 /// How the published rate limits are held.
@@ -31,6 +33,8 @@ pub(crate) fn check(kind: Kind, text: &str) -> Result<(), String> {
             .parse()
             .is_ok_and(|number: u64| (low..=high).contains(&number)),
         Kind::Span => span(text).is_some(),
+        Kind::Spans => items(text).all(|item| span(item).is_some()),
+        Kind::Blocks => blocks(text).is_some(),
         Kind::Size => size(text).is_some(),
         Kind::OneOf(words) => words.contains(&text),
         Kind::RateLimits => rate_limits(text).is_some(),
@@ -66,6 +70,14 @@ pub(crate) fn span(text: &str) -> Option<Duration> {
         _ => return None,
     };
     number.checked_mul(ms).map(Duration::from_millis)
+}
+
+/// Blocks of IP addresses.
+pub(crate) fn blocks(text: &str) -> Option<Vec<Block>> {
+    if text == "all" {
+        return Some(Block::ALL.to_vec());
+    }
+    items(text).map(|item| item.parse().ok()).collect()
 }
 
 /// A number of bytes: a whole number and its unit.
@@ -155,6 +167,11 @@ mod tests {
         let hosts = |text| check(Kind::Hosts, text).is_ok();
         assert!(hosts("10.0.0.1, ::1") && hosts(""));
         assert!(!hosts("10.0.0.0/8") && !hosts("localhost"));
+        let blocks = |text| check(Kind::Blocks, text).is_ok();
+        assert!(blocks("all") && blocks("10.0.0.0/8, ::1") && blocks(""));
+        assert!(!blocks("10.0.0.0/40") && !blocks("localhost"));
+        let spans = |text| check(Kind::Spans, text).is_ok();
+        assert!(spans("5s, 5m,2h") && spans("") && !spans("5s, soon"));
         let database = |text| check(Kind::Database, text).is_ok();
         assert!(database("sqlite") && database("postgres://u:p@h/d"));
         assert!(!database("mysql://h/d"));

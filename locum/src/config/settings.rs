@@ -87,6 +87,10 @@ pub(crate) struct Settings {
     pub(crate) media_folder: Option<PathBuf>,
     /// The bucket that media files are kept in instead, if there is one.
     pub(crate) media_bucket: Option<media::Bucket>,
+    /// How webhooks are served.
+    pub(crate) webhooks: deliver::webhooks::Settings,
+    /// How long what was sent to them is kept.
+    pub(crate) webhook_retention: Duration,
     /// Whether the log is written as JSON.
     pub(crate) log_json: bool,
     /// What is logged.
@@ -174,6 +178,8 @@ impl Settings {
             stream_keep_alive: reader.span("limits.stream_keep_alive"),
             media_folder: reader.text("media.dir").map(PathBuf::from),
             media_bucket: reader.bucket()?,
+            webhooks: super::webhooks::read(values, reader.number("core.node")?)?,
+            webhook_retention: reader.span("webhooks.retention"),
             log_json: reader.text("observe.log_format") == Some("json"),
             log_level: reader
                 .text("observe.log_level")

@@ -202,6 +202,7 @@ fn kept(settings: &Settings) -> Kept {
     Kept {
         session_ttl_ms: ms(settings.session_ttl),
         log_ms: ms(settings.log_retention),
+        deliveries_ms: ms(settings.webhook_retention),
         audit_ms: ms(settings.audit_retention),
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use base::Secret;
 use bytes::Bytes;
+use deliver::webhooks::Desk;
 use edge::{Listener, Shutdown, Stats};
 use media::Files;
 use network::apps::{AuthConfig, Authenticator};
@@ -46,6 +47,7 @@ impl Doors {
         token: String,
         page_key: [u8; 32],
         files: Files,
+        webhooks: Desk,
         shutdown: &Shutdown,
     ) -> Result<Self, Exit> {
         let (settings, store) = (&world.settings, &world.store);
@@ -62,6 +64,7 @@ impl Doors {
             Config {
                 files: Some(files),
                 search: world.search.clone(),
+                webhooks,
                 ..config(settings, listening, page_key)
             },
         )?;

@@ -1,9 +1,11 @@
 //! Everything that runs, in one place, from the first listener to the last farewell.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Fault, clock};
+use deliver::webhooks::Desk;
 use edge::Shutdown;
 use futures_util::future::OptionFuture;
 use network::search::Search;
@@ -78,7 +80,8 @@ async fn live(
         control: listening.control,
     };
     let shutdown = Shutdown::new();
-    let doors = Doors::open(world, &listening, token, page_key, files, &shutdown)?;
+    let (desk, sender) = Desk::open(Arc::clone(&world.store), settings.webhooks.clone());
+    let doors = Doors::open(world, &listening, token, page_key, files, desk, &shutdown)?;
     let mailer = background::mailer(settings)?;
     doors.watch("public", public.stats());
     let serving = async {
@@ -93,6 +96,7 @@ async fn live(
             background::follow_topics(world.clone(), shutdown.clone()),
             background::index_posts(world.clone(), shutdown.clone()),
             background::work_on_jobs(world.clone(), shutdown.clone()),
+            sender.run(shutdown.triggered()),
             doors.look_at_uploads(&shutdown),
             doors.keep_up(&shutdown),
             doors.note_usage(&shutdown),

@@ -77,6 +77,7 @@ async fn swept(world: &World, wall: Time) -> Vec<(&'static str, u64)> {
     let kept = Kept {
         session_ttl_ms: 30 * DAY,
         log_ms: 7 * DAY,
+        deliveries_ms: 5 * DAY,
         audit_ms: 400 * DAY,
     };
     sweep(&world.store, kept, wall).await.unwrap()

@@ -30,16 +30,24 @@ pub fn take_lease(
     Ok(tx.exec(sql, &args)? > 0)
 }
 
-/// Keeps what a node has until a later moment.
-pub fn renew_leases(tx: &mut Tx<'_>, node: i64, until: Time) -> Result<(), Fault> {
+/// Keeps what a node has until a later moment; which webhooks those are.
+pub fn renew_leases(tx: &mut Tx<'_>, node: i64, until: Time) -> Result<Vec<i64>, Fault> {
     if !tx.is_shared() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let sql = "UPDATE webhook_lease SET until = $1 WHERE node = $2";
-    tx.exec(sql, &[until.into(), node.into()]).map(|_| ())
+    tx.exec(sql, &[until.into(), node.into()])?;
+    let sql = "SELECT webhook_id FROM webhook_lease WHERE node = $1";
+    tx.rows(sql, &[node.into()], |row| row.int(0))
 }
 
-/// Gives back what a node has: at its end, and at its start what it had when it was killed.
+/// Gives a webhook back.
+pub fn drop_lease(tx: &mut Tx<'_>, webhook_id: i64, node: i64) -> Result<(), Fault> {
+    let sql = "DELETE FROM webhook_lease WHERE webhook_id = $1 AND node = $2";
+    tx.exec(sql, &[webhook_id.into(), node.into()]).map(|_| ())
+}
+
+/// Gives back all that a node has: at its end, and at its start what it had when it was killed.
 pub fn drop_leases_of(tx: &mut Tx<'_>, node: i64) -> Result<(), Fault> {
     if !tx.is_shared() {
         return Ok(());

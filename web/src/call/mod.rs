@@ -108,6 +108,8 @@ pub struct Home {
     pub streams: deliver::streams::PostStreams,
     /// The index of posts, where there is one.
     pub search: Option<Arc<network::search::Search>>,
+    /// What reaches webhooks.
+    pub webhooks: deliver::webhooks::Desk,
     /// The address that the platform's own files are at.
     pub site: &'static str,
     /// What the pages for people share.

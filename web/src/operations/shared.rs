@@ -365,11 +365,6 @@ pub(crate) static USER_QUERY: Pattern = Pattern {
                 .all(|byte| byte.is_ascii_alphanumeric() || b"_' ".contains(&byte))
     },
 };
-/// A minute, `yyyymmddHHMM`.
-pub(crate) static MINUTE: Pattern = Pattern {
-    text: "^[0-9]{12}$",
-    holds: |text| digits(text) && text.len() == 12,
-};
 
 fn digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())

@@ -57,7 +57,8 @@ pub static STREAMS: &[Endpoint] = &[
         "/2/<posts>/search/webhooks",
     )
     .about("The webhooks that receive the filtered stream.")
-    .permit("A", Scopes::NONE),
+    .permit("A", Scopes::NONE)
+    .act(v2::webhooks::links),
     Endpoint::new(
         "createWebhooksStreamLink",
         "POST",
@@ -65,7 +66,8 @@ pub static STREAMS: &[Endpoint] = &[
     )
     .about("Sends the filtered stream to a webhook, with these fields and expansions.")
     .permit("A", Scopes::NONE)
-    .params(&[WEBHOOK, POST_FIELDS]),
+    .params(&[WEBHOOK, POST_FIELDS])
+    .act(v2::webhooks::create_link),
     Endpoint::new(
         "deleteWebhooksStreamLink",
         "DELETE",
@@ -73,7 +75,8 @@ pub static STREAMS: &[Endpoint] = &[
     )
     .about("Stops sending the filtered stream to a webhook.")
     .permit("A", Scopes::NONE)
-    .params(&[WEBHOOK]),
+    .params(&[WEBHOOK])
+    .act(v2::webhooks::delete_link),
     Endpoint::new("streamPostsSample", "GET", "/2/<posts>/sample/stream")
         .about("About one post of a hundred, as they are published.")
         .permit("A", Scopes::NONE)

@@ -2,8 +2,9 @@
 
 use base::Scopes;
 
-use super::shared::{MINUTE, WEBHOOK, plain_fields};
+use super::shared::{WEBHOOK, plain_fields};
 use crate::endpoint::{Body, Endpoint, Kind, Member, Param, Shape, quarter};
+use crate::v2;
 
 /// Webhooks, registered, checked, removed and replayed to.
 pub static WEBHOOKS: &[Endpoint] = &[
@@ -13,7 +14,8 @@ pub static WEBHOOKS: &[Endpoint] = &[
         .limits(&[quarter(450)], &[quarter(450)])
         .body(Body::Json(&[
             Member::new("url", Shape::Text(1, 200)).required()
-        ])),
+        ]))
+        .act(v2::webhooks::create),
     Endpoint::new("getWebhooks", "GET", "/2/webhooks")
         .about("The app's webhooks.")
         .permit("A", Scopes::NONE)
@@ -21,17 +23,20 @@ pub static WEBHOOKS: &[Endpoint] = &[
         .params(&[&[plain_fields(
             "webhook_config.fields",
             &["created_at", "id", "url", "valid"],
-        )]]),
+        )]])
+        .act(v2::webhooks::list),
     Endpoint::new("validateWebhooks", "PUT", "/2/webhooks/{webhook_id}")
         .about("Challenges a webhook now and enables it again if it answers.")
         .permit("1A", Scopes::NONE)
         .limits(&[quarter(450)], &[quarter(450)])
-        .params(&[WEBHOOK]),
+        .params(&[WEBHOOK])
+        .act(v2::webhooks::validate),
     Endpoint::new("deleteWebhooks", "DELETE", "/2/webhooks/{webhook_id}")
         .about("Removes a webhook with its links and subscriptions.")
         .permit("1A", Scopes::NONE)
         .limits(&[quarter(450)], &[quarter(450)])
-        .params(&[WEBHOOK]),
+        .params(&[WEBHOOK])
+        .act(v2::webhooks::delete),
     Endpoint::new("createWebhookReplayJob", "POST", "/2/webhooks/replay")
         .about("Sends the events of a past span to a webhook again.")
         .permit("A", Scopes::NONE)
@@ -40,7 +45,8 @@ pub static WEBHOOKS: &[Endpoint] = &[
             Member::new("webhook_id", Shape::Id).required(),
             FROM,
             TO,
-        ])),
+        ]))
+        .act(v2::webhooks::replay),
     // The dates may stand in the query or in the body, so that neither is required in either.
     Endpoint::new(
         "createAccountActivityReplayJob",
@@ -55,21 +61,22 @@ pub static WEBHOOKS: &[Endpoint] = &[
         &[
             Param::query(
                 "from_date",
-                Kind::Pattern(&MINUTE),
+                Kind::Text(0, 200),
                 "The first minute, `yyyymmddHHMM`, included.",
             ),
             Param::query(
                 "to_date",
-                Kind::Pattern(&MINUTE),
+                Kind::Text(0, 200),
                 "The last minute, `yyyymmddHHMM`, excluded.",
             ),
         ],
     ])
     .body(Body::Json(&[
-        Member::new("from_date", Shape::Text(12, 12)),
-        Member::new("to_date", Shape::Text(12, 12)),
-    ])),
+        Member::new("from_date", Shape::Text(0, 200)),
+        Member::new("to_date", Shape::Text(0, 200)),
+    ]))
+    .act(v2::webhooks::replay_older),
 ];
 
-const FROM: Member = Member::new("from_date", Shape::Text(12, 12)).required();
-const TO: Member = Member::new("to_date", Shape::Text(12, 12)).required();
+const FROM: Member = Member::new("from_date", Shape::Text(0, 200)).required();
+const TO: Member = Member::new("to_date", Shape::Text(0, 200)).required();

@@ -81,6 +81,8 @@ pub struct Config {
     pub streams: deliver::streams::Settings,
     /// The index of posts, if there is one.
     pub search: Option<Arc<network::search::Search>>,
+    /// What reaches webhooks.
+    pub webhooks: deliver::webhooks::Desk,
 }
 
 impl Default for Config {
@@ -109,6 +111,7 @@ impl Default for Config {
             files: None,
             streams: deliver::streams::Settings::default(),
             search: None,
+            webhooks: deliver::webhooks::Desk::default(),
         }
     }
 }
@@ -185,6 +188,7 @@ impl Server {
             streams: PostStreams::new(Arc::clone(&store), hub.clone(), reads, voice(&config)),
             hub,
             search: config.search.clone(),
+            webhooks: config.webhooks.clone(),
             // Once for each server: the address lives as long as the process.
             site: String::leak(config.base_url.clone()),
             front: crate::pages::Front::new(&store, &config)?,

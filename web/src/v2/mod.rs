@@ -32,6 +32,7 @@ pub(crate) mod timelines;
 pub(crate) mod trends;
 pub(crate) mod usage;
 pub(crate) mod users;
+pub(crate) mod webhooks;
 
 use base::{Scope, Stop, Word};
 use store::posts::Span;

@@ -113,6 +113,7 @@ async fn swept(world: &World) -> u64 {
     let kept = network::sweeping::Kept {
         session_ttl_ms: i64::MAX,
         log_ms: i64::MAX,
+        deliveries_ms: i64::MAX,
         audit_ms: i64::MAX,
     };
     let swept = network::sweeping::sweep(&world.store, kept, base::clock::wall()).await;

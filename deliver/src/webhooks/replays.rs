@@ -1,0 +1,103 @@
+//! Replays: deliveries of a span of the past are taken up again, in the order in which things
+//! happened, one after the other; at the end the receiver is told how it went.
+
+use std::time::Duration;
+
+use base::Stop;
+use serde_json::json;
+use store::deliveries::{self, NewDelivery};
+use store::replays::{self, Replay, State};
+use store::{Store, Tx, webhooks};
+
+/// How often replays are looked after.
+const LOOK: Duration = Duration::from_millis(500);
+/// Deliveries that are taken up in one transaction.
+const PAGE: i64 = 500;
+
+/// Looks after replays for ever.
+pub(super) async fn run(store: &Store) {
+    loop {
+        match round(store).await {
+            Ok(true) => continue,
+            Ok(false) => {}
+            Err(stop) => tracing::warn!(?stop, "replays were not looked after; it is tried again"),
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// One step of each replay that is under way; whether another can follow at once.
+async fn round(store: &Store) -> Result<bool, Stop> {
+    let running = store.read(|tx| Ok(replays::running(tx)?)).await?;
+    let mut more = false;
+    for replay in running {
+        more |= store.write(move |tx| step(tx, &replay)).await?;
+    }
+    Ok(more)
+}
+
+fn step(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Stop> {
+    if webhooks::by_id(tx, replay.webhook_id)?.is_none() {
+        replays::advance(tx, replay, replay.taken, State::Incomplete)?;
+        return Ok(false);
+    }
+    match replay.state {
+        State::Taking => take(tx, replay),
+        State::Sending => finish(tx, replay),
+        State::Complete | State::Incomplete => Ok(false),
+    }
+}
+
+fn take(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Stop> {
+    let places = replays::next(tx, replay, PAGE)?;
+    let Some(last) = places.last().copied() else {
+        replays::advance(tx, replay, replay.taken, State::Sending)?;
+        return Ok(true);
+    };
+    if !replays::advance(tx, replay, last, State::Taking)? {
+        return Ok(false); // another node was faster
+    }
+    for (_, seq) in places {
+        deliveries::enqueue_again(tx, seq, replay.id, order_key(replay.id))?;
+    }
+    Ok(true)
+}
+
+/// What belongs to a job is sent one after the other, whoever it is about.
+pub(crate) const fn order_key(job_id: i64) -> i64 {
+    job_id.saturating_neg()
+}
+
+fn finish(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Stop> {
+    let (waiting, given_up) = replays::left(tx, replay.id)?;
+    if waiting > 0 {
+        return Ok(false);
+    }
+    let (state, word, text) = if given_up == 0 {
+        (State::Complete, "Complete", "Job completed successfully")
+    } else {
+        let text = "Job failed to deliver all events, please retry your replay job";
+        (State::Incomplete, "Incomplete", text)
+    };
+    if !replays::advance(tx, replay, replay.taken, state)? {
+        return Ok(false);
+    }
+    let body = json!({
+        "replay_job_status": {
+            "webhook_id": replay.webhook_id.to_string(),
+            "job_state": word,
+            "job_state_description": text,
+            "job_id": replay.id.to_string(),
+        }
+    });
+    let status = NewDelivery {
+        webhook_id: replay.webhook_id,
+        event_id: &format!("replay-{}", replay.id),
+        order_key: order_key(replay.id),
+        post_id: None,
+        at: tx.now(),
+        body: &body.to_string(),
+    };
+    deliveries::enqueue_for(tx, &status, replay.id)?;
+    Ok(false)
+}

@@ -1,0 +1,116 @@
+//! Receivers are challenged from time to time, whether or not anything is sent to them.
+
+use std::time::Duration;
+
+use base::Stop;
+use futures_util::StreamExt;
+use futures_util::stream;
+use store::apps::{self, State};
+use store::webhooks::{self, Webhook};
+use store::{Store, Tx};
+
+use super::challenge::{Challenged, Failure};
+use super::record::disable;
+use super::{Courier, Place, Settings};
+
+/// How often it is looked whom to challenge.
+const LOOK: Duration = Duration::from_secs(1);
+/// Challenged at once.
+const AT_ONCE: usize = 32;
+/// How soon one is challenged again that did not answer.
+const AGAIN_MS: i64 = 30 * 60 * 1000;
+/// How long one may go without answering, after which it gets nothing any more.
+const PATIENCE_MS: i64 = 28 * 60 * 60 * 1000;
+
+/// Challenges receivers for ever.
+pub(super) async fn run(store: &Store, settings: &Settings, courier: &Courier) {
+    loop {
+        tokio::time::sleep(LOOK).await;
+        if let Err(stop) = round(store, settings, courier).await {
+            tracing::warn!(?stop, "webhooks were not challenged; it is tried again");
+        }
+    }
+}
+
+async fn round(store: &Store, settings: &Settings, courier: &Courier) -> Result<(), Stop> {
+    let most = i64::try_from(AT_ONCE).unwrap_or(1);
+    let due = store
+        .read(move |tx| Ok(webhooks::due(tx, most)?))
+        .await?;
+    let checks = due.into_iter().map(|webhook| check(store, settings, courier, webhook));
+    let ended: Vec<_> = stream::iter(checks).buffer_unordered(AT_ONCE).collect().await;
+    ended.into_iter().collect()
+}
+
+async fn check(
+    store: &Store,
+    settings: &Settings,
+    courier: &Courier,
+    webhook: Webhook,
+) -> Result<(), Stop> {
+    let (id, app) = (webhook.id, webhook.app_id);
+    let claim = move |tx: &mut Tx<'_>| {
+        let until = tx.now().plus_ms(AGAIN_MS);
+        if !webhooks::claim_check(tx, &webhook, until)? {
+            return Ok(None); // another node was faster
+        }
+        let app = apps::by_id(tx, app)?.filter(|app| app.state == State::Active);
+        Ok(app.map(|app| (webhook.clone(), app.api_secret)))
+    };
+    let Some((webhook, secret)) = store.write(claim).await? else {
+        return Ok(());
+    };
+    let Ok(place) = Place::read(&webhook.url, &settings.targets) else {
+        let why = "The URL is not one that may be sent to any more.";
+        return store.write(move |tx| disable(tx, id, why)).await;
+    };
+    let context = store.context();
+    let challenged = courier
+        .challenge(&place, &secret, &context.chance, context.clock.now())
+        .await?;
+    let every = settings.check_every;
+    store
+        .write(move |tx| settle(tx, &webhook, &challenged, every))
+        .await
+}
+
+/// What follows from a challenge.
+pub(super) fn settle(
+    tx: &mut Tx<'_>,
+    webhook: &Webhook,
+    challenged: &Challenged,
+    every: Duration,
+) -> Result<(), Stop> {
+    challenged.note(tx, webhook.id)?;
+    match &challenged.failure {
+        None => answered(tx, webhook.id, every),
+        Some(failure) => failed(tx, webhook, failure),
+    }
+}
+
+/// A receiver answered rightly: it gets everything that waits.
+fn answered(tx: &mut Tx<'_>, id: i64, every: Duration) -> Result<(), Stop> {
+    let next = tx.now().plus_ms(ms(every));
+    let was_failing = webhooks::by_id(tx, id)?
+        .is_some_and(|webhook| webhook.failing_since.is_some() || !webhook.valid);
+    webhooks::checked(tx, id, next)?;
+    if was_failing {
+        store::deliveries::release(tx, id)?;
+    }
+    Ok(())
+}
+
+/// A receiver did not: at once, or after a day and some hours, it gets nothing any more.
+fn failed(tx: &mut Tx<'_>, webhook: &Webhook, failure: &Failure) -> Result<(), Stop> {
+    let now = tx.now();
+    let silent = now.ms().saturating_sub(webhook.checked_at.ms());
+    if failure.for_good || silent >= PATIENCE_MS {
+        return disable(tx, webhook.id, &failure.message);
+    }
+    let next = now.plus_ms(AGAIN_MS);
+    Ok(webhooks::not_checked(tx, webhook.id, &failure.message, next)?)
+}
+
+fn ms(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+}

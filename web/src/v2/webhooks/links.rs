@@ -1,0 +1,92 @@
+//! Webhooks that get the posts of their app's filtered stream.
+
+use base::{Refusal, Stop};
+use network::apps::AccessLevel;
+use network::webhooks;
+use serde_json::{Value, json};
+use store::webhooks::{self as stored, Link};
+
+use super::webhook_id;
+use crate::call::Call;
+use crate::endpoint::Pending;
+
+/// What may be asked of the posts that are sent.
+const FIELDS: [&str; 6] = [
+    "post.fields",
+    "expansions",
+    "media.fields",
+    "poll.fields",
+    "place.fields",
+    "user.fields",
+];
+
+/// `POST /2/<posts>/search/webhooks/{webhook_id}`; again, the fields are those of the last time.
+pub(crate) fn create_link(call: Call) -> Pending {
+    Box::pin(async move {
+        let (app, id) = (enterprise(&call)?, webhook_id(&call)?);
+        let fields = fields(&call);
+        call.write(move |tx| {
+            webhooks::own(tx, app, id)?;
+            Ok(stored::link(tx, id, app, &fields)?)
+        })
+        .await?;
+        call.say(json!({ "provisioned": true }))
+    })
+}
+
+/// `GET /2/<posts>/search/webhooks`.
+pub(crate) fn links(call: Call) -> Pending {
+    Box::pin(async move {
+        let app = call.caller()?.app_id;
+        let found = call.read(move |tx| Ok(stored::stream_links(tx, app)?)).await?;
+        let owner = call.caller()?.app.owner_id.to_string();
+        let links: Value = found.iter().map(|link| shown(link, &owner)).collect();
+        call.say(json!({ "links": links }))
+    })
+}
+
+/// `DELETE /2/<posts>/search/webhooks/{webhook_id}`.
+pub(crate) fn delete_link(call: Call) -> Pending {
+    Box::pin(async move {
+        let (app, id) = (call.caller()?.app_id, webhook_id(&call)?);
+        call.write(move |tx| {
+            webhooks::own(tx, app, id)?;
+            if stored::unlink(tx, id, app)? {
+                return Ok(());
+            }
+            Err(webhooks::unknown(id).into())
+        })
+        .await?;
+        call.say(json!({ "deleted": true }))
+    })
+}
+
+fn shown(link: &Link, owner: &str) -> Value {
+    let fields: Vec<&str> = link.fields.split('&').filter(|one| !one.is_empty()).collect();
+    json!({
+        "webhook_id": link.webhook_id.to_string(),
+        "application_id": link.app_id.to_string(),
+        "business_user_id": owner,
+        "instance_id": link.webhook_id.to_string(),
+        "fields": fields,
+        "created_at": link.created_at.to_string(),
+    })
+}
+
+/// As the query asked for them: `post.fields=lang,created_at`.
+fn fields(call: &Call) -> String {
+    let asked = FIELDS.iter().filter_map(|name| {
+        let raw = call.raw(name);
+        (!raw.is_empty()).then(|| format!("{}={raw}", call.spelled(name)))
+    });
+    asked.collect::<Vec<_>>().join("&")
+}
+
+fn enterprise(call: &Call) -> Result<base::AppId, Stop> {
+    let caller = call.caller()?;
+    if caller.app.access_level == AccessLevel::Enterprise.name() {
+        return Ok(caller.app_id);
+    }
+    let required = AccessLevel::Enterprise.name();
+    Err(Refusal::NotEnrolled { required }.into())
+}
