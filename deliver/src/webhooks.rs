@@ -124,10 +124,7 @@ impl Desk {
         webhook_id: i64,
         challenged: &Challenged,
     ) -> Result<(), Stop> {
-        let Some(webhook) = store::webhooks::by_id(tx, webhook_id)? else {
-            return Ok(());
-        };
-        upkeep::settle(tx, &webhook, challenged, self.settings.check_every)
+        challenged.settle(tx, webhook_id, self.settings.check_every)
     }
 
     /// Waits until nothing is on its way to a webhook that was removed just now.

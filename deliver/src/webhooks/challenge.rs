@@ -1,16 +1,18 @@
 //! The challenge by which a receiver shows that it knows the secret of its app.
 
+use std::time::Duration;
+
 use base::secret::same;
 use base::{Chance, Fault, Secret, Stop, Time};
 use bytes::Bytes;
 use http::Request;
 use http_body_util::Full;
 use serde_json::Value;
-use store::Tx;
 use store::deliveries::{self, Attempt};
+use store::{Tx, webhooks};
 
 use super::courier::{Courier, Heard, Unheard};
-use super::{Place, sign};
+use super::{Place, sign, upkeep};
 
 /// How a challenge ended.
 #[derive(Clone, Debug)]
@@ -86,6 +88,15 @@ impl Courier {
 }
 
 impl Challenged {
+    /// Takes note of the challenge of a webhook: one that answered rightly is valid until the
+    /// next, and gets all that waits for it.
+    pub fn settle(&self, tx: &mut Tx<'_>, webhook_id: i64, every: Duration) -> Result<(), Stop> {
+        match webhooks::by_id(tx, webhook_id)? {
+            Some(webhook) => upkeep::settle(tx, &webhook, self, every),
+            None => Ok(()),
+        }
+    }
+
     /// Notes the challenge as one of a webhook.
     pub fn note(&self, tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Stop> {
         let attempt = Attempt {
@@ -112,10 +123,14 @@ fn judge(heard: &Heard, expected: &str, patience: u64) -> Option<Failure> {
             });
         }
         Some(Unheard::Untrusted(why)) => {
-            return Some(Failure::lasting(format!("TLS error during CRC GET request: {why}")));
+            return Some(Failure::lasting(format!(
+                "TLS error during CRC GET request: {why}"
+            )));
         }
         Some(Unheard::Broken(why)) => {
-            return Some(Failure::passing(format!("The CRC GET request failed: {why}")));
+            return Some(Failure::passing(format!(
+                "The CRC GET request failed: {why}"
+            )));
         }
     }
     match heard.status {
@@ -131,10 +146,14 @@ fn judge(heard: &Heard, expected: &str, patience: u64) -> Option<Failure> {
 
 fn judge_answer(heard: &Heard, expected: &str) -> Option<Failure> {
     let Some(body) = &heard.body else {
-        return Some(Failure::lasting("The answer to the CRC GET request is too long."));
+        return Some(Failure::lasting(
+            "The answer to the CRC GET request is too long.",
+        ));
     };
     let Ok(answer) = serde_json::from_slice::<Value>(body) else {
-        return Some(Failure::lasting("The answer to the CRC GET request is not JSON."));
+        return Some(Failure::lasting(
+            "The answer to the CRC GET request is not JSON.",
+        ));
     };
     let Some(token) = answer.get("response_token").and_then(Value::as_str) else {
         return Some(Failure::lasting(

@@ -88,7 +88,8 @@ impl fmt::Debug for Courier {
 }
 
 impl Courier {
-    pub(crate) fn new(settings: &Settings) -> Self {
+    /// What reaches receivers where settings say that they may be.
+    pub fn new(settings: &Settings) -> Self {
         Self(Arc::new(Inner {
             connector: Connector::new(settings.targets.clone(), settings.names.clone()),
             timeout: settings.timeout,
@@ -182,7 +183,10 @@ async fn read(answer: Response<Incoming>) -> Heard {
             break;
         }
     }
-    let asked = head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+    let asked = head
+        .headers
+        .get(RETRY_AFTER)
+        .and_then(|value| value.to_str().ok());
     let asked = asked.and_then(|seconds| seconds.trim().parse::<i64>().ok());
     let start = bytes.get(..KEPT.min(bytes.len())).unwrap_or_default();
     Heard {
@@ -206,7 +210,10 @@ fn why(error: &hyper_util::client::legacy::Error) -> Unheard {
         if error.is::<NotAllowed>() {
             return Unheard::NotAllowed;
         }
-        if let Some(inner) = error.downcast_ref::<std::io::Error>().and_then(|io| io.get_ref()) {
+        if let Some(inner) = error
+            .downcast_ref::<std::io::Error>()
+            .and_then(|io| io.get_ref())
+        {
             if inner.is::<NotAllowed>() {
                 return Unheard::NotAllowed;
             }

@@ -101,7 +101,10 @@ impl Lane {
 
     /// What was sent has come to an end.
     pub(super) fn landed(&mut self, key: i64, seq: i64, fate: Fate) {
-        let was_ours = self.flights.get(&key).is_some_and(|(flying, _)| *flying == seq);
+        let was_ours = self
+            .flights
+            .get(&key)
+            .is_some_and(|(flying, _)| *flying == seq);
         if was_ours {
             self.flights.remove(&key);
         } else if fate != Fate::Gone || self.flights.contains_key(&key) {
@@ -224,7 +227,9 @@ mod tests {
     }
 
     fn taken(lane: &mut Lane, now: Time) -> Vec<i64> {
-        std::iter::from_fn(|| lane.take(now)).map(|one| one.seq).collect()
+        std::iter::from_fn(|| lane.take(now))
+            .map(|one| one.seq)
+            .collect()
     }
 
     #[test]

@@ -214,9 +214,10 @@ impl Work {
 
     fn look_at_dues(&mut self) {
         let now = self.now();
-        let due = self.hooks.iter().filter(|(_, hook)| {
-            hook.lane.next_due().is_some_and(|due| due <= now)
-        });
+        let due = self
+            .hooks
+            .iter()
+            .filter(|(_, hook)| hook.lane.next_due().is_some_and(|due| due <= now));
         let due: Vec<i64> = due.map(|(id, _)| *id).collect();
         self.hot.extend(due);
     }

@@ -70,7 +70,9 @@ impl Place {
 fn has_port(text: &str) -> bool {
     let rest = text.split_once("//").map_or("", |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let behind = authority.rsplit_once(']').map_or(authority, |(_, behind)| behind);
+    let behind = authority
+        .rsplit_once(']')
+        .map_or(authority, |(_, behind)| behind);
     behind.contains(':')
 }
 

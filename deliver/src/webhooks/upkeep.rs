@@ -34,11 +34,14 @@ pub(super) async fn run(store: &Store, settings: &Settings, courier: &Courier) {
 
 async fn round(store: &Store, settings: &Settings, courier: &Courier) -> Result<(), Stop> {
     let most = i64::try_from(AT_ONCE).unwrap_or(1);
-    let due = store
-        .read(move |tx| Ok(webhooks::due(tx, most)?))
-        .await?;
-    let checks = due.into_iter().map(|webhook| check(store, settings, courier, webhook));
-    let ended: Vec<_> = stream::iter(checks).buffer_unordered(AT_ONCE).collect().await;
+    let due = store.read(move |tx| Ok(webhooks::due(tx, most)?)).await?;
+    let checks = due
+        .into_iter()
+        .map(|webhook| check(store, settings, courier, webhook));
+    let ended: Vec<_> = stream::iter(checks)
+        .buffer_unordered(AT_ONCE)
+        .collect()
+        .await;
     ended.into_iter().collect()
 }
 
@@ -108,7 +111,12 @@ fn failed(tx: &mut Tx<'_>, webhook: &Webhook, failure: &Failure) -> Result<(), S
         return disable(tx, webhook.id, &failure.message);
     }
     let next = now.plus_ms(AGAIN_MS);
-    Ok(webhooks::not_checked(tx, webhook.id, &failure.message, next)?)
+    Ok(webhooks::not_checked(
+        tx,
+        webhook.id,
+        &failure.message,
+        next,
+    )?)
 }
 
 fn ms(span: Duration) -> i64 {

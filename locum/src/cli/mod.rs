@@ -11,7 +11,7 @@ pub(crate) use output::{Output, print};
 pub(crate) use progress::Bar;
 pub(crate) use verbs::{
     ConfVerb, DevArgs, EnvArgs, HealthArgs, InitArgs, ListenArgs, MigrateVerb, RestoreArgs,
-    RoutesArgs, ServeArgs, Shell, Verb,
+    RoutesArgs, ServeArgs, Shell, Verb, WebhookVerb,
 };
 
 use std::process::ExitCode;
@@ -68,6 +68,10 @@ fn act(common: &Common, verb: Verb) -> Result<ExitCode, Exit> {
         Verb::Keys(verb) => command::ask(common, command::Command::Keys(verb))?,
         Verb::Space(verb) => command::ask(common, command::Command::Space(verb))?,
         Verb::Message(verb) => command::ask(common, command::Command::Message(verb))?,
+        Verb::Webhook(WebhookVerb::Listen(args)) => tools::listen(common, &args)?,
+        Verb::Webhook(WebhookVerb::Command(verb)) => {
+            command::ask(common, command::Command::Webhook(verb))?;
+        }
         Verb::Sign(verb) => tools::explain(common, verb, output)?,
         Verb::Import(verb) => command::ask(common, command::Command::Import(verb))?,
         Verb::Export(args) => command::ask(common, command::Command::Export(args))?,

@@ -8,8 +8,9 @@ use super::common::Flag;
 use crate::command::{
     AdsCommand, AppCommand, AuditCommand, Backup, CommunityCommand, Export, FollowCommand, ImportCommand,
     Invite, KeysCommand, MessageCommand, NewsCommand, NoteCommand, PlaceCommand, PollCommand,
-    PostCommand, SignCommand, SpaceCommand, TokenCommand, UserCommand,
+    PostCommand, SignCommand, SpaceCommand, TokenCommand, UserCommand, WebhookCommand,
 };
+use crate::tools::HookArgs;
 
 /// What may be asked.
 #[derive(Debug, Subcommand)]
@@ -69,6 +70,9 @@ pub(crate) enum Verb {
     /// Direct messages: what the interface has no operation for
     #[command(subcommand)]
     Message(MessageCommand),
+    /// Receivers of events, and what is sent to them
+    #[command(subcommand)]
+    Webhook(WebhookVerb),
     /// Signatures of OAuth 1.0a requests
     #[command(subcommand)]
     Sign(SignCommand),
@@ -202,6 +206,15 @@ impl DevArgs {
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) listen: ListenArgs,
+}
+
+/// What `webhook` is asked.
+#[derive(Debug, Subcommand)]
+pub(crate) enum WebhookVerb {
+    /// Starts a receiver on this machine that answers challenges and prints what it gets
+    Listen(HookArgs),
+    #[command(flatten)]
+    Command(WebhookCommand),
 }
 
 /// Arguments of `init`.

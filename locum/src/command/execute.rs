@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 use store::recount;
 
 use super::{
-    Command, ads, apps, audit, backup, communities, export, follows, import, invite, keys,
-    messages, news, notes, places, polls, posts, reindex, sign, spaces, tokens, users,
+    Command, ads, apps, audit, backup, communities, export, follows, import, invite, keys, messages, news, notes, places, polls, posts, reindex, sign, spaces, tokens, users, webhooks,
 };
 use crate::exit::{Exit, words};
 use crate::world::{Silent, World};
@@ -43,6 +42,7 @@ pub(crate) async fn execute(world: &World, command: Command) -> Result<Value, St
         Command::Audit(command) => audit::execute(world, command).await,
         Command::Space(command) => spaces::execute(world, command).await,
         Command::Message(command) => messages::execute(world, command).await,
+        Command::Webhook(command) => webhooks::execute(world, command).await,
         Command::Sign(command) => sign::execute(world, command).await,
         Command::Import(command) => {
             let report = import::execute(world, command).await;

@@ -27,6 +27,7 @@ mod sign;
 mod spaces;
 mod tokens;
 mod users;
+mod webhooks;
 
 pub(crate) use ads::AdsCommand;
 pub(crate) use apps::AppCommand;
@@ -52,6 +53,7 @@ pub(crate) use sign::SignCommand;
 pub(crate) use spaces::SpaceCommand;
 pub(crate) use tokens::TokenCommand;
 pub(crate) use users::UserCommand;
+pub(crate) use webhooks::WebhookCommand;
 
 use std::path::PathBuf;
 
@@ -93,6 +95,8 @@ pub(crate) enum Command {
     Space(SpaceCommand),
     /// Direct messages.
     Message(MessageCommand),
+    /// Receivers of events.
+    Webhook(WebhookCommand),
     /// Signatures of requests.
     Sign(SignCommand),
     /// Posts and people from elsewhere.
@@ -129,6 +133,7 @@ impl Command {
             Self::Sign(_) => "sign",
             Self::Space(_) => "space",
             Self::Message(_) => "message",
+            Self::Webhook(_) => "webhook",
             Self::Import(_) => "importing",
             Self::Export(_) => "exporting",
             Self::Backup(_) => "copying",
@@ -158,6 +163,7 @@ impl Command {
             | Self::Audit(_)
             | Self::Space(_)
             | Self::Message(_)
+            | Self::Webhook(_)
             | Self::Keys(_)
             | Self::Fsck
             | Self::Reindex => Ok(()),

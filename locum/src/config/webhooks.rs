@@ -38,6 +38,9 @@ pub(super) fn read(values: &Values, node: u16) -> Result<Settings, Exit> {
         check_every: span("webhooks.crc_interval"),
         targets,
         names: Names::System,
-        most: (count("webhooks.per_app"), count("webhooks.per_enterprise_app")),
+        most: (
+            count("webhooks.per_app"),
+            count("webhooks.per_enterprise_app"),
+        ),
     })
 }

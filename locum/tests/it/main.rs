@@ -61,3 +61,4 @@ mod token_endpoint;
 mod trends;
 mod usage;
 mod users;
+mod webhooks;

@@ -31,7 +31,8 @@ pub(crate) fn create(call: Call) -> Pending {
         let place = call.home.webhooks.read(&new.url);
         let place = place.map_err(|why| bad_url(&new.url, why))?;
         let asked = new.clone();
-        call.read(move |tx| webhooks::may_register(tx, &asked)).await?;
+        call.read(move |tx| webhooks::may_register(tx, &asked))
+            .await?;
         let challenged = challenge(&call, &place).await?;
         if let Some(failure) = &challenged.failure {
             return Err(not_answered("url", &new.url, failure).into());
@@ -86,7 +87,9 @@ async fn challenge(call: &Call, place: &Place) -> Result<Challenged, Stop> {
     let secret: Secret = call.caller()?.app.api_secret.clone();
     let courier = call.home.webhooks.courier();
     let chance = &call.context().chance;
-    Ok(courier.challenge(place, &secret, chance, call.now()).await?)
+    Ok(courier
+        .challenge(place, &secret, chance, call.now())
+        .await?)
 }
 
 /// `GET /2/webhooks`: the newest first; an empty list is there all the same.
@@ -108,9 +111,8 @@ fn shown(webhook: &Webhook, fields: &[String]) -> Map<String, Value> {
         "url" => json!(webhook.url),
         _ => json!(webhook.valid),
     };
-    let asked = |name: &str| {
-        name == "id" || fields.is_empty() || fields.iter().any(|field| field == name)
-    };
+    let asked =
+        |name: &str| name == "id" || fields.is_empty() || fields.iter().any(|field| field == name);
     let all = FIELDS.iter().filter(|name| asked(name));
     all.map(|name| ((*name).to_owned(), value(name))).collect()
 }
@@ -130,9 +132,7 @@ pub(crate) fn validate(call: Call) -> Pending {
         call.write(settled).await?;
         desk.look();
         match failure {
-            Some(failure) => {
-                Err(not_answered("webhook_id", &id.to_string(), &failure).into())
-            }
+            Some(failure) => Err(not_answered("webhook_id", &id.to_string(), &failure).into()),
             None => call.say(json!({ "valid": true, "attempted": true })),
         }
     })
@@ -176,7 +176,8 @@ pub(crate) fn replay_older(call: Call) -> Pending {
         let id = webhook_id(&call)?;
         let date = |name: &'static str, word: Word| {
             let text = call.text(name).or_else(|| call.body().text_if(word));
-            text.map(str::to_owned).ok_or_else(|| Refusal::missing(name))
+            text.map(str::to_owned)
+                .ok_or_else(|| Refusal::missing(name))
         };
         let (from, to) = (date("from_date", FROM)?, date("to_date", TO)?);
         let replay = begin(&call, id, &from, &to).await?;
@@ -197,7 +198,8 @@ async fn begin(call: &Call, id: i64, from: &str, to: &str) -> Result<Replay, Sto
     if let Some(failure) = &challenged.failure {
         return Err(not_answered("webhook_id", &id.to_string(), failure).into());
     }
-    call.write(move |tx| webhooks::replay(tx, app, id, span)).await
+    call.write(move |tx| webhooks::replay(tx, app, id, span))
+        .await
 }
 
 fn answer(call: &Call, replay: &Replay) -> Result<Reply, Stop> {

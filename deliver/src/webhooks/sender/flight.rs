@@ -134,7 +134,8 @@ impl Work {
         };
         let most = i64::try_from(self.settings.disable_after.as_millis()).unwrap_or(i64::MAX);
         if let Some(hook) = self.hooks.get_mut(&id) {
-            hook.lane.landed(key, seq, again.map_or(Fate::Gone, Fate::Again));
+            hook.lane
+                .landed(key, seq, again.map_or(Fate::Gone, Fate::Again));
             hook.heard(good, now, most, &mut outcome);
             if outcome.disabled.is_some() {
                 hook.lane.stop();

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use base::clock::{self, wall};
 use base::{Secret, Stop, Time};
 use http::Uri;
+use store::Tx;
 use store::apps::{self, State};
 use store::deliveries::{self, Delivery, Waiting};
 use store::webhooks::{self, Webhook};
-use store::Tx;
 use tokio::sync::oneshot;
 
 use super::super::lane::{Fate, Lane};
@@ -207,7 +207,9 @@ impl Work {
             };
             let mut lane = Lane::new();
             lane.is_full = one.waiting.len() >= usize::try_from(PAGE).unwrap_or(usize::MAX);
-            one.waiting.into_iter().for_each(|waiting| lane.push(waiting));
+            one.waiting
+                .into_iter()
+                .for_each(|waiting| lane.push(waiting));
             let hook = Hook {
                 webhook: one.webhook,
                 uri,
@@ -225,7 +227,9 @@ impl Work {
 
     /// Where a webhook is, if it may be there still.
     fn uri(&self, webhook: &Webhook) -> Option<Uri> {
-        Place::read(&webhook.url, &self.settings.targets).ok()?.uri()
+        Place::read(&webhook.url, &self.settings.targets)
+            .ok()?
+            .uri()
     }
 
     /// Sends what is due.
@@ -275,7 +279,8 @@ impl Work {
     fn put_back(&mut self, taken: &[Waiting], now: Time) {
         for waiting in taken {
             if let Some(hook) = self.hooks.get_mut(&waiting.webhook_id) {
-                hook.lane.landed(waiting.order_key, waiting.seq, Fate::Again(now));
+                hook.lane
+                    .landed(waiting.order_key, waiting.seq, Fate::Again(now));
             }
         }
     }
@@ -304,9 +309,7 @@ impl Work {
     async fn refresh(&mut self) -> Result<(), Stop> {
         let version = self.version();
         let shared = self.store.is_shared();
-        let old = |hook: &Hook| {
-            hook.version != version || shared && hook.read_at.elapsed() >= SCAN
-        };
+        let old = |hook: &Hook| hook.version != version || shared && hook.read_at.elapsed() >= SCAN;
         let ids: Vec<i64> = self
             .hot
             .iter()
@@ -369,7 +372,9 @@ impl Work {
                 continue;
             };
             hook.lane.is_full = found.len() >= usize::try_from(PAGE).unwrap_or(usize::MAX);
-            found.into_iter().for_each(|waiting| hook.lane.push(waiting));
+            found
+                .into_iter()
+                .for_each(|waiting| hook.lane.push(waiting));
         }
         Ok(())
     }

@@ -201,6 +201,17 @@ impl Answer {
     /// It has this status and this legacy code.
     #[track_caller]
     /// It is a page with this status.
+    /// It was refused, with these words somewhere in the answer.
+    pub(crate) fn no(&self, status: u16, words: &str) {
+        let text = self.text();
+        assert_eq!(self.status, status, "{}: {text}", self.shown);
+        assert!(
+            text.contains(words),
+            "{}: no {words:?} in {text}",
+            self.shown
+        );
+    }
+
     pub(crate) fn is_page(&self, status: u16) -> String {
         assert_eq!(self.status, status, "{}", self.text());
         let kind = self.header("content-type");

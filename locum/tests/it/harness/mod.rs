@@ -5,6 +5,7 @@ mod database;
 mod person;
 mod post_office;
 mod process;
+mod receiver;
 mod record;
 mod server;
 mod stream;
@@ -14,6 +15,7 @@ pub(crate) use database::{Engine, engine};
 pub(crate) use person::{App, Person};
 pub(crate) use post_office::PostOffice;
 pub(crate) use process::{Ran, run};
+pub(crate) use receiver::{Crc, Heard, Receiver, Turn, hmac};
 pub(crate) use server::{Server, shared};
 pub(crate) use stream::Listener;
 

@@ -38,7 +38,9 @@ pub(crate) fn create_link(call: Call) -> Pending {
 pub(crate) fn links(call: Call) -> Pending {
     Box::pin(async move {
         let app = call.caller()?.app_id;
-        let found = call.read(move |tx| Ok(stored::stream_links(tx, app)?)).await?;
+        let found = call
+            .read(move |tx| Ok(stored::stream_links(tx, app)?))
+            .await?;
         let owner = call.caller()?.app.owner_id.to_string();
         let links: Value = found.iter().map(|link| shown(link, &owner)).collect();
         call.say(json!({ "links": links }))
@@ -62,7 +64,11 @@ pub(crate) fn delete_link(call: Call) -> Pending {
 }
 
 fn shown(link: &Link, owner: &str) -> Value {
-    let fields: Vec<&str> = link.fields.split('&').filter(|one| !one.is_empty()).collect();
+    let fields: Vec<&str> = link
+        .fields
+        .split('&')
+        .filter(|one| !one.is_empty())
+        .collect();
     json!({
         "webhook_id": link.webhook_id.to_string(),
         "application_id": link.app_id.to_string(),

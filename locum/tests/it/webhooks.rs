@@ -1,0 +1,62 @@
+//! Webhooks: registered after a challenge, sent to in order, signed, tried again, replayed to.
+
+mod faults;
+mod life;
+mod sending;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, App, Ask, Receiver, Server, until};
+
+/// A server whose apps may have many webhooks, and which does not wait long.
+fn server(args: &[&str]) -> Server {
+    let usual = [
+        "--set",
+        "webhooks.per_app=50",
+        "--set",
+        "webhooks.timeout=2s",
+        "--set",
+        "webhooks.retry=100ms,200ms,400ms,800ms,1s,1s,1s,1s,1s,1s",
+    ];
+    Server::start(&[&usual[..], args].concat())
+}
+
+/// Registers a receiver for an app.
+fn register(server: &Server, app: &App, url: &str) -> Answer {
+    let ask = Ask::post("/2/webhooks").json(&json!({ "url": url }));
+    server.send(ask.bearer(&app.bearer))
+}
+
+/// The id of a receiver that was registered.
+fn hook(server: &Server, app: &App, receiver: &Receiver) -> String {
+    let made = register(server, app, &receiver.url("/hook")).is(200);
+    made["data"]["id"].as_str().unwrap().to_owned()
+}
+
+/// Has events sent to a webhook; their ids.
+fn send(server: &Server, hook: &str, count: u32, key: i64) -> Vec<String> {
+    let order = json!({ "webhook": { "send": { "webhook": hook, "count": count, "key": key } } });
+    let done = server.order(&order).unwrap();
+    let ids = done["events"].as_array().unwrap().iter();
+    ids.map(|id| id.as_str().unwrap().to_owned()).collect()
+}
+
+/// The log of a webhook.
+fn log(server: &Server, hook: &str) -> Value {
+    let order =
+        json!({ "webhook": { "log": { "webhook": hook, "limit": 1000, "delivery": null } } });
+    server.order(&order).unwrap()
+}
+
+/// The ids of the events that came, in the order in which they did.
+fn came(receiver: &Receiver) -> Vec<String> {
+    let heard = receiver.heard();
+    heard
+        .iter()
+        .map(|one| one.header("webhook-id").to_owned())
+        .collect()
+}
+
+fn wait_for(receiver: &Receiver, count: usize) {
+    until("all events came", || receiver.heard().len() >= count);
+}

@@ -1,0 +1,112 @@
+//! Nothing is lost, whatever happens to the server and to the receiver.
+//!
+//! `LOCUM_KILL_ROUNDS` sets how often the server is killed (5), `LOCUM_KILL_SEED` when.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use super::{hook, log, send, server};
+use crate::harness::{Dice, Receiver, Turn, setting};
+
+/// A receiver in a bad mood: it refuses, breaks off, is slow, and answers what it took as if it
+/// had not.
+fn moody(seed: u64) -> impl Fn(&crate::harness::Heard) -> Turn + Send + Sync {
+    let (state, good) = (Mutex::new(Dice(seed)), AtomicU64::new(0));
+    move |_| {
+        let roll = state.lock().unwrap().roll(10);
+        good.fetch_add(1, Ordering::Relaxed);
+        match roll {
+            0 => Turn::Status(500),
+            1 => Turn::Close,
+            2 => Turn::After(Duration::from_millis(150), 200),
+            3 => Turn::Status(503),
+            _ => Turn::Status(200),
+        }
+    }
+}
+
+#[test]
+fn every_event_arrives_in_order_although_the_server_is_killed_and_the_receiver_flaps() {
+    const KEYS: i64 = 5;
+    let rounds = setting("LOCUM_KILL_ROUNDS", 5);
+    let seed = setting(
+        "LOCUM_KILL_SEED",
+        u64::try_from(base::clock::wall().ms()).unwrap(),
+    );
+    let mut server = server(&[]);
+    let app = server.new_app("self-serve");
+    let receivers: Vec<Arc<Receiver>> = (0..2)
+        .map(|_| Arc::new(Receiver::open(&app.secret)))
+        .collect();
+    let hooks: Vec<String> = receivers
+        .iter()
+        .map(|one| hook(&server, &app, one))
+        .collect();
+    for (number, receiver) in (0..).zip(&receivers) {
+        receiver.deliver(moody(seed ^ number));
+    }
+    let mut dice = Dice(seed);
+    let mut sent: HashMap<usize, BTreeMap<i64, Vec<String>>> = HashMap::new();
+    for _ in 0..rounds {
+        for key in 0..KEYS {
+            for (place, id) in hooks.iter().enumerate() {
+                let ids = send(&server, id, 8, key);
+                sent.entry(place)
+                    .or_default()
+                    .entry(key)
+                    .or_default()
+                    .extend(ids);
+            }
+        }
+        let instant = u64::try_from(dice.roll(600)).unwrap();
+        std::thread::sleep(Duration::from_millis(instant));
+        server.crash();
+    }
+    for receiver in &receivers {
+        receiver.deliver(|_| Turn::Status(200));
+    }
+    let start = base::clock::instant();
+    let left = |place: usize| {
+        let all = log(&server, &hooks[place]);
+        let all = all["deliveries"].as_array().unwrap().clone();
+        all.iter().filter(|one| one["state"] != "delivered").count()
+    };
+    while left(0) + left(1) > 0 {
+        let waited = start.elapsed();
+        let both = (left(0), left(1));
+        assert!(
+            waited < Duration::from_secs(90),
+            "seed {seed}: {both:?} wait still"
+        );
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let (mut events, mut copies) = (0, 0);
+    for (place, receiver) in receivers.iter().enumerate() {
+        let heard = receiver.heard();
+        let mut bodies: HashMap<String, Vec<u8>> = HashMap::new();
+        let mut first = Vec::new();
+        for one in &heard {
+            let id = one.header("webhook-id").to_owned();
+            if let Some(body) = bodies.get(&id) {
+                assert_eq!(*body, one.body, "seed {seed}: {id} has two bodies");
+            } else {
+                bodies.insert(id.clone(), one.body.clone());
+                first.push(id);
+            }
+        }
+        for ids in sent[&place].values() {
+            let mine: HashSet<&String> = ids.iter().collect();
+            let order: Vec<&String> = first.iter().filter(|id| mine.contains(id)).collect();
+            assert_eq!(order, ids.iter().collect::<Vec<_>>(), "seed {seed}");
+            events += ids.len();
+        }
+        assert_eq!(
+            first.len(),
+            sent[&place].values().map(Vec::len).sum::<usize>()
+        );
+        copies += heard.len();
+    }
+    println!("seed {seed}: {events} events, none lost, sent {copies} times");
+}

@@ -1,0 +1,225 @@
+//! From the registration to the removal.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{came, hook, log, register, send, server, wait_for};
+use crate::harness::{Ask, Crc, Receiver, Server, until};
+
+#[test]
+fn a_webhook_is_registered_after_its_receiver_answered_the_challenge() {
+    let server = server(&[]);
+    let app = server.new_app("self-serve");
+    let receiver = Receiver::open(&app.secret);
+    let url = receiver.url("/hook?room=7");
+    let elsewhere = receiver.url("/elsewhere");
+    for (crc, why) in [
+        (Crc::Wrong, "CrcValidationFailed: The response_token is not"),
+        (
+            Crc::NotJson,
+            "CrcValidationFailed: The answer to the CRC GET request is not JSON",
+        ),
+        (
+            Crc::Status(404),
+            "CrcValidationFailed: Non-200 response code",
+        ),
+        (
+            Crc::Status(500),
+            "CrcValidationFailed: Non-200 response code",
+        ),
+        (Crc::Redirect(elsewhere), "CrcValidationFailed: Redirect"),
+        (
+            Crc::Huge,
+            "CrcValidationFailed: The answer to the CRC GET request is too long",
+        ),
+        (
+            Crc::Slow(Duration::from_secs(3)),
+            "CrcValidationFailed: High latency on CRC GET request",
+        ),
+    ] {
+        let before = receiver.challenges();
+        receiver.crc(crc);
+        register(&server, &app, &url).no(400, why);
+        assert_eq!(receiver.challenges(), before + 1, "a redirect was followed");
+    }
+    register(&server, &app, "http://127.0.0.1:1/")
+        .no(400, "CrcValidationFailed: The CRC GET request failed");
+    let list = || {
+        server
+            .send(Ask::get("/2/webhooks").bearer(&app.bearer))
+            .is(200)
+    };
+    assert_eq!(list(), json!({ "data": [], "meta": { "result_count": 0 } }));
+
+    receiver.crc(Crc::Right);
+    let made = register(&server, &app, &url).is(200);
+    assert_eq!(made["data"]["url"], url);
+    assert_eq!(made["data"]["valid"], true);
+    assert_eq!(made["id"], made["data"]["id"]);
+    let id = made["data"]["id"].as_str().unwrap();
+    assert!(id.parse::<u64>().is_ok() && id.len() <= 19);
+    assert_eq!(list()["data"], json!([made["data"]]));
+    let some = Ask::get("/2/webhooks?webhook_config.fields=url").bearer(&app.bearer);
+    assert_eq!(
+        server.send(some).is(200)["data"],
+        json!([{ "id": id, "url": url }])
+    );
+    register(&server, &app, &url).no(400, "DuplicateUrlFailed");
+    let other = server.new_app("self-serve");
+    receiver.learn(&other.secret);
+    register(&server, &other, &url).is(200);
+}
+
+#[test]
+fn what_is_no_receiver_is_refused() {
+    let server = server(&[]);
+    let app = server.new_app("self-serve");
+    for url in [
+        "ftp://example.org/",
+        "example.org/hook",
+        "https://ada:secret@example.org/",
+        "https://169.254.169.254/latest",
+        "http://0177.0.0.1/",
+        "https://example.org/#a",
+        "https://exam ple.org/",
+    ] {
+        register(&server, &app, url).no(400, "UrlValidationFailed");
+    }
+    let long = format!("https://example.org/{}", "a".repeat(181));
+    for body in [
+        json!({}),
+        json!({ "url": "" }),
+        json!({ "url": 7 }),
+        json!({ "url": null }),
+        json!({ "url": long }),
+        json!({ "url": "https://example.org/", "secret": "a" }),
+    ] {
+        let ask = Ask::post("/2/webhooks").json(&body).bearer(&app.bearer);
+        server.send(ask).is(400);
+    }
+    let receiver = Receiver::open(&app.secret);
+    let id = hook(&server, &app, &receiver);
+    let other = server.new_app("self-serve");
+    for (method, path) in [
+        ("PUT", format!("/2/webhooks/{id}")),
+        ("DELETE", format!("/2/webhooks/{id}")),
+        ("PUT", "/2/webhooks/1".to_owned()),
+        ("DELETE", "/2/webhooks/9223372036854775807".to_owned()),
+    ] {
+        let ask = Ask::new(method, path).bearer(&other.bearer);
+        server.send(ask).no(404, "WebhookIdInvalid");
+    }
+    for id in ["0x1", "12345678901234567890", "abc", "-1"] {
+        let ask = Ask::delete(format!("/2/webhooks/{id}")).bearer(&app.bearer);
+        server.send(ask).is(400);
+    }
+    let owner = server.person("ada");
+    let ask = Ask::get("/2/webhooks").bearer(&owner.token);
+    server.send(ask).is(403);
+}
+
+#[test]
+fn an_app_has_as_many_webhooks_as_it_may() {
+    let server = Server::start(&[]);
+    let app = server.new_app("self-serve");
+    let receiver = Receiver::open(&app.secret);
+    register(&server, &app, &receiver.url("/1")).is(200);
+    register(&server, &app, &receiver.url("/2")).no(400, "WebhookLimitExceeded");
+    let large = server.new_app("enterprise");
+    receiver.learn(&large.secret);
+    for path in ["/1", "/2", "/3"] {
+        register(&server, &large, &receiver.url(path)).is(200);
+    }
+}
+
+#[test]
+fn a_real_network_sends_to_public_addresses_over_https_only() {
+    let server = Server::serve(&[]);
+    let app = server.new_app("self-serve");
+    for url in [
+        "http://example.org/",
+        "https://example.org:8443/",
+        "https://127.0.0.1/",
+        "https://10.0.0.1/",
+        "https://[::1]/",
+        "https://[::ffff:127.0.0.1]/",
+        "https://localhost/",
+        "https://2130706433/",
+        "https://192.168.0.1/",
+    ] {
+        register(&server, &app, url).no(400, "UrlValidationFailed");
+    }
+    let plain = server.cli(&["conf", "check", "--set", "webhooks.allow_http=true"]);
+    assert!(
+        plain.err.contains("webhooks.danger_targets"),
+        "{}",
+        plain.err
+    );
+}
+
+#[test]
+fn one_that_stopped_answering_gets_nothing_until_it_is_validated() {
+    let server = server(&[]);
+    let app = server.new_app("self-serve");
+    let receiver = Receiver::open(&app.secret);
+    let id = hook(&server, &app, &receiver);
+    let put = || {
+        let ask = Ask::new("PUT", format!("/2/webhooks/{id}")).bearer(&app.bearer);
+        server.send(ask)
+    };
+    let valid = || {
+        let list = server
+            .send(Ask::get("/2/webhooks").bearer(&app.bearer))
+            .is(200);
+        list["data"][0]["valid"].clone()
+    };
+    // What may pass changes nothing; what is wrong ends it.
+    receiver.crc(Crc::Status(503));
+    put().no(400, "CrcValidationFailed");
+    assert_eq!(valid(), true);
+    receiver.crc(Crc::Wrong);
+    put().no(400, "CrcValidationFailed");
+    assert_eq!(valid(), false);
+    let ids = send(&server, &id, 5, 1);
+    std::thread::sleep(Duration::from_millis(1500));
+    assert_eq!(came(&receiver), Vec::<String>::new());
+    receiver.crc(Crc::Right);
+    assert_eq!(
+        put().is(200)["data"],
+        json!({ "valid": true, "attempted": true })
+    );
+    wait_for(&receiver, 5);
+    assert_eq!(came(&receiver), ids);
+    let last = &log(&server, &id)["challenges"][0];
+    assert_eq!(last["problem"], "");
+    assert!(
+        last["answer"]
+            .as_str()
+            .unwrap()
+            .contains(last["expected"].as_str().unwrap())
+    );
+}
+
+#[test]
+fn after_the_removal_nothing_is_sent() {
+    let server = server(&[]);
+    let app = server.new_app("self-serve");
+    let receiver = Receiver::open(&app.secret);
+    for _ in 0..3 {
+        let id = hook(&server, &app, &receiver);
+        for key in 0..20 {
+            send(&server, &id, 20, key);
+        }
+        until("some came", || !receiver.heard().is_empty());
+        let ask = Ask::delete(format!("/2/webhooks/{id}")).bearer(&app.bearer);
+        assert_eq!(
+            server.send(ask.clone()).is(200),
+            json!({ "data": { "deleted": true } })
+        );
+        receiver.forget();
+        std::thread::sleep(Duration::from_millis(300));
+        assert_eq!(came(&receiver), Vec::<String>::new());
+        server.send(ask).no(404, "WebhookIdInvalid");
+    }
+}

@@ -1,0 +1,279 @@
+//! What is sent, how it is signed, and when it is sent again.
+
+use std::collections::HashSet;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{came, hook, log, register, send, server, wait_for};
+use crate::harness::{Ask, Receiver, Turn, hmac, until};
+
+#[test]
+fn deliveries_are_signed_and_come_in_order() {
+    let server = server(&[]);
+    let app = server.new_app("self-serve");
+    let receiver = Receiver::open(&app.secret);
+    let id = hook(&server, &app, &receiver);
+    let (one, other) = (send(&server, &id, 30, 1), send(&server, &id, 30, 2));
+    wait_for(&receiver, 60);
+    let heard = receiver.heard();
+    assert_eq!(heard.len(), 60);
+    for delivery in &heard {
+        assert_eq!(delivery.method, "POST");
+        assert_eq!(delivery.target, "/hook");
+        assert_eq!(delivery.header("content-type"), "application/json");
+        let expected = hmac(&app.secret, &delivery.body);
+        assert_eq!(delivery.header("x-twitter-webhooks-signature"), expected);
+        assert_eq!(delivery.header("webhook-attempt"), "1");
+        assert_eq!(
+            delivery.json()["test_event"]["id"],
+            delivery.header("webhook-id")
+        );
+    }
+    let all = came(&receiver);
+    for ids in [one, other] {
+        let mine: Vec<&String> = all.iter().filter(|id| ids.contains(id)).collect();
+        assert_eq!(mine, ids.iter().collect::<Vec<_>>());
+    }
+    // A new secret signs what comes after it.
+    let rotated = server.cli(&["app", "rotate", &app.id, "api"]).json();
+    let secret = rotated["api_secret"].as_str().unwrap();
+    receiver.forget();
+    send(&server, &id, 1, 1);
+    wait_for(&receiver, 1);
+    let last = &receiver.heard()[0];
+    assert_eq!(
+        last.header("x-twitter-webhooks-signature"),
+        hmac(secret, &last.body)
+    );
+}
+
+#[test]
+fn what_does_not_arrive_is_sent_again_byte_for_byte() {
+    let server = server(&[]);
+    let app = server.new_app("self-serve");
+    let receiver = Receiver::open(&app.secret);
+    let elsewhere = Receiver::open(&app.secret);
+    let id = hook(&server, &app, &receiver);
+    let (turns, to) = (Arc::new(AtomicUsize::new(0)), elsewhere.url("/"));
+    receiver.deliver(move |_| match turns.fetch_add(1, Ordering::SeqCst) {
+        0 => Turn::Status(500),
+        1 => Turn::With(302, "location", to.clone()),
+        2 => Turn::Close,
+        3 => Turn::After(Duration::from_secs(3), 200),
+        4 => Turn::Status(429),
+        5 => Turn::Huge,
+        _ => Turn::Status(204),
+    });
+    let ids = send(&server, &id, 2, 1);
+    wait_for(&receiver, 7);
+    let heard = receiver.heard();
+    let expected = [&vec![ids[0].clone(); 6][..], &ids[1..]].concat();
+    assert_eq!(came(&receiver), expected);
+    assert_eq!(
+        elsewhere.heard().len() + elsewhere.challenges(),
+        0,
+        "a redirect was followed"
+    );
+    for (number, delivery) in heard[..6].iter().enumerate() {
+        assert_eq!(delivery.body, heard[0].body);
+        assert_eq!(delivery.header("webhook-attempt"), (number + 1).to_string());
+    }
+    let noted = |state: &str| {
+        let all = log(&server, &id);
+        let all = all["deliveries"].as_array().unwrap().clone();
+        all.iter().filter(|one| one["state"] == state).count()
+    };
+    until("all is noted", || noted("delivered") == 2);
+    let all = log(&server, &id);
+    let first = &all["deliveries"][1];
+    let statuses = first["attempts"].as_array().unwrap().iter().rev();
+    let statuses: Vec<i64> = statuses
+        .map(|one| one["status"].as_i64().unwrap())
+        .collect();
+    assert_eq!(statuses, [500, 302, 0, 0, 429, 200]);
+    assert_eq!(first["tries"], 6);
+    // Once more, because somebody wants it so.
+    let number = first["delivery"].clone();
+    let again = json!({ "webhook": { "resend": { "webhook": id, "delivery": number } } });
+    server.order(&again).unwrap();
+    wait_for(&receiver, 8);
+    let last = receiver.heard().pop().unwrap();
+    assert_eq!(
+        (last.header("webhook-id"), &last.body),
+        (ids[0].as_str(), &heard[0].body)
+    );
+}
+
+#[test]
+fn what_never_arrives_is_given_up_and_can_be_sent_again() {
+    let server = server(&["--set", "webhooks.retry=50ms,50ms"]);
+    let app = server.new_app("self-serve");
+    let receiver = Receiver::open(&app.secret);
+    let id = hook(&server, &app, &receiver);
+    receiver.deliver(|_| Turn::Status(500));
+    send(&server, &id, 2, 1);
+    let states = || {
+        let all = log(&server, &id);
+        let all = all["deliveries"].as_array().unwrap().clone();
+        all.iter()
+            .map(|one| one["state"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    until("both are given up", || states() == ["given-up", "given-up"]);
+    assert_eq!(receiver.heard().len(), 6);
+    receiver.deliver(|_| Turn::Status(200));
+    let number = log(&server, &id)["deliveries"][1]["delivery"].clone();
+    let again = json!({ "webhook": { "resend": { "webhook": id, "delivery": number } } });
+    server.order(&again).unwrap();
+    wait_for(&receiver, 7);
+}
+
+#[test]
+fn a_receiver_that_hangs_delays_no_other() {
+    let server = server(&[]);
+    let app = server.new_app("self-serve");
+    let hanging = Receiver::open(&app.secret);
+    let refusing = TcpListener::bind("127.0.0.1:0").unwrap();
+    let gone = Receiver::at(refusing, &app.secret);
+    hanging.deliver(|_| Turn::After(Duration::from_secs(30), 200));
+    gone.deliver(|_| Turn::Close);
+    let (slow, broken) = (hook(&server, &app, &hanging), hook(&server, &app, &gone));
+    let good = Receiver::open(&app.secret);
+    let quick = hook(&server, &app, &good);
+    for key in 0..30 {
+        send(&server, &slow, 5, key);
+        send(&server, &broken, 5, key);
+    }
+    until("they are tried", || {
+        !hanging.heard().is_empty() && !gone.heard().is_empty()
+    });
+    let start = base::clock::instant();
+    for key in 0..10 {
+        send(&server, &quick, 10, key);
+    }
+    wait_for(&good, 100);
+    let took = start.elapsed();
+    assert!(took < Duration::from_millis(1500), "{took:?}");
+    assert!(
+        hanging.heard().len() <= 16,
+        "one that does not answer is not flooded"
+    );
+}
+
+#[test]
+fn a_span_of_the_past_is_sent_again_in_order_and_its_end_is_told() {
+    let mut server = server(&[]);
+    let app = server.new_app("self-serve");
+    let receiver = Receiver::open(&app.secret);
+    let id = hook(&server, &app, &receiver);
+    let mut ids = Vec::new();
+    for key in [3, 1, 2] {
+        ids.extend(send(&server, &id, 4, key));
+    }
+    wait_for(&receiver, 12);
+    until("all is noted", || {
+        let all = log(&server, &id);
+        let all = all["deliveries"].as_array().unwrap().clone();
+        all.iter().all(|one| one["state"] == "delivered")
+    });
+    // An hour goes by; then more happens.
+    server.stop();
+    server.sql("UPDATE delivery SET at = at - 3600000");
+    server.start_again();
+    send(&server, &id, 3, 1);
+    wait_for(&receiver, 15);
+    receiver.forget();
+    let now = base::clock::wall();
+    let minute = |ago: i64| {
+        let text = now.plus_ms(-ago * 60_000).to_string();
+        let digits = text.chars().filter(char::is_ascii_digit);
+        digits.take(12).collect::<String>()
+    };
+    let replay = |from: &str, to: &str| {
+        let body = json!({ "webhook_id": id, "from_date": from, "to_date": to });
+        server.send(
+            Ask::post("/2/webhooks/replay")
+                .json(&body)
+                .bearer(&app.bearer),
+        )
+    };
+    for (from, to) in [
+        (minute(1500), minute(30)),
+        (minute(20), minute(11)),
+        (minute(90), minute(5)),
+        (minute(40), minute(50)),
+        (minute(40), minute(40)),
+        ("202613010000".to_owned(), minute(30)),
+        ("yesterday".to_owned(), minute(30)),
+        (minute(60)[..8].to_owned(), minute(30)),
+        (minute(-100), minute(-50)),
+    ] {
+        replay(&from, &to).no(400, "QueryParamInvalid");
+    }
+    let unknown = json!({ "webhook_id": "7", "from_date": minute(70), "to_date": minute(50) });
+    let ask = Ask::post("/2/webhooks/replay")
+        .json(&unknown)
+        .bearer(&app.bearer);
+    server.send(ask).no(404, "WebhookIdInvalid");
+
+    receiver.deliver(|_| Turn::After(Duration::from_millis(30), 200));
+    let begun = replay(&minute(70), &minute(50)).is(200);
+    let job = begun["data"]["job_id"].as_str().unwrap().to_owned();
+    replay(&minute(70), &minute(50)).no(409, "ReplayConflictError");
+    wait_for(&receiver, 13);
+    std::thread::sleep(Duration::from_millis(700));
+    let heard = receiver.heard();
+    assert_eq!(came(&receiver)[..12], ids);
+    assert_eq!(heard.len(), 13);
+    for delivery in &heard {
+        assert_eq!(delivery.header("webhook-replay-id"), job);
+        let expected = hmac(&app.secret, &delivery.body);
+        assert_eq!(delivery.header("x-twitter-webhooks-signature"), expected);
+    }
+    let told = heard[12].json();
+    let expected = json!({
+        "webhook_id": id,
+        "job_state": "Complete",
+        "job_state_description": "Job completed successfully",
+        "job_id": job,
+    });
+    assert_eq!(told["replay_job_status"], expected);
+
+    // The older path does the same, with its dates in the query.
+    receiver.forget();
+    let (from, to) = (minute(70), minute(50));
+    let older = format!(
+        "/2/account_activity/replay/webhooks/{id}/subscriptions/all?from_date={from}&to_date={to}"
+    );
+    let begun = server.send(Ask::post(older).bearer(&app.bearer));
+    assert_eq!(begun.header("deprecation"), "true");
+    let begun = begun.is(200);
+    assert!(begun["data"]["job_id"].is_string() && begun["data"]["created_at"].is_string());
+    wait_for(&receiver, 13);
+    assert_eq!(came(&receiver)[..12], ids);
+    let path = format!("/2/account_activity/replay/webhooks/{id}/subscriptions/all");
+    let ask = Ask::post(path).json(&json!({})).bearer(&app.bearer);
+    server.send(ask).is(400);
+}
+
+#[test]
+fn an_app_that_is_deleted_takes_its_webhooks_along() {
+    let server = server(&[]);
+    let app = server.new_app("self-serve");
+    let receiver = Receiver::open(&app.secret);
+    let id = hook(&server, &app, &receiver);
+    register(&server, &app, &receiver.url("/other")).is(200);
+    server.cli(&["app", "delete", &app.id]).well();
+    let order = json!({ "webhook": { "send": { "webhook": id, "count": 1, "key": 0 } } });
+    assert!(server.order(&order).is_err());
+    let all = server
+        .order(&json!({ "webhook": { "list": { "app": null } } }))
+        .unwrap();
+    assert_eq!(all, Value::Array(Vec::new()));
+    let distinct: HashSet<String> = came(&receiver).into_iter().collect();
+    assert!(distinct.is_empty());
+}
