@@ -17,6 +17,9 @@ mod signature;
 mod target;
 mod upkeep;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::time::Duration;
 

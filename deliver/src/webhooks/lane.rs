@@ -142,12 +142,13 @@ impl Lane {
 
     /// The receiver answered: more may be sent to it at once.
     pub(super) fn widen(&mut self) {
+        // One that is closed stays so.
         self.width = self.width.saturating_mul(2).min(WIDEST);
     }
 
     /// It did not: one is tried at a time.
-    pub(super) const fn narrow(&mut self) {
-        self.width = 1;
+    pub(super) fn narrow(&mut self) {
+        self.width = self.width.min(1);
     }
 
     /// The receiver is back: nothing waits for its time any more.
@@ -198,6 +199,11 @@ impl Lane {
         !self.flights.is_empty()
     }
 
+    /// Sends nothing more.
+    pub(super) const fn close(&mut self) {
+        self.width = 0;
+    }
+
     /// Stops what is on its way.
     pub(super) fn stop(&mut self) {
         for (_, stop) in self.flights.values_mut() {
@@ -246,7 +252,7 @@ mod tests {
         lane.landed(7, 1, Fate::Again(later));
         lane.narrow();
         lane.landed(8, 5, Fate::Gone);
-        assert_eq!(taken(&mut lane, NOW), []);
+        assert_eq!(taken(&mut lane, NOW), Vec::<i64>::new());
         assert_eq!(lane.next_due(), Some(later));
         assert_eq!(taken(&mut lane, later), [1]);
         lane.landed(7, 1, Fate::Gone);
@@ -286,7 +292,7 @@ mod tests {
         for key in 1..=3 {
             lane.landed(key, key, Fate::Again(NOW.plus_ms(1_000_000)));
         }
-        assert_eq!(taken(&mut lane, NOW), []);
+        assert_eq!(taken(&mut lane, NOW), Vec::<i64>::new());
         lane.release(NOW);
         assert_eq!(taken(&mut lane, NOW), [1, 2, 3]);
     }

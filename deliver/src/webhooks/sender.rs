@@ -41,6 +41,8 @@ const FAREWELL: Duration = Duration::from_secs(5);
 const LEASE_MS: i64 = 30_000;
 /// How long after that was last said it still sends.
 const TRUST: Duration = Duration::from_secs(15);
+/// How long what is on its way to a webhook that is removed may take to arrive.
+const LAST_WORD: Duration = Duration::from_secs(1);
 /// Sent at once, to all webhooks together.
 const FLIGHTS: usize = 512;
 
@@ -84,7 +86,7 @@ struct Work {
     /// Whether something was enqueued since.
     news: bool,
     /// Who waits until nothing is on its way to a webhook.
-    waiting: Vec<(i64, oneshot::Sender<()>)>,
+    waiting: Vec<(i64, Instant, oneshot::Sender<()>)>,
     last_round: Instant,
     next_scan: Instant,
     leased_at: Instant,
@@ -195,15 +197,13 @@ impl Work {
             Ask::Look => self.next_scan = clock::instant(),
             Ask::Stop(id, reply) => {
                 self.wanted.remove(&id);
-                let flying = match self.hooks.get_mut(&id) {
-                    Some(hook) => {
-                        hook.lane.stop();
-                        hook.lane.is_flying()
-                    }
-                    None => false,
-                };
+                let flying = self.hooks.get_mut(&id).is_some_and(|hook| {
+                    hook.lane.close();
+                    hook.lane.is_flying()
+                });
                 if flying {
-                    self.waiting.push((id, reply));
+                    let until = clock::instant() + LAST_WORD;
+                    self.waiting.push((id, until, reply));
                 } else {
                     self.hooks.remove(&id);
                     let _gone = reply.send(());
@@ -213,6 +213,12 @@ impl Work {
     }
 
     fn look_at_dues(&mut self) {
+        let late = clock::instant();
+        for (id, until, _) in &self.waiting {
+            if let Some(hook) = self.hooks.get_mut(id).filter(|_| *until <= late) {
+                hook.lane.stop();
+            }
+        }
         let now = self.now();
         let due = self
             .hooks

@@ -169,9 +169,9 @@ impl Work {
     pub(super) fn tell_those_who_wait(&mut self) {
         let hooks = &mut self.hooks;
         let waiting = std::mem::take(&mut self.waiting);
-        for (id, reply) in waiting {
+        for (id, until, reply) in waiting {
             if hooks.get(&id).is_some_and(|hook| hook.lane.is_flying()) {
-                self.waiting.push((id, reply));
+                self.waiting.push((id, until, reply));
             } else {
                 hooks.remove(&id);
                 let _gone = reply.send(());

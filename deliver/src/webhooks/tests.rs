@@ -1,0 +1,410 @@
+//! What takes hours, on a clock that is moved; addresses that change; several nodes.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{IpAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use base::seal::{Keyring, MasterKey};
+use base::{AppId, Chance, Clock, Secret, Time, UserId};
+use network::apps::{AccessLevel, Kind, NewApp, Permission};
+use network::users::NewUser;
+use parking_lot::Mutex;
+use store::deliveries::{self, NewDelivery, State};
+use store::webhooks::Webhook;
+use store::{Location, Options, Store, Tx};
+use tempfile::TempDir;
+
+use super::{Block, Desk, Names, Place, Settings, Targets, sign};
+
+/// 2026-06-01T12:00:00Z.
+const START: Time = Time::from_seconds(1_780_315_200);
+const MINUTE: i64 = 60_000;
+const HOUR: i64 = 60 * MINUTE;
+
+/// A receiver that answers challenges with one status and deliveries with another.
+struct Receiver {
+    port: u16,
+    challenge: Arc<AtomicUsize>,
+    delivery: Arc<AtomicUsize>,
+    challenges: Arc<AtomicUsize>,
+    heard: Arc<Mutex<Vec<String>>>,
+}
+
+impl Receiver {
+    fn open(secret: &Secret) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let receiver = Self {
+            port: listener.local_addr().unwrap().port(),
+            challenge: Arc::new(AtomicUsize::new(200)),
+            delivery: Arc::new(AtomicUsize::new(200)),
+            challenges: Arc::default(),
+            heard: Arc::default(),
+        };
+        let (challenge, delivery) = (receiver.challenge.clone(), receiver.delivery.clone());
+        let (challenges, heard) = (receiver.challenges.clone(), receiver.heard.clone());
+        let secret = secret.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (challenge, delivery) = (challenge.clone(), delivery.clone());
+                let (challenges, heard, secret) =
+                    (challenges.clone(), heard.clone(), secret.clone());
+                std::thread::spawn(move || {
+                    let answer = |target: &str, id: &str| match target.split_once("crc_token=") {
+                        Some((_, rest)) => {
+                            challenges.fetch_add(1, Ordering::SeqCst);
+                            let token = rest.split('&').next().unwrap();
+                            let body = sign(&secret, token.as_bytes());
+                            let body = format!("{{\"response_token\":\"{body}\"}}");
+                            (challenge.load(Ordering::SeqCst), body)
+                        }
+                        None => {
+                            heard.lock().push(id.to_owned());
+                            (delivery.load(Ordering::SeqCst), String::new())
+                        }
+                    };
+                    talk(&stream, answer);
+                });
+            }
+        });
+        receiver
+    }
+
+    fn count(&self) -> usize {
+        self.heard.lock().len()
+    }
+}
+
+fn talk(stream: &TcpStream, answer: impl Fn(&str, &str) -> (usize, String)) {
+    let mut lines = BufReader::new(stream.try_clone().unwrap());
+    let mut out = stream.try_clone().unwrap();
+    loop {
+        let mut first = String::new();
+        if lines.read_line(&mut first).unwrap_or(0) == 0 {
+            return;
+        }
+        let (mut length, mut id) = (0, String::new());
+        loop {
+            let mut line = String::new();
+            lines.read_line(&mut line).unwrap();
+            match line.trim().split_once(": ") {
+                Some(("content-length", value)) => length = value.parse().unwrap(),
+                Some(("webhook-id", value)) => value.clone_into(&mut id),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        lines.read_exact(&mut vec![0; length]).unwrap();
+        let target = first.split(' ').nth(1).unwrap();
+        let (status, body) = answer(target, &id);
+        let length = body.len();
+        let answer = format!("HTTP/1.1 {status} A\r\ncontent-length: {length}\r\n\r\n{body}");
+        out.write_all(answer.as_bytes()).unwrap();
+    }
+}
+
+struct World {
+    store: Arc<Store>,
+    clock: Clock,
+    _folder: TempDir,
+}
+
+impl World {
+    async fn open(location: Option<Location>, node: u16) -> Self {
+        let folder = TempDir::new().unwrap();
+        let clock = Clock::frozen(START);
+        let file = Location::File(folder.path().join("locum.db"));
+        let options = Options {
+            location: location.unwrap_or(file),
+            data_dir: folder.path().to_owned(),
+            connections: 2,
+            node,
+            migrate: true,
+            clock: clock.clone(),
+            chance: Chance::Os,
+            keyring: Keyring::new(MasterKey::new(&Chance::seeded(1)).unwrap(), Vec::new()),
+        };
+        let store = Arc::new(Store::open(options).await.unwrap());
+        Self {
+            store,
+            clock,
+            _folder: folder,
+        }
+    }
+
+    fn pass(&self, ms: i64) {
+        self.clock.set(self.clock.now().plus_ms(ms));
+    }
+
+    /// An app and its secret.
+    async fn app(&self) -> (AppId, Secret) {
+        let work = |tx: &mut Tx<'_>| {
+            let owner = NewUser {
+                username: "owner".to_owned(),
+                ..NewUser::default()
+            };
+            let owner: UserId = network::users::create(tx, &owner)?.id;
+            let new = NewApp {
+                name: "An app".to_owned(),
+                owner_id: owner,
+                kind: Kind::Web,
+                permission: Permission::Read,
+                access_level: AccessLevel::SelfServe,
+                callback_urls: Vec::new(),
+                description: String::new(),
+                website_url: String::new(),
+                request_email: false,
+                sign_in: false,
+            };
+            let (app, _) = network::apps::create(tx, &new)?;
+            Ok((app.id, app.api_secret))
+        };
+        self.store.write(work).await.unwrap()
+    }
+
+    async fn hook(&self, app: AppId, port: u16) -> i64 {
+        let new = network::webhooks::NewWebhook {
+            app,
+            url: format!("http://127.0.0.1:{port}/"),
+            most: 10,
+            check_after_ms: 24 * HOUR,
+        };
+        let work = move |tx: &mut Tx<'_>| network::webhooks::register(tx, &new);
+        self.store.write(work).await.unwrap().id
+    }
+
+    async fn enqueue(&self, hook: i64, ids: std::ops::Range<i64>, keys: i64) {
+        let work = move |tx: &mut Tx<'_>| {
+            for id in ids.clone() {
+                let new = NewDelivery {
+                    webhook_id: hook,
+                    event_id: &id.to_string(),
+                    order_key: id % keys,
+                    post_id: None,
+                    at: tx.now(),
+                    body: "{}",
+                };
+                deliveries::enqueue(tx, &new)?;
+            }
+            Ok(())
+        };
+        self.store.write(work).await.unwrap();
+    }
+
+    async fn webhook(&self, id: i64) -> Webhook {
+        let read = move |tx: &mut Tx<'_>| Ok(store::webhooks::by_id(tx, id)?);
+        self.store.read(read).await.unwrap().unwrap()
+    }
+
+    async fn states(&self, hook: i64) -> Vec<State> {
+        let read = move |tx: &mut Tx<'_>| {
+            let end = (Time::from_ms(i64::MAX), i64::MAX);
+            Ok(deliveries::newest(tx, hook, end, 1000)?)
+        };
+        let all = self.store.read(read).await.unwrap();
+        all.iter().map(|one| one.state).collect()
+    }
+}
+
+fn settings() -> Settings {
+    Settings {
+        timeout: Duration::from_secs(2),
+        targets: Targets {
+            plain: true,
+            private: Block::ALL.to_vec(),
+        },
+        ..Settings::default()
+    }
+}
+
+async fn until(what: &str, holds: impl AsyncFn() -> bool) {
+    for _ in 0..500 {
+        if holds().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("waited in vain: {what}");
+}
+
+/// Runs a story while a sender sends.
+async fn while_sending(world: &World, settings: Settings, story: impl Future<Output = ()>) {
+    let (_desk, sender) = Desk::open(Arc::clone(&world.store), settings);
+    tokio::select! {
+        () = sender.run(std::future::pending()) => panic!("the sender ended"),
+        () = story => {}
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_fails_is_tried_for_more_than_a_day() {
+    let world = World::open(None, 0).await;
+    let (app, secret) = world.app().await;
+    let receiver = Receiver::open(&secret);
+    receiver.delivery.store(500, Ordering::SeqCst);
+    let hook = world.hook(app, receiver.port).await;
+    let story = async {
+        world.enqueue(hook, 0..1, 1).await;
+        let waits = [5_000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR];
+        for (tries, wait) in (1..).zip(waits) {
+            until("it is tried", async || receiver.count() == tries).await;
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            // Before its time nothing comes.
+            world.pass(wait - 1000);
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            assert_eq!(receiver.count(), tries);
+            world.pass(1000 + wait / 8);
+        }
+        until("it is given up", async || world.states(hook).await == [State::GivenUp]).await;
+        assert_eq!(receiver.count(), 8);
+        // By then nothing had arrived for more than 28 hours.
+        until("it is disabled", async || !world.webhook(hook).await.valid).await;
+    };
+    while_sending(&world, settings(), story).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn receivers_are_challenged_from_time_to_time() {
+    let world = World::open(None, 0).await;
+    let (app, secret) = world.app().await;
+    let receiver = Receiver::open(&secret);
+    let hook = world.hook(app, receiver.port).await;
+    let challenges = async |count: usize| {
+        let all = async || receiver.challenges.load(Ordering::SeqCst) == count;
+        until("it is challenged", all).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    };
+    let story = async {
+        world.pass(24 * HOUR - 1);
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        challenges(0).await;
+        world.pass(1);
+        challenges(1).await;
+        assert_eq!(world.webhook(hook).await.checked_at, START.plus_ms(24 * HOUR));
+        // What may pass is looked at again every half hour, for four hours.
+        receiver.challenge.store(503, Ordering::SeqCst);
+        world.pass(24 * HOUR);
+        for count in 2..10 {
+            challenges(count).await;
+            assert!(world.webhook(hook).await.valid);
+            world.pass(30 * MINUTE);
+        }
+        challenges(10).await;
+        let found = world.webhook(hook).await;
+        assert!(!found.valid, "{found:?}");
+        assert!(found.problem.starts_with("Non-200"), "{found:?}");
+        world.pass(100 * HOUR);
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        challenges(10).await;
+    };
+    while_sending(&world, settings(), story).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_comes_back_gets_everything_at_once() {
+    let world = World::open(None, 0).await;
+    let (app, secret) = world.app().await;
+    let receiver = Receiver::open(&secret);
+    receiver.delivery.store(500, Ordering::SeqCst);
+    let hook = world.hook(app, receiver.port).await;
+    let story = async {
+        world.enqueue(hook, 0..40, 20).await;
+        until("all keys are tried", async || receiver.count() == 20).await;
+        world.pass(10_000);
+        until("and again", async || receiver.count() >= 40).await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        // All wait for minutes now. An event of another key shows that the receiver is there.
+        world.pass(61_000);
+        receiver.delivery.store(200, Ordering::SeqCst);
+        world.enqueue(hook, 1000..1001, 5000).await;
+        let all = async || world.states(hook).await.iter().all(|one| *one == State::Delivered);
+        until("all is delivered", all).await;
+        assert_eq!(world.webhook(hook).await.failing_since, None);
+    };
+    while_sending(&world, settings(), story).await;
+}
+
+#[tokio::test]
+async fn the_address_that_is_connected_to_is_judged_each_time() {
+    let secret = Secret::new("secret");
+    let receiver = Receiver::open(&secret);
+    let calls = Arc::new(AtomicUsize::new(0));
+    let answers: [&[&str]; 4] = [
+        &["127.0.0.1"],
+        &["169.254.169.254"],
+        &["10.0.0.1", "fd00:ec2::254"],
+        &["10.0.0.1", "127.0.0.1"],
+    ];
+    let counted = Arc::clone(&calls);
+    let told = move |name: &str| -> Vec<IpAddr> {
+        assert_eq!(name, "rebind.example");
+        let call = counted.fetch_add(1, Ordering::SeqCst);
+        answers[call].iter().map(|text| text.parse().unwrap()).collect()
+    };
+    let settings = Settings {
+        targets: Targets {
+            plain: true,
+            private: vec!["127.0.0.1".parse().unwrap()],
+        },
+        names: Names::Told(Arc::new(told)),
+        ..settings()
+    };
+    let url = format!("http://rebind.example:{}/", receiver.port);
+    let place = Place::read(&url, &settings.targets).unwrap();
+    for (connects, allowed) in [(1, true), (1, false), (1, false), (2, true)] {
+        // A new one each time: kept connections are not resolved again.
+        let courier = super::Courier::new(&settings);
+        let done = courier.challenge(&place, &secret, &Chance::Os, START).await.unwrap();
+        let refused = done.failure.as_ref().is_some_and(|failure| failure.not_allowed);
+        assert_eq!(refused, !allowed, "{done:?}");
+        assert_eq!(receiver.challenges.load(Ordering::SeqCst), connects);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_several_nodes_one_sends() {
+    let Ok(server) = std::env::var("LOCUM_TEST_POSTGRES") else {
+        return;
+    };
+    let name = format!("deliver_{}", std::process::id());
+    let made = {
+        let (server, name) = (server.clone(), name.clone());
+        tokio::task::spawn_blocking(move || {
+            let mut client = postgres::Client::connect(&server, postgres::NoTls).unwrap();
+            client.batch_execute(&format!("DROP DATABASE IF EXISTS {name}")).unwrap();
+            client.batch_execute(&format!("CREATE DATABASE {name}")).unwrap();
+        })
+    };
+    made.await.unwrap();
+    let (before, _) = server.rsplit_once('/').unwrap();
+    let location = Location::Server(format!("{before}/{name}"));
+    let one = World::open(Some(location.clone()), 0).await;
+    let other = World::open(Some(location), 1).await;
+    let (app, secret) = one.app().await;
+    let receiver = Receiver::open(&secret);
+    let hook = one.hook(app, receiver.port).await;
+    let story = async {
+        for round in 0..20 {
+            let from = round * 20;
+            one.enqueue(hook, from..from + 10, 5).await;
+            other.enqueue(hook, from + 10..from + 20, 5).await;
+        }
+        until("all came", async || receiver.count() >= 400).await;
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let mut heard = receiver.heard.lock().clone();
+        assert_eq!(heard.len(), 400, "some came twice");
+        heard.sort();
+        heard.dedup();
+        assert_eq!(heard.len(), 400);
+    };
+    let second = Settings {
+        node: 1,
+        ..settings()
+    };
+    let (_desk, sender) = Desk::open(Arc::clone(&other.store), second);
+    tokio::select! {
+        () = sender.run(std::future::pending()) => panic!("the sender ended"),
+        () = while_sending(&one, settings(), story) => {}
+    }
+}
