@@ -128,12 +128,13 @@ pub fn claim_check(tx: &mut Tx<'_>, webhook: &Webhook, until: Time) -> Result<bo
     Ok(tx.exec(sql, &args)? > 0)
 }
 
-/// It answered a challenge rightly: it is valid.
+/// It answered a challenge rightly: it is valid. One that was, and to which nothing could be
+/// delivered, is not thereby one to which it can.
 pub fn checked(tx: &mut Tx<'_>, id: i64, next_at: Time) -> Result<(), Fault> {
     tx.credentials_changed();
     let now = tx.now();
     let sql = "UPDATE webhook SET valid = 1, problem = '', checked_at = $1, check_due_at = $2, \
-               failing_since = NULL WHERE id = $3";
+               failing_since = CASE WHEN valid = 1 THEN failing_since ELSE NULL END WHERE id = $3";
     tx.exec(sql, &[now.into(), next_at.into(), id.into()])
         .map(|_| ())
 }

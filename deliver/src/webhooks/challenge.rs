@@ -92,7 +92,7 @@ impl Challenged {
     /// next, and gets all that waits for it.
     pub fn settle(&self, tx: &mut Tx<'_>, webhook_id: i64, every: Duration) -> Result<(), Stop> {
         match webhooks::by_id(tx, webhook_id)? {
-            Some(webhook) => upkeep::settle(tx, &webhook, self, every),
+            Some(webhook) => upkeep::settle(tx, &webhook, self, every, true),
             None => Ok(()),
         }
     }

@@ -246,7 +246,15 @@ async fn what_fails_is_tried_for_more_than_a_day() {
     let hook = world.hook(app, receiver.port).await;
     let story = async {
         world.enqueue(hook, 0..1, 1).await;
-        let waits = [5_000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR];
+        let waits = [
+            5_000,
+            5 * MINUTE,
+            30 * MINUTE,
+            2 * HOUR,
+            5 * HOUR,
+            10 * HOUR,
+            10 * HOUR,
+        ];
         for (tries, wait) in (1..).zip(waits) {
             until("it is tried", async || receiver.count() == tries).await;
             tokio::time::sleep(Duration::from_millis(300)).await;
@@ -256,7 +264,10 @@ async fn what_fails_is_tried_for_more_than_a_day() {
             assert_eq!(receiver.count(), tries);
             world.pass(1000 + wait / 8);
         }
-        until("it is given up", async || world.states(hook).await == [State::GivenUp]).await;
+        until("it is given up", async || {
+            world.states(hook).await == [State::GivenUp]
+        })
+        .await;
         assert_eq!(receiver.count(), 8);
         // By then nothing had arrived for more than 28 hours.
         until("it is disabled", async || !world.webhook(hook).await.valid).await;
@@ -281,7 +292,10 @@ async fn receivers_are_challenged_from_time_to_time() {
         challenges(0).await;
         world.pass(1);
         challenges(1).await;
-        assert_eq!(world.webhook(hook).await.checked_at, START.plus_ms(24 * HOUR));
+        assert_eq!(
+            world.webhook(hook).await.checked_at,
+            START.plus_ms(24 * HOUR)
+        );
         // What may pass is looked at again every half hour, for four hours.
         receiver.challenge.store(503, Ordering::SeqCst);
         world.pass(24 * HOUR);
@@ -318,7 +332,13 @@ async fn one_that_comes_back_gets_everything_at_once() {
         world.pass(61_000);
         receiver.delivery.store(200, Ordering::SeqCst);
         world.enqueue(hook, 1000..1001, 5000).await;
-        let all = async || world.states(hook).await.iter().all(|one| *one == State::Delivered);
+        let all = async || {
+            world
+                .states(hook)
+                .await
+                .iter()
+                .all(|one| *one == State::Delivered)
+        };
         until("all is delivered", all).await;
         assert_eq!(world.webhook(hook).await.failing_since, None);
     };
@@ -340,7 +360,10 @@ async fn the_address_that_is_connected_to_is_judged_each_time() {
     let told = move |name: &str| -> Vec<IpAddr> {
         assert_eq!(name, "rebind.example");
         let call = counted.fetch_add(1, Ordering::SeqCst);
-        answers[call].iter().map(|text| text.parse().unwrap()).collect()
+        answers[call]
+            .iter()
+            .map(|text| text.parse().unwrap())
+            .collect()
     };
     let settings = Settings {
         targets: Targets {
@@ -355,8 +378,14 @@ async fn the_address_that_is_connected_to_is_judged_each_time() {
     for (connects, allowed) in [(1, true), (1, false), (1, false), (2, true)] {
         // A new one each time: kept connections are not resolved again.
         let courier = super::Courier::new(&settings);
-        let done = courier.challenge(&place, &secret, &Chance::Os, START).await.unwrap();
-        let refused = done.failure.as_ref().is_some_and(|failure| failure.not_allowed);
+        let done = courier
+            .challenge(&place, &secret, &Chance::Os, START)
+            .await
+            .unwrap();
+        let refused = done
+            .failure
+            .as_ref()
+            .is_some_and(|failure| failure.not_allowed);
         assert_eq!(refused, !allowed, "{done:?}");
         assert_eq!(receiver.challenges.load(Ordering::SeqCst), connects);
     }
@@ -372,8 +401,12 @@ async fn of_several_nodes_one_sends() {
         let (server, name) = (server.clone(), name.clone());
         tokio::task::spawn_blocking(move || {
             let mut client = postgres::Client::connect(&server, postgres::NoTls).unwrap();
-            client.batch_execute(&format!("DROP DATABASE IF EXISTS {name}")).unwrap();
-            client.batch_execute(&format!("CREATE DATABASE {name}")).unwrap();
+            client
+                .batch_execute(&format!("DROP DATABASE IF EXISTS {name}"))
+                .unwrap();
+            client
+                .batch_execute(&format!("CREATE DATABASE {name}"))
+                .unwrap();
         })
     };
     made.await.unwrap();

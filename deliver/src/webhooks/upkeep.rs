@@ -73,7 +73,7 @@ async fn check(
         .await?;
     let every = settings.check_every;
     store
-        .write(move |tx| settle(tx, &webhook, &challenged, every))
+        .write(move |tx| settle(tx, &webhook, &challenged, every, false))
         .await
 }
 
@@ -83,22 +83,27 @@ pub(super) fn settle(
     webhook: &Webhook,
     challenged: &Challenged,
     every: Duration,
+    is_asked_for: bool,
 ) -> Result<(), Stop> {
     challenged.note(tx, webhook.id)?;
     match &challenged.failure {
-        None => answered(tx, webhook.id, every),
+        None => answered(tx, webhook, every, is_asked_for),
         Some(failure) => failed(tx, webhook, failure),
     }
 }
 
-/// A receiver answered rightly: it gets everything that waits.
-fn answered(tx: &mut Tx<'_>, id: i64, every: Duration) -> Result<(), Stop> {
+/// A receiver answered rightly. One that did not the last time gets everything that waits, and so
+/// does one whose app says by the challenge that it is there.
+fn answered(
+    tx: &mut Tx<'_>,
+    webhook: &Webhook,
+    every: Duration,
+    is_asked_for: bool,
+) -> Result<(), Stop> {
     let next = tx.now().plus_ms(ms(every));
-    let was_failing = webhooks::by_id(tx, id)?
-        .is_some_and(|webhook| webhook.failing_since.is_some() || !webhook.valid);
-    webhooks::checked(tx, id, next)?;
-    if was_failing {
-        store::deliveries::release(tx, id)?;
+    webhooks::checked(tx, webhook.id, next)?;
+    if is_asked_for || !webhook.valid || !webhook.problem.is_empty() {
+        store::deliveries::release(tx, webhook.id)?;
     }
     Ok(())
 }

@@ -244,7 +244,8 @@ impl Server {
     /// Holds the connections of streams and sends them what happens, for as long as it is polled.
     pub async fn hold_streams(&self) {
         let home = &self.shared.home;
-        tokio::join!(home.hub.keep(), home.streams.follow());
+        let streams = &home.streams;
+        tokio::join!(home.hub.keep(), streams.follow(), streams.follow_links());
     }
 
     /// Says good-bye on every stream, and writes down that it ended.

@@ -49,7 +49,8 @@ impl Work {
             self.hot.clear();
             return None;
         }
-        (self.news || !self.hot.is_empty()).then(|| (now + ROUND).into())
+        let more = self.news || !self.hot.is_empty() || !self.wanted.is_empty();
+        more.then(|| (now + ROUND).into())
     }
 
     async fn try_round(&mut self, scan: bool) -> Result<(), Stop> {
@@ -322,7 +323,7 @@ impl Work {
         let asked = ids.clone();
         let read = move |tx: &mut Tx<'_>| usable(tx, &asked);
         let mut gone: BTreeSet<i64> = ids.into_iter().collect();
-        let now = self.now();
+        let mut again = Vec::new();
         // What is not written down yet is known better here.
         let behind = self.recording.is_some() || !self.outcomes.is_empty();
         for found in self.store.read(read).await? {
@@ -334,15 +335,23 @@ impl Work {
             };
             gone.remove(&found.webhook.id);
             (hook.uri, hook.secret) = (uri, found.secret);
-            (hook.version, hook.read_at) = (version, clock::instant());
             if behind {
                 continue;
             }
-            let was_failing = hook.webhook.failing_since.is_some();
-            if was_failing && found.webhook.failing_since.is_none() {
-                hook.lane.release(now);
+            // A challenge that was answered may have made due what waited for its time.
+            if found.webhook.checked_at != hook.webhook.checked_at {
+                if !hook.lane.is_flying() {
+                    again.push(found.webhook.id);
+                }
+                continue;
             }
+            (hook.version, hook.read_at) = (version, clock::instant());
             hook.webhook = found.webhook;
+        }
+        for id in again {
+            self.hooks.remove(&id);
+            self.hot.remove(&id);
+            self.wanted.insert(id);
         }
         for id in gone {
             self.hot.remove(&id);

@@ -1,6 +1,6 @@
 //! Webhooks that get the posts of their app's filtered stream.
 
-use base::{Refusal, Stop};
+use base::{Refusal, Speech, Stop};
 use network::apps::AccessLevel;
 use network::webhooks;
 use serde_json::{Value, json};
@@ -64,10 +64,9 @@ pub(crate) fn delete_link(call: Call) -> Pending {
 }
 
 fn shown(link: &Link, owner: &str) -> Value {
-    let fields: Vec<&str> = link
-        .fields
-        .split('&')
-        .filter(|one| !one.is_empty())
+    let asked = link.fields.split('&');
+    let fields: Vec<&str> = asked
+        .filter(|one| !one.starts_with("vocabulary="))
         .collect();
     json!({
         "webhook_id": link.webhook_id.to_string(),
@@ -85,7 +84,16 @@ fn fields(call: &Call) -> String {
         let raw = call.raw(name);
         (!raw.is_empty()).then(|| format!("{}={raw}", call.spelled(name)))
     });
-    asked.collect::<Vec<_>>().join("&")
+    let spoken = call.spoken();
+    let words = match spoken.speech {
+        Speech::Tweet => "tweets",
+        Speech::Post => "posts",
+    };
+    let both = if spoken.both_metrics { "+both" } else { "" };
+    let all = [format!("vocabulary={words}{both}")]
+        .into_iter()
+        .chain(asked);
+    all.collect::<Vec<_>>().join("&")
 }
 
 fn enterprise(call: &Call) -> Result<base::AppId, Stop> {
