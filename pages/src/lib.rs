@@ -28,6 +28,7 @@ mod signature;
 mod stream;
 mod style;
 mod usage;
+mod webhooks;
 mod when;
 mod words;
 
@@ -54,5 +55,6 @@ pub use signature::{Explained, SignatureExplainer};
 pub use stream::{Live, RuleLine, StreamRules};
 pub use style::{MARK, MARK_PATH, SCRIPT, SCRIPT_PATH, STYLE, STYLE_PATH};
 pub use usage::{Usage, Window};
+pub use webhooks::{Challenge, Hook, Sent, Try, Webhooks};
 pub use when::{ago, until};
 pub use words::{Level, Power, power};

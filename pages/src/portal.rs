@@ -70,6 +70,8 @@ pub enum Tab {
     Callbacks,
     /// At `/stream` below it.
     Stream,
+    /// At `/webhooks` below it.
+    Webhooks,
     /// At `/usage` below it.
     Usage,
     /// At `/delete` below it.
@@ -78,11 +80,12 @@ pub enum Tab {
 
 impl Tab {
     /// In the order of the page.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Settings,
         Self::Keys,
         Self::Callbacks,
         Self::Stream,
+        Self::Webhooks,
         Self::Usage,
         Self::Delete,
     ];
@@ -94,6 +97,7 @@ impl Tab {
             Self::Keys => "Keys",
             Self::Callbacks => "Callbacks",
             Self::Stream => "Stream",
+            Self::Webhooks => "Webhooks",
             Self::Usage => "Usage",
             Self::Delete => "Delete",
         }
@@ -111,6 +115,7 @@ impl Tab {
             Self::Keys => "/keys",
             Self::Callbacks => "/callbacks",
             Self::Stream => "/stream",
+            Self::Webhooks => "/webhooks",
             Self::Usage => "/usage",
             Self::Delete => "/delete",
         }

@@ -8,6 +8,7 @@ pub(crate) mod portal;
 pub(crate) mod recover;
 pub(crate) mod sign;
 pub(crate) mod tools;
+pub(crate) mod webhooks;
 
 use crate::{Account, App, AppCard, Frame, Page};
 use base::{Fault, Time};
@@ -44,6 +45,7 @@ pub fn samples() -> Result<Vec<Sample>, Fault> {
     add::<crate::Keys>(&mut all)?;
     add::<crate::Regenerate>(&mut all)?;
     add::<crate::CallbackTester>(&mut all)?;
+    add::<crate::Webhooks>(&mut all)?;
     add::<crate::Usage>(&mut all)?;
     add::<crate::Delete>(&mut all)?;
     add::<crate::StreamRules>(&mut all)?;

@@ -2,7 +2,9 @@
 
 use super::shared::ANY_LENGTH;
 use crate::endpoint::{Accent, Body, Endpoint, Kind, Member, Param, Shape, Window, quarter};
-use crate::portal::{apps, callbacks, console, keys, live, mailbox, signature, stream, usage};
+use crate::portal::{
+    apps, callbacks, console, keys, live, mailbox, signature, stream, usage, webhooks,
+};
 
 /// A developer's apps.
 pub static PORTAL: &[Endpoint] = &[
@@ -85,6 +87,22 @@ pub static PORTAL: &[Endpoint] = &[
     .act(live::events)
     .about("An app's filtered stream, for its owner in a browser.")
     .params(&[ID]),
+    page("developerWebhooks", "GET", WEBHOOKS)
+        .act(webhooks::show)
+        .about("An app's webhooks, their challenges and their deliveries.")
+        .params(&[ID]),
+    page("developerActOnWebhook", "POST", WEBHOOKS)
+        .act(webhooks::act)
+        .about("Challenges a receiver, or sends something to it again.")
+        .params(&[ID])
+        .body(Body::Form(&[
+            CSRF,
+            Member::new("act", WORDS),
+            Member::new("webhook", WORDS),
+            Member::new("delivery", WORDS),
+            Member::new("from", WORDS),
+            Member::new("to", WORDS),
+        ])),
     page("developerUsage", "GET", "/developer/apps/{id}/usage")
         .act(usage::show)
         .about("What an app has used of its limits.")
@@ -128,6 +146,14 @@ pub static DEVELOPMENT: &[Endpoint] = &[
             Member::new("body", WORDS),
             Member::new("base_string", WORDS),
         ])),
+    page("webhookSinkChallenge", "GET", SINK)
+        .act(webhooks::answer)
+        .about("The built-in receiver answers a challenge.")
+        .params(&[ID, CHALLENGE]),
+    page("webhookSink", "POST", SINK)
+        .act(webhooks::take)
+        .about("The built-in receiver takes everything.")
+        .params(&[ID]),
     page("developerMailbox", "GET", "/mailbox")
         .act(mailbox::list)
         .about("Letters that a real server would have sent."),
@@ -140,6 +166,8 @@ pub static DEVELOPMENT: &[Endpoint] = &[
 const REGENERATE: &str = "/developer/apps/{id}/keys/{kind}/regenerate";
 const CALLBACKS: &str = "/developer/apps/{id}/callbacks";
 const STREAM: &str = "/developer/apps/{id}/stream";
+const WEBHOOKS: &str = "/developer/apps/{id}/webhooks";
+const SINK: &str = "/webhook-sink/{id}";
 const DELETE: &str = "/developer/apps/{id}/delete";
 const TEXT: Kind = Kind::Text(0, ANY_LENGTH);
 const WORDS: Shape = Shape::Text(0, ANY_LENGTH);
@@ -148,6 +176,10 @@ const CSRF: Member = Member::new("csrf", WORDS);
 const NOTHING: Body = Body::Form(&[CSRF]);
 /// What is no id is not found, as any other that is not there.
 const ID: &[Param] = &[Param::path("id", TEXT, "The id.")];
+const CHALLENGE: &[Param] = &[
+    Param::query("crc_token", TEXT, "What is to be signed."),
+    Param::query("nonce", TEXT, "Random."),
+];
 const KIND: &[Param] = &[Param::path("kind", TEXT, "Which credential.")];
 
 const APP: Body = Body::Form(&[

@@ -11,6 +11,7 @@ pub(crate) mod mailbox;
 pub(crate) mod signature;
 pub(crate) mod stream;
 pub(crate) mod usage;
+pub(crate) mod webhooks;
 
 use base::{AppId, Refusal, Stop};
 use network::audit::By;

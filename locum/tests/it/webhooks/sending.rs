@@ -277,3 +277,22 @@ fn an_app_that_is_deleted_takes_its_webhooks_along() {
     let distinct: HashSet<String> = came(&receiver).into_iter().collect();
     assert!(distinct.is_empty());
 }
+
+#[test]
+fn a_server_that_stops_leaves_nothing_half_sent() {
+    let mut server = server(&[]);
+    let app = server.new_app("self-serve");
+    let receiver = Receiver::open(&app.secret);
+    let id = hook(&server, &app, &receiver);
+    receiver.deliver(|_| Turn::After(Duration::from_millis(200), 200));
+    let ids = send(&server, &id, 12, 1);
+    wait_for(&receiver, 2);
+    let (code, took) = server.stop();
+    assert_eq!(code, Some(0));
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    let before = came(&receiver);
+    server.start_again();
+    wait_for(&receiver, 12);
+    std::thread::sleep(Duration::from_millis(600));
+    assert_eq!(came(&receiver), ids, "after {before:?}");
+}
