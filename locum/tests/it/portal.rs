@@ -241,6 +241,7 @@ fn apps_are_their_developers_own_and_forms_come_from_our_pages() {
         "",
         "/keys",
         "/callbacks",
+        "/webhooks",
         "/usage",
         "/delete",
         "/keys/api/regenerate",

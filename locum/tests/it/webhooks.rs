@@ -1,5 +1,6 @@
 //! Webhooks: registered after a challenge, sent to in order, signed, tried again, replayed to.
 
+mod console;
 mod faults;
 mod life;
 mod links;

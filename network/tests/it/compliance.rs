@@ -221,6 +221,7 @@ fn a_job_has_its_times_and_one_of_a_type_is_open() {
         let kept = network::sweeping::Kept {
             session_ttl_ms: DAY,
             log_ms: DAY,
+            deliveries_ms: i64::MAX,
             audit_ms: DAY,
         };
         network::sweeping::sweep(&world.store, kept, world.clock.now())

@@ -69,6 +69,9 @@ pub(crate) fn webhooks() -> Vec<(&'static str, Webhooks)> {
         ("none", none),
         ("quiet", of(ada(), app(), vec![quiet])),
         ("busy", of(ada(), app(), vec![hook("", true)])),
-        ("hostile", of(hostile(), hostile_app(), vec![hook(HOSTILE, false)])),
+        (
+            "hostile",
+            of(hostile(), hostile_app(), vec![hook(HOSTILE, false)]),
+        ),
     ]
 }

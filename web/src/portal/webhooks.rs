@@ -55,9 +55,9 @@ pub(crate) fn act(call: Call) -> Pending {
                 let why = detail(&refusal).to_owned();
                 Ok(page(&call, &own, None, Some(why)).await?.status(400))
             }
-            Err(stop) => Err(heard::<()>(&call, &own.visit, Err(stop)).err().unwrap_or_else(|| {
-                Turn::from(Stop::from(Fault::new("a refusal that is none")))
-            })),
+            Err(stop) => Err(heard::<()>(&call, &own.visit, Err(stop))
+                .err()
+                .unwrap_or_else(|| Turn::from(Stop::from(Fault::new("a refusal that is none"))))),
         }
     })
 }
@@ -72,7 +72,8 @@ async fn challenge(call: &Call, own: &Own, sent: &Form<'_>) -> Result<&'static s
     let challenged = challenged(call, own, &webhook).await?;
     let failure = challenged.failure.clone();
     let desk = call.home.webhooks.clone();
-    call.write(move |tx| desk.settle(tx, id, &challenged)).await?;
+    call.write(move |tx| desk.settle(tx, id, &challenged))
+        .await?;
     call.home.webhooks.look();
     match failure {
         Some(failure) => Err(refused(failure.message)),
@@ -89,7 +90,9 @@ async fn challenged(call: &Call, own: &Own, webhook: &Webhook) -> Result<Challen
     let place = desk.read(&webhook.url).map_err(refused)?;
     let (secret, chance) = (&own.app.api_secret, &call.context().chance);
     let courier = desk.courier();
-    Ok(courier.challenge(&place, secret, chance, call.now()).await?)
+    Ok(courier
+        .challenge(&place, secret, chance, call.now())
+        .await?)
 }
 
 async fn resend(call: &Call, own: &Own, sent: &Form<'_>) -> Result<&'static str, Stop> {
@@ -105,7 +108,8 @@ async fn resend(call: &Call, own: &Own, sent: &Form<'_>) -> Result<&'static str,
 async fn replay(call: &Call, own: &Own, sent: &Form<'_>) -> Result<&'static str, Stop> {
     let (app, id) = (own.app.id, id(sent, "webhook"));
     let span = rules::span(call.now(), &sent.text("from"), &sent.text("to"))?;
-    call.write(move |tx| rules::replay(tx, app, id, span)).await?;
+    call.write(move |tx| rules::replay(tx, app, id, span))
+        .await?;
     Ok("replaying")
 }
 

@@ -1,0 +1,56 @@
+//! The console's page of webhooks.
+
+use serde_json::json;
+
+use super::{register, send, server};
+use crate::harness::{Ask, encode, until};
+use crate::pages::browser::Browser;
+
+#[test]
+fn the_console_shows_challenges_and_deliveries_and_sends_them_again() {
+    let server = server(&[]);
+    let app = server.new_app("self-serve");
+    let mut browser = Browser::new(&server);
+    assert_eq!(browser.sign_in(&app.owner, "secret", "/").status, 303);
+    let path = format!("/developer/apps/{}/webhooks", app.id);
+    let page = browser.get(&path).is_page(200);
+    assert!(page.contains("No webhook"), "{page}");
+    // The platform's own receiver, which the page names.
+    let sink = format!("{}/webhook-sink/{}", server.url, app.id);
+    assert!(page.contains(&sink), "{page}");
+    let made = register(&server, &app, &sink).is(200);
+    let id = made["data"]["id"].as_str().unwrap();
+    let event = send(&server, id, 1, 1).remove(0);
+    let mut page = String::new();
+    until("it is delivered", || {
+        page = browser.get(&path).is_page(200);
+        page.contains("delivered")
+    });
+    for words in ["Valid", "response_token", "sha256=", &event, "test_event"] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    let number = page.split("name=\"delivery\" value=\"").nth(1).unwrap();
+    let number = number.split('"').next().unwrap().to_owned();
+    let csrf = page.split("name=\"csrf\" value=\"").nth(1).unwrap();
+    let csrf = csrf.split('"').next().unwrap().to_owned();
+    let mut act = |pairs: &[(&str, &str)]| {
+        let pairs = pairs
+            .iter()
+            .chain(&[("csrf", csrf.as_str()), ("webhook", id)]);
+        let form: Vec<String> = pairs
+            .map(|(name, value)| format!("{name}={}", encode(value)))
+            .collect();
+        browser.send(Ask::post(&*path).form(form.join("&"))).status
+    };
+    assert_eq!(act(&[("act", "challenge")]), 303);
+    assert_eq!(act(&[("act", "resend"), ("delivery", &number)]), 303);
+    assert_eq!(act(&[("act", "resend"), ("delivery", "999999")]), 400);
+    assert_eq!(act(&[("act", "replay"), ("from", "1"), ("to", "2")]), 400);
+    until("it was sent again", || {
+        let order =
+            json!({ "webhook": { "log": { "webhook": id, "limit": 9, "delivery": null } } });
+        let log = server.order(&order).unwrap();
+        let all = log["deliveries"].as_array().unwrap().clone();
+        all.len() == 2 && all.iter().all(|one| one["state"] == "delivered")
+    });
+}
