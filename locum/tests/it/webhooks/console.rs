@@ -34,13 +34,11 @@ fn the_console_shows_challenges_and_deliveries_and_sends_them_again() {
     let csrf = page.split("name=\"csrf\" value=\"").nth(1).unwrap();
     let csrf = csrf.split('"').next().unwrap().to_owned();
     let mut act = |pairs: &[(&str, &str)]| {
-        let pairs = pairs
-            .iter()
-            .chain(&[("csrf", csrf.as_str()), ("webhook", id)]);
-        let form: Vec<String> = pairs
-            .map(|(name, value)| format!("{name}={}", encode(value)))
-            .collect();
-        browser.send(Ask::post(&*path).form(form.join("&"))).status
+        let mut form = format!("csrf={}&webhook={id}", encode(&csrf));
+        for (name, value) in pairs {
+            form.push_str(&format!("&{name}={}", encode(value)));
+        }
+        browser.send(Ask::post(&*path).form(form)).status
     };
     assert_eq!(act(&[("act", "challenge")]), 303);
     assert_eq!(act(&[("act", "resend"), ("delivery", &number)]), 303);
