@@ -49,10 +49,7 @@ impl Role {
 
     /// Whether it may be allowed to make posts for promotion.
     pub const fn may_compose(self) -> bool {
-        matches!(
-            self,
-            Self::Admin | Self::AdManager | Self::CreativeManager
-        )
+        matches!(self, Self::Admin | Self::AdManager | Self::CreativeManager)
     }
 }
 
@@ -105,14 +102,13 @@ impl Who {
 
     /// Whether a role suffices.
     pub const fn allows(self, role: Role) -> bool {
-        use Role::{Admin, AdManager, CampaignAnalyst, CreativeManager, PartnerAudienceManager};
+        use Role::{AdManager, Admin, CampaignAnalyst, CreativeManager, PartnerAudienceManager};
         match self {
             // An author's own posts are looked at by the operation itself.
             Self::Anyone | Self::Member | Self::PostWriter => true,
-            Self::CampaignReader | Self::CreativeReader => matches!(
-                role,
-                Admin | AdManager | CreativeManager | CampaignAnalyst
-            ),
+            Self::CampaignReader | Self::CreativeReader => {
+                matches!(role, Admin | AdManager | CreativeManager | CampaignAnalyst)
+            }
             Self::CampaignWriter => matches!(role, Admin | AdManager),
             Self::CreativeWriter => matches!(role, Admin | AdManager | CreativeManager),
             Self::AudienceReader => matches!(

@@ -23,7 +23,12 @@ struct Item<'i> {
 impl<'i> Item<'i> {
     fn read(of: &Resource, item: &'i Value) -> Self {
         let name = item.get("operation_type").unwrap_or(&Value::Null);
-        let verb = match name.as_str().unwrap_or_default().to_ascii_lowercase().as_str() {
+        let verb = match name
+            .as_str()
+            .unwrap_or_default()
+            .to_ascii_lowercase()
+            .as_str()
+        {
             "create" => Some(Verb::Create),
             "update" => Some(Verb::Update),
             "delete" => Some(Verb::Delete),
@@ -45,7 +50,11 @@ pub fn run(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Res
     let items: Vec<Item<'_>> = items.iter().map(|item| Item::read(of, item)).collect();
     // What is deleted makes room for the rest.
     let mut order: Vec<usize> = (0..items.len()).collect();
-    order.sort_by_key(|place| items.get(*place).is_some_and(|item| item.verb != Some(Verb::Delete)));
+    order.sort_by_key(|place| {
+        items
+            .get(*place)
+            .is_some_and(|item| item.verb != Some(Verb::Delete))
+    });
     let mut done: Vec<Option<Record>> = items.iter().map(|_| None).collect();
     let mut wrong: Vec<Vec<Problem>> = items.iter().map(|_| Vec::new()).collect();
     let mut requests = vec![Value::Null; items.len()];
@@ -95,7 +104,9 @@ fn whole<'j>(of: &Resource, json: Option<&'j Value>) -> Result<&'j [Value], Stop
         return Err(wrong(message));
     }
     if items.iter().any(|item| !item.is_object()) {
-        return Err(wrong("Every item of a batch must be a JSON object".to_owned()));
+        return Err(wrong(
+            "Every item of a batch must be a JSON object".to_owned(),
+        ));
     }
     Ok(items)
 }
@@ -113,7 +124,9 @@ fn one(
             Value::Null => Problem::missing("operation_type"),
             other => {
                 let shown = Raw::Json(other).shown();
-                let message = format!("Expected Create, Update or Delete, got \"{shown}\" for operation_type");
+                let message = format!(
+                    "Expected Create, Update or Delete, got \"{shown}\" for operation_type"
+                );
                 Problem::parameter("operation_type", shown, message)
             }
         };
@@ -159,6 +172,8 @@ fn id_of(
     let (_, value) = sent.ok_or_else(|| Problem::missing(name))?;
     let text = Raw::Json(value).shown();
     let id = of.ids.read(name, &text)?;
-    given.echo.insert(name.to_owned(), of.ids.write(id.max(0)).into());
+    given
+        .echo
+        .insert(name.to_owned(), of.ids.write(id.max(0)).into());
     Ok(id)
 }

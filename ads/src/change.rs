@@ -41,7 +41,9 @@ impl Change {
         before.is_none_or(|before| {
             let settled = |record: &Record| -> Vec<(String, Value)> {
                 let fields = record.fields().iter().filter(|(_, value)| !value.is_null());
-                fields.map(|(name, value)| (name.clone(), value.clone())).collect()
+                fields
+                    .map(|(name, value)| (name.clone(), value.clone()))
+                    .collect()
             };
             settled(before) != settled(&self.record) || before.deleted != self.record.deleted
         })

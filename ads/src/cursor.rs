@@ -77,12 +77,23 @@ mod tests {
     #[test]
     fn a_cursor_leads_back_to_its_own_walk_only() {
         let key = [7; 32];
-        for place in [(At::Number(-5), 3), (At::Name("é".into()), i64::MAX), (At::Name(Vec::new()), 0)] {
+        for place in [
+            (At::Number(-5), 3),
+            (At::Name("é".into()), i64::MAX),
+            (At::Name(Vec::new()), 0),
+        ] {
             let text = seal(&key, "campaigns", &place);
             assert_eq!(open(&key, "campaigns", &text), Some(place));
             assert_eq!(open(&key, "line_items", &text), None);
             assert_eq!(open(&[8; 32], "campaigns", &text), None);
-            assert_eq!(open(&key, "campaigns", &text.replacen(char::is_alphanumeric, "-", 1)), None);
+            assert_eq!(
+                open(
+                    &key,
+                    "campaigns",
+                    &text.replacen(char::is_alphanumeric, "-", 1)
+                ),
+                None
+            );
         }
         for text in ["", "x", "AAAA", "é"] {
             assert_eq!(open(&key, "campaigns", text), None);

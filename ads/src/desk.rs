@@ -66,7 +66,13 @@ impl<'t, 'c> Desk<'t, 'c> {
 
     /// Opens an account for what the caller wants to do. That it is not there and that it is not
     /// for the caller is the same.
-    pub fn open(&mut self, id: i64, who: Who, writes: bool, with_deleted: bool) -> Result<(), Stop> {
+    pub fn open(
+        &mut self,
+        id: i64,
+        who: Who,
+        writes: bool,
+        with_deleted: bool,
+    ) -> Result<(), Stop> {
         if writes {
             // All changes of an account come one after the other: limits and sums hold by that.
             records::lock(self.tx, ACCOUNT.name, id)?;
@@ -77,8 +83,8 @@ impl<'t, 'c> Desk<'t, 'c> {
             return Err(no_account(id));
         };
         let record = Record::stored(&ACCOUNT, &row)?;
-        let known = record.flag("sandbox") == self.caller.sandbox
-            && (with_deleted || !record.deleted);
+        let known =
+            record.flag("sandbox") == self.caller.sandbox && (with_deleted || !record.deleted);
         let Some(role) = Role::parse(&access.role).filter(|_| known) else {
             return Err(no_account(id));
         };
@@ -157,7 +163,11 @@ impl<'t, 'c> Desk<'t, 'c> {
 
     /// Writes a record as it now is, without anyone being told: what the platform works out.
     pub fn keep(&mut self, record: &Record) -> Result<(), Stop> {
-        Ok(records::update(self.tx, record.of.name, &record.to_store())?)
+        Ok(records::update(
+            self.tx,
+            record.of.name,
+            &record.to_store(),
+        )?)
     }
 }
 

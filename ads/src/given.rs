@@ -36,7 +36,11 @@ impl Given {
             ..Self::default()
         };
         let speech = request.caller.speech;
-        for param in operation.params.iter().filter(|param| param.place == Place::Path) {
+        for param in operation
+            .params
+            .iter()
+            .filter(|param| param.place == Place::Path)
+        {
             let sent = request.path.iter().find(|(name, _)| param.name.is(name));
             let texts: Vec<String> = sent.into_iter().map(|(_, text)| text.clone()).collect();
             given.take(param, Raw::Text(&texts), speech, true);
@@ -49,8 +53,11 @@ impl Given {
                 // Arrays are the operation's own matter.
                 Some(_) => Source::Json(&empty),
                 None => {
-                    let message = "The request body must be JSON, with Content-Type application/json";
-                    given.problems.push(Problem::new("INVALID_PARAMETER", message));
+                    let message =
+                        "The request body must be JSON, with Content-Type application/json";
+                    given
+                        .problems
+                        .push(Problem::new("INVALID_PARAMETER", message));
                     return given;
                 }
             },
@@ -60,7 +67,12 @@ impl Given {
     }
 
     /// Reads the parameters of one item of a batch.
-    pub fn read_item(params: &[Param], members: &Map<String, Value>, speech: Speech, unsets: bool) -> Self {
+    pub fn read_item(
+        params: &[Param],
+        members: &Map<String, Value>,
+        speech: Speech,
+        unsets: bool,
+    ) -> Self {
         let mut given = Self::default();
         let source = Source::Json(members);
         for param in params {
@@ -70,10 +82,15 @@ impl Given {
     }
 
     fn read_from(&mut self, operation: &Operation, source: &Source<'_>, speech: Speech) {
-        let unsets = matches!(operation.does, Does::Verb(_, Verb::Update)) || operation.method == "PUT";
+        let unsets =
+            matches!(operation.does, Does::Verb(_, Verb::Update)) || operation.method == "PUT";
         // What comes as JSON is not told back.
         let echoes = !operation.takes_json();
-        for param in operation.params.iter().filter(|param| param.place != Place::Path) {
+        for param in operation
+            .params
+            .iter()
+            .filter(|param| param.place != Place::Path)
+        {
             self.read_param(param, source, speech, unsets, echoes);
         }
     }
@@ -90,11 +107,23 @@ impl Given {
             Source::Pairs(pairs) => {
                 let sent = pairs.iter().filter(|(name, _)| param.answers_to(name));
                 let texts: Vec<String> = sent.map(|(_, text)| text.clone()).collect();
-                self.settle(param, (!texts.is_empty()).then_some(Raw::Text(&texts)), speech, unsets, echoes);
+                self.settle(
+                    param,
+                    (!texts.is_empty()).then_some(Raw::Text(&texts)),
+                    speech,
+                    unsets,
+                    echoes,
+                );
             }
             Source::Json(members) => {
                 let sent = members.iter().find(|(name, _)| param.answers_to(name));
-                self.settle(param, sent.map(|(_, value)| Raw::Json(value)), speech, unsets, echoes);
+                self.settle(
+                    param,
+                    sent.map(|(_, value)| Raw::Json(value)),
+                    speech,
+                    unsets,
+                    echoes,
+                );
             }
         }
     }

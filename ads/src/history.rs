@@ -27,7 +27,10 @@ pub fn note(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
         account_id: record.account_id,
         entity: record.of.history.to_owned(),
         entity_id: record.id,
-        parent_id: record.of.field("line_item_id").and_then(|_| record.int("line_item_id")),
+        parent_id: record
+            .of
+            .field("line_item_id")
+            .and_then(|_| record.int("line_item_id")),
         at: desk.now(),
         user_id: desk.caller.user,
         platform: match desk.caller.app {
@@ -56,7 +59,9 @@ fn changes(change: &Change) -> Map<String, Value> {
         return Map::new();
     }
     let (old, new) = (data(change, true), data(change, false));
-    let differ = new.iter().filter(|(name, value)| old.get(*name) != Some(*value));
+    let differ = new
+        .iter()
+        .filter(|(name, value)| old.get(*name) != Some(*value));
     differ
         .map(|(name, value)| {
             let old = old.get(name).cloned().unwrap_or_default();

@@ -235,10 +235,7 @@ impl Kind {
             Self::User | Self::Long | Self::Longs(_) => long(text).map(Value::from),
             Self::Time => time(text).map(|time| time.ms().into()),
             Self::MediaKey | Self::MediaKeys(_) => is_media_key(text).then(|| text.into()),
-            Self::CardUris(_) => text
-                .strip_prefix("card://")
-                .and_then(long)
-                .map(Value::from),
+            Self::CardUris(_) => text.strip_prefix("card://").and_then(long).map(Value::from),
             Self::Texts(_, most) => {
                 let length = text.chars().count();
                 (1..=most).contains(&length).then(|| text.into())
@@ -312,7 +309,9 @@ impl Ids {
                 .code("INVALID_ID_ILLEGAL_CHARACTERS")
         };
         let (radix, plain) = match self {
-            Self::Short | Self::Twelve => (36, text.bytes().all(|byte| byte.is_ascii_alphanumeric())),
+            Self::Short | Self::Twelve => {
+                (36, text.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+            }
             Self::Long => (10, text.bytes().all(|byte| byte.is_ascii_digit())),
         };
         if !plain || text.is_empty() {
@@ -387,9 +386,8 @@ fn long(text: &str) -> Option<i64> {
 }
 
 fn is_media_key(text: &str) -> bool {
-    text.split_once('_').is_some_and(|(kind, id)| {
-        kind.len() <= 2 && long(kind).is_some() && long(id).is_some()
-    })
+    text.split_once('_')
+        .is_some_and(|(kind, id)| kind.len() <= 2 && long(kind).is_some() && long(id).is_some())
 }
 
 /// An absolute address without blanks or control characters.
@@ -398,7 +396,9 @@ fn is_url(text: &str) -> bool {
         .strip_prefix("https://")
         .or_else(|| text.strip_prefix("http://"));
     let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
-    let plain = !text.chars().any(|letter| letter.is_whitespace() || letter.is_control());
+    let plain = !text
+        .chars()
+        .any(|letter| letter.is_whitespace() || letter.is_control());
     plain && text.len() <= 2048 && host.is_some_and(|host| !host.is_empty() && !host.contains('@'))
 }
 
@@ -427,8 +427,17 @@ mod tests {
         ] {
             assert_eq!(time(text), same, "{text}");
         }
-        assert_eq!(time("2026-04-02").map(instant).as_deref(), Some("2026-04-02T00:00:00Z"));
-        for text in ["", "tomorrow", "2026-13-02", "2026-04-02T09", "2026-04-02T25:00Z"] {
+        assert_eq!(
+            time("2026-04-02").map(instant).as_deref(),
+            Some("2026-04-02T00:00:00Z")
+        );
+        for text in [
+            "",
+            "tomorrow",
+            "2026-13-02",
+            "2026-04-02T09",
+            "2026-04-02T25:00Z",
+        ] {
             assert_eq!(time(text), None, "{text}");
         }
     }

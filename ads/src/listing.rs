@@ -59,9 +59,8 @@ fn page(
     let more = rows.len() > wanted.count;
     rows.truncate(wanted.count);
     let next = rows.last().filter(|_| more);
-    let next = next.map(|(at, record)| {
-        cursor::seal(&desk.cursor_key, scope, &(at.clone(), record.id))
-    });
+    let next =
+        next.map(|(at, record)| cursor::seal(&desk.cursor_key, scope, &(at.clone(), record.id)));
     let records: Vec<Record> = rows.into_iter().map(|(_, record)| record).collect();
     let mut answer = Answer::raw(show_all(desk, &records)?);
     answer.next_cursor = Some(next);
@@ -98,7 +97,12 @@ pub fn place(desk: &Desk<'_, '_>, scope: &str, given: &Given) -> Result<Option<P
     place.map(Some).ok_or_else(wrong)
 }
 
-fn wanted(desk: &Desk<'_, '_>, of: &'static Resource, given: &Given, scope: &str) -> Result<Wanted, Stop> {
+fn wanted(
+    desk: &Desk<'_, '_>,
+    of: &'static Resource,
+    given: &Given,
+    scope: &str,
+) -> Result<Wanted, Stop> {
     let mut wanted = Wanted {
         ids: None,
         numbers: Vec::new(),
@@ -124,7 +128,9 @@ fn wanted(desk: &Desk<'_, '_>, of: &'static Resource, given: &Given, scope: &str
                 let word = given.text(name).unwrap_or_default();
                 wanted.words.push((field, vec![word.to_owned()]));
             }
-            (field, _) => wanted.numbers.push((field, given.int(name).into_iter().collect())),
+            (field, _) => wanted
+                .numbers
+                .push((field, given.int(name).into_iter().collect())),
         }
     }
     Ok(wanted)
@@ -147,7 +153,8 @@ fn order(of: &'static Resource, given: &Given) -> Result<Order, Problem> {
             })
         });
         let wrong = || {
-            let message = format!("Expected an attribute and -asc or -desc, got \"{text}\" for sort_by");
+            let message =
+                format!("Expected an attribute and -asc or -desc, got \"{text}\" for sort_by");
             Problem::parameter("sort_by", text, message)
         };
         orders.push(known.ok_or_else(wrong)?);
@@ -202,7 +209,8 @@ fn of_account(
         limit: i64::try_from(wanted.count + 1).unwrap_or(i64::MAX),
     };
     let is_empty = |(_, values): &(&str, Vec<i64>)| values.is_empty();
-    if wanted.numbers.iter().any(is_empty) || wanted.words.iter().any(|(_, words)| words.is_empty()) {
+    if wanted.numbers.iter().any(is_empty) || wanted.words.iter().any(|(_, words)| words.is_empty())
+    {
         return Ok((Vec::new(), Some(0)));
     }
     let rows = records::page(desk.tx, &listing)?;
@@ -265,12 +273,20 @@ fn cut(records: Vec<Record>, wanted: &Wanted) -> Found {
     let falling = wanted.order.falling;
     rows.sort_by(|(one_at, one), (other_at, other)| {
         let ordering = (one_at, one.id).cmp(&(other_at, other.id));
-        if falling { ordering.reverse() } else { ordering }
+        if falling {
+            ordering.reverse()
+        } else {
+            ordering
+        }
     });
     if let Some((at, id)) = &wanted.after {
         rows.retain(|(here, record)| {
             let ordering = (here, record.id).cmp(&(at, *id));
-            if falling { ordering.is_lt() } else { ordering.is_gt() }
+            if falling {
+                ordering.is_lt()
+            } else {
+                ordering.is_gt()
+            }
         });
     }
     rows.truncate(wanted.count + 1);
@@ -284,7 +300,9 @@ fn matches(record: &Record, name_key: &[u8], wanted: &Wanted) -> bool {
         Level::Hidden => wanted.deleted,
     };
     let number = |(field, values): &(&'static str, Vec<i64>)| {
-        record.int(field).is_some_and(|value| values.contains(&value))
+        record
+            .int(field)
+            .is_some_and(|value| values.contains(&value))
     };
     let word = |(field, values): &(&'static str, Vec<String>)| {
         values.iter().any(|value| value == record.text(field))

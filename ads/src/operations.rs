@@ -198,11 +198,31 @@ fn of_verb(resource: &'static Resource, verb: Verb) -> Operation {
     let base = format!("/12/accounts/{{account_id}}/{}", resource.path);
     let one = format!("{base}/{{{}}}", resource.id.post);
     let (method, path, id, about) = match verb {
-        Verb::List => ("GET", base, "getAds", format!("A page of {}s.", resource.about)),
+        Verb::List => (
+            "GET",
+            base,
+            "getAds",
+            format!("A page of {}s.", resource.about),
+        ),
         Verb::Get => ("GET", one, "getAds", format!("A {}.", resource.about)),
-        Verb::Create => ("POST", base, "createAds", format!("Creates a {}.", resource.about)),
-        Verb::Update => ("PUT", one, "updateAds", format!("Changes a {}.", resource.about)),
-        Verb::Delete => ("DELETE", one, "deleteAds", format!("Deletes a {}.", resource.about)),
+        Verb::Create => (
+            "POST",
+            base,
+            "createAds",
+            format!("Creates a {}.", resource.about),
+        ),
+        Verb::Update => (
+            "PUT",
+            one,
+            "updateAds",
+            format!("Changes a {}.", resource.about),
+        ),
+        Verb::Delete => (
+            "DELETE",
+            one,
+            "deleteAds",
+            format!("Deletes a {}.", resource.about),
+        ),
     };
     let name = match verb {
         Verb::List => title(resource.path),
@@ -216,7 +236,11 @@ fn of_verb(resource: &'static Resource, verb: Verb) -> Operation {
         path: leak(path),
         about: leak(about),
         does: Does::Verb(resource, verb),
-        who: if reads { resource.reads } else { resource.writes },
+        who: if reads {
+            resource.reads
+        } else {
+            resource.writes
+        },
         sandbox: resource.sandbox.contains(&verb),
         params: leak_all(params(resource, verb)),
         often: if reads {
@@ -269,7 +293,11 @@ fn list_params(resource: &'static Resource) -> Vec<Param> {
 fn filter_param(filter: &Filter) -> Param {
     Param {
         aliases: filter.aliases,
-        need: if filter.required { Need::Must } else { Need::May },
+        need: if filter.required {
+            Need::Must
+        } else {
+            Need::May
+        },
         ..Param::sent(filter.name, filter.kind)
     }
 }

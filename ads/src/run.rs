@@ -31,7 +31,6 @@ pub fn run(tx: &mut Tx<'_>, request: &Request) -> Result<String, Stop> {
     }
 }
 
-
 fn act(tx: &mut Tx<'_>, request: &Request, given: &Given) -> Result<Answer, Stop> {
     let operation = request.operation;
     if operation.sandbox && !request.caller.sandbox {

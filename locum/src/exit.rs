@@ -80,7 +80,10 @@ pub(crate) fn words(refusal: &Refusal) -> String {
         Refusal::Legacy { message, .. } | Refusal::Worded { message, .. } => message.to_string(),
         Refusal::OAuth2 { description, .. } => description.to_string(),
         Refusal::Ads(declined) => {
-            let sentences = declined.problems.iter().map(|problem| problem.message.as_str());
+            let sentences = declined
+                .problems
+                .iter()
+                .map(|problem| problem.message.as_str());
             sentences.collect::<Vec<_>>().join("\n")
         }
         Refusal::Unauthenticated(Unproven::Token) => "the token is unknown or expired".to_owned(),

@@ -32,7 +32,9 @@ fn request(call: &Call) -> Result<Request, Stop> {
         .ok_or_else(|| Fault::new("an operation of advertising without its declaration"))?;
     let caller = call.caller()?;
     let path = call.params.iter();
-    let path = path.map(|given| (given.param.name, given.raw.clone())).collect();
+    let path = path
+        .map(|given| (given.param.name, given.raw.clone()))
+        .collect();
     let json = operation.takes_json();
     Ok(Request {
         operation,
@@ -70,7 +72,8 @@ fn pairs(call: &Call, form: bool) -> Result<Vec<(String, String)>, Refusal> {
 
 fn parsed(text: &str) -> Result<Vec<(String, String)>, Refusal> {
     let pairs = base::percent::parse_form(text);
-    let pairs = pairs.map_err(|_| body::whole("The parameters are not percent-encoded properly"))?;
+    let pairs =
+        pairs.map_err(|_| body::whole("The parameters are not percent-encoded properly"))?;
     Ok(pairs
         .into_iter()
         .map(|(name, value)| (name.to_string(), value))

@@ -26,5 +26,7 @@ fn show(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
         permissions.push(composer(desk.caller.speech).into());
     }
     let user = desk.caller.user.to_string();
-    Ok(Answer::one(&json!({ "user_id": user, "permissions": permissions })))
+    Ok(Answer::one(
+        &json!({ "user_id": user, "permissions": permissions }),
+    ))
 }

@@ -19,7 +19,9 @@ pub static ACCOUNT_APP: Resource = Resource {
     fields: &[
         Field::text("app_store_identifier", 1, 255).fixed(),
         Field::one_of("os_type", &["Android", "iOS"]).fixed(),
-        Field::new("conversion_tracking_enabled", Kind::Bool).kept().or_flag(false),
+        Field::new("conversion_tracking_enabled", Kind::Bool)
+            .kept()
+            .or_flag(false),
         Field::text("deep_link_pattern", 1, 255).kept(),
     ],
     verbs: &[Verb::List],

@@ -79,9 +79,8 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     let more = rows.len() > count;
     rows.truncate(count);
     let next = rows.last().filter(|_| more);
-    let next = next.map(|row| {
-        cursor::seal(&desk.cursor_key, &scope, &(At::Number(row.at.ms()), row.id))
-    });
+    let next =
+        next.map(|row| cursor::seal(&desk.cursor_key, &scope, &(At::Number(row.at.ms()), row.id)));
     rows.retain(|row| user.is_none_or(|user| row.user_id.get() == user));
     let speech = desk.caller.speech;
     let data: Vec<Value> = rows

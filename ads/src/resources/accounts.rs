@@ -29,15 +29,22 @@ pub static ACCOUNT: Resource = Resource {
         Field::text("name", 1, 255).required(),
         Field::text("business_name", 0, 255).kept(),
         Field::text("business_id", 0, 20).kept(),
-        Field::text("timezone", 1, 64).kept().or("America/Los_Angeles"),
+        Field::text("timezone", 1, 64)
+            .kept()
+            .or("America/Los_Angeles"),
         Field::new("timezone_switch_at", Kind::Time).kept(),
         Field::one_of("industry_type", INDUSTRIES),
         Field::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
             .kept()
             .or("ACCEPTED"),
         Field::new("sandbox", Kind::Bool).kept().hidden(),
-        Field::new("features", Kind::SomeOf(features::ALL)).kept().hidden(),
-        Field::new("campaign_limit", Kind::Int(1, MOST_CAMPAIGNS)).kept().hidden().or_number(200),
+        Field::new("features", Kind::SomeOf(features::ALL))
+            .kept()
+            .hidden(),
+        Field::new("campaign_limit", Kind::Int(1, MOST_CAMPAIGNS))
+            .kept()
+            .hidden()
+            .or_number(200),
         Field::new("refused", Kind::SomeOf(LISTED)).kept().hidden(),
     ],
     filters: &[Filter::ids("account_ids", "id", &ACCOUNT)],
@@ -68,17 +75,22 @@ const INDUSTRIES: &[&str] = &[
 
 /// What can be done to accounts.
 pub static OPERATIONS: &[Custom] = &[
-    Custom::get("getAdsAccounts", "/accounts", "Accounts that the user has a role on.", list)
-        .who(Who::Anyone)
-        .params(&[
-            Field::new("account_ids", Kind::Ids(&ACCOUNT, 200)),
-            COUNT,
-            CURSOR,
-            SORT_BY,
-            Field::text("q", 1, 255),
-            WITH_DELETED,
-            WITH_TOTAL_COUNT,
-        ]),
+    Custom::get(
+        "getAdsAccounts",
+        "/accounts",
+        "Accounts that the user has a role on.",
+        list,
+    )
+    .who(Who::Anyone)
+    .params(&[
+        Field::new("account_ids", Kind::Ids(&ACCOUNT, 200)),
+        COUNT,
+        CURSOR,
+        SORT_BY,
+        Field::text("q", 1, 255),
+        WITH_DELETED,
+        WITH_TOTAL_COUNT,
+    ]),
     Custom::get("getAdsAccount", "", "An account.", one).params(&[WITH_DELETED]),
     Custom::change(
         "POST",
@@ -90,7 +102,10 @@ pub static OPERATIONS: &[Custom] = &[
     .who(Who::Anyone)
     .in_sandbox(),
     Custom::change("PUT", "updateAdsAccount", "", "Changes an account.", change).params(&[
-        Field::text("name", 1, 255).alias(&["account_name"]).required().update(Need::May),
+        Field::text("name", 1, 255)
+            .alias(&["account_name"])
+            .required()
+            .update(Need::May),
         Field::one_of("industry_type", INDUSTRIES),
     ]),
     Custom::change(

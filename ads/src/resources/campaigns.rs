@@ -32,14 +32,24 @@ pub static CAMPAIGN: Resource = Resource {
         Field::new("standard_delivery", Kind::Bool),
         Field::one_of("entity_status", &["ACTIVE", "PAUSED", "DRAFT"]).or("ACTIVE"),
         Field::text("purchase_order_number", 1, 50),
-        Field::new("flights", Kind::Shape(servability::untouched)).kept().hidden(),
+        Field::new("flights", Kind::Shape(servability::untouched))
+            .kept()
+            .hidden(),
         Field::new("ends", Kind::Time).kept().hidden(),
     ],
     filters: &[
         Filter::ids("campaign_ids", "id", &CAMPAIGN),
-        Filter::ids("funding_instrument_ids", "funding_instrument_id", &FUNDING_INSTRUMENT),
+        Filter::ids(
+            "funding_instrument_ids",
+            "funding_instrument_id",
+            &FUNDING_INSTRUMENT,
+        ),
     ],
-    sorts: &["daily_budget_amount_local_micro", "total_budget_amount_local_micro", "standard_delivery"],
+    sorts: &[
+        "daily_budget_amount_local_micro",
+        "total_budget_amount_local_micro",
+        "standard_delivery",
+    ],
     prefix: 255,
     drafts: true,
     batch: 40,
@@ -78,7 +88,10 @@ pub fn within_total(record: &Record) -> Result<(), Problem> {
 
 fn leaves_budgets_to_one_level(change: &Change) -> Result<(), Problem> {
     let by_line_item = change.record.text("budget_optimization") == "LINE_ITEM";
-    if by_line_item && change.sent("standard_delivery") && change.record.get("standard_delivery").is_some() {
+    if by_line_item
+        && change.sent("standard_delivery")
+        && change.record.get("standard_delivery").is_some()
+    {
         let message = "Delivery is set on the line items of this campaign";
         return Err(Problem::attribute("standard_delivery", message));
     }
@@ -91,7 +104,10 @@ fn is_never_a_draft_again(change: &Change) -> Result<(), Problem> {
 
 /// What was no draft does not become one; nothing is without a status.
 pub fn not_draft_again(change: &Change) -> Result<(), Problem> {
-    let was = change.before.as_ref().map(|before| before.text("entity_status"));
+    let was = change
+        .before
+        .as_ref()
+        .map(|before| before.text("entity_status"));
     let is = change.record.text("entity_status");
     if is.is_empty() || is == "DRAFT" && was.is_some_and(|was| was != "DRAFT") {
         let message = format!("Expected one of ACTIVE, PAUSED, got \"{is}\" for entity_status");
@@ -103,7 +119,10 @@ pub fn not_draft_again(change: &Change) -> Result<(), Problem> {
 fn has_a_daily_budget(change: &Change, instrument: &Record) -> Result<(), Problem> {
     let record = &change.record;
     let needed = record.text("budget_optimization") == "CAMPAIGN"
-        && !matches!(instrument.text("type"), "INSERTION_ORDER" | "PARTNER_MANAGED");
+        && !matches!(
+            instrument.text("type"),
+            "INSERTION_ORDER" | "PARTNER_MANAGED"
+        );
     if !needed || record.get(DAILY).is_some() {
         return Ok(());
     }
@@ -132,7 +151,9 @@ fn fill(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
     if change.is_new() {
         let id = change.record.int("funding_instrument_id").unwrap_or(0);
         let instrument = desk.need(&FUNDING_INSTRUMENT, id)?;
-        change.record.set("currency", instrument.text("currency").to_owned());
+        change
+            .record
+            .set("currency", instrument.text("currency").to_owned());
         change.record.set("flights", json!([]));
     }
     let record = &mut change.record;

@@ -75,7 +75,11 @@ const PLACEMENTS: &[(Word, &[&[&str]])] = &[
     ),
     (
         Word::same("MEDIA"),
-        &[&["ALL_ON_TWITTER"], &["PUBLISHER_NETWORK"], &["TWITTER_TIMELINE"]],
+        &[
+            &["ALL_ON_TWITTER"],
+            &["PUBLISHER_NETWORK"],
+            &["TWITTER_TIMELINE"],
+        ],
     ),
 ];
 
@@ -111,7 +115,9 @@ fn content(_: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     Ok(Answer::one(&rows.into()).last_page().total(count))
 }
 
-fn lines(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {
+fn lines(
+    text: &'static str,
+) -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {
     text.lines().filter_map(|line| {
         let mut cells = line.split('\t');
         let (id, name) = (cells.next()?, cells.next()?);
@@ -122,8 +128,10 @@ fn lines(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str
 
 fn business() -> Vec<Value> {
     let rows = lines(BUSINESS);
-    rows.map(|(id, name, categories)| json!({ "id": id, "name": name, "iab_categories": categories }))
-        .collect()
+    rows.map(
+        |(id, name, categories)| json!({ "id": id, "name": name, "iab_categories": categories }),
+    )
+    .collect()
 }
 
 fn iab() -> Vec<Value> {
@@ -152,7 +160,8 @@ pub fn are_whole(asked: &[&str]) -> bool {
         .map(|(_, _, categories)| categories)
         .filter(|categories| categories.iter().any(|one| asked.contains(one)))
         .peekable();
-    touched.peek().is_some() && touched.all(|categories| categories.iter().all(|one| asked.contains(one)))
+    touched.peek().is_some()
+        && touched.all(|categories| categories.iter().all(|one| asked.contains(one)))
 }
 
 /// Whether a category is one.

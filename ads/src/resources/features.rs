@@ -112,7 +112,11 @@ fn remove(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
 
 fn granted(desk: &Desk<'_, '_>) -> Result<Vec<String>, Stop> {
     let account = &desk.account()?.record;
-    let mut all: Vec<String> = account.texts("features").into_iter().map(str::to_owned).collect();
+    let mut all: Vec<String> = account
+        .texts("features")
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
     all.sort_unstable();
     Ok(all)
 }

@@ -26,7 +26,9 @@ pub static FUNDING_INSTRUMENT: Resource = Resource {
             .kept()
             .or("(no payment method has been set up yet)"),
         Field::one_of("currency", CURRENCIES).required().fixed(),
-        Field::one_of("entity_status", &["ACTIVE", "PAUSED"]).kept().or("ACTIVE"),
+        Field::one_of("entity_status", &["ACTIVE", "PAUSED"])
+            .kept()
+            .or("ACTIVE"),
         Field::new("start_time", Kind::Time).required().fixed(),
         Field::new("end_time", Kind::Time).fixed(),
         Field::money("credit_limit_local_micro").fixed(),
@@ -34,7 +36,11 @@ pub static FUNDING_INSTRUMENT: Resource = Resource {
         Field::text("io_header", 0, 255).kept(),
         Field::new("paused", Kind::Bool).update(Need::May).hidden(),
     ],
-    filters: &[Filter::ids("funding_instrument_ids", "id", &FUNDING_INSTRUMENT)],
+    filters: &[Filter::ids(
+        "funding_instrument_ids",
+        "id",
+        &FUNDING_INSTRUMENT,
+    )],
     sorts: &["funded_amount_local_micro", "start_time", "end_time"],
     writes: Who::Admin,
     sandbox: &[Verb::Create, Verb::Delete],
@@ -59,9 +65,10 @@ const TYPES: &[&str] = &[
 fn ends_after_it_starts(change: &Change) -> Result<(), Problem> {
     let record = &change.record;
     match (record.int("start_time"), record.int("end_time")) {
-        (Some(start), Some(end)) if end <= start => {
-            Err(Problem::attribute("end_time", "The end time must be after the start time"))
-        }
+        (Some(start), Some(end)) if end <= start => Err(Problem::attribute(
+            "end_time",
+            "The end time must be after the start time",
+        )),
         _ => Ok(()),
     }
 }
@@ -77,10 +84,16 @@ fn has_amounts_of_its_type(change: &Change) -> Result<(), Problem> {
     };
     let wrong = |name, message: String| Err(Problem::attribute(name, message));
     if funded && !takes_funds {
-        return wrong("funded_amount_local_micro", format!("A {kind} is not funded"));
+        return wrong(
+            "funded_amount_local_micro",
+            format!("A {kind} is not funded"),
+        );
     }
     if limited && !takes_limit {
-        return wrong("credit_limit_local_micro", format!("A {kind} has no credit limit"));
+        return wrong(
+            "credit_limit_local_micro",
+            format!("A {kind} has no credit limit"),
+        );
     }
     if kind == "INSERTION_ORDER" && !funded {
         return Err(Problem::missing("funded_amount_local_micro"));
@@ -96,15 +109,25 @@ fn is_changed_by_its_manager(change: &Change) -> Result<(), Problem> {
     let managed = change.record.text("type") == "PARTNER_MANAGED";
     if change.verb == Verb::Update && !managed {
         let message = "Only a partner-managed funding instrument can be changed";
-        return Err(Problem::new("FUNDING_INSTRUMENT_ACCESS_NOT_ALLOWED", message));
+        return Err(Problem::new(
+            "FUNDING_INSTRUMENT_ACCESS_NOT_ALLOWED",
+            message,
+        ));
     }
     Ok(())
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "a rule may refuse; this one only sets")]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "a rule may refuse; this one only sets"
+)]
 fn status(_: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
     if change.sent("paused") {
-        let status = if change.record.flag("paused") { "PAUSED" } else { "ACTIVE" };
+        let status = if change.record.flag("paused") {
+            "PAUSED"
+        } else {
+            "ACTIVE"
+        };
         change.record.set("entity_status", status);
     }
     Ok(())
@@ -128,7 +151,10 @@ pub fn reasons(record: &Record, now: Time) -> Vec<&'static str> {
     reasons
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "other resources look things up for this")]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "other resources look things up for this"
+)]
 fn computed(
     desk: &mut Desk<'_, '_>,
     records: &[Record],

@@ -32,12 +32,16 @@ pub static LINE_ITEM: Resource = Resource {
         Field::parent("campaign_id", &CAMPAIGN).required(),
         Field::reference("funding_instrument_id", &FUNDING_INSTRUMENT).kept(),
         Field::one_of("currency", CURRENCIES).kept(),
-        Field::new("product_type", Kind::Word(PRODUCTS)).required().fixed(),
+        Field::new("product_type", Kind::Word(PRODUCTS))
+            .required()
+            .fixed(),
         Field::one_of("objective", OBJECTIVES).required().fixed(),
         Field::one_of("goal", objectives::GOALS),
         Field::one_of("pay_by", objectives::PAY_BY),
         Field::one_of("bid_strategy", &["AUTO", "MAX", "TARGET"]),
-        Field::new("placements", Kind::SomeOf(PLACEMENTS)).required().fixed(),
+        Field::new("placements", Kind::SomeOf(PLACEMENTS))
+            .required()
+            .fixed(),
         Field::money(BID),
         Field::money("target_cpa_local_micro").kept(),
         Field::money(DAILY),
@@ -58,12 +62,21 @@ pub static LINE_ITEM: Resource = Resource {
         Field::new("automatic_post_promotion", Kind::Bool)
             .older("automatic_tweet_promotion")
             .kept(),
-        Field::one_of("creative_source", &["MANUAL"]).kept().or("MANUAL"),
-        Field::new("creatives", Kind::Int(0, i64::MAX)).kept().hidden().or_number(0),
+        Field::one_of("creative_source", &["MANUAL"])
+            .kept()
+            .or("MANUAL"),
+        Field::new("creatives", Kind::Int(0, i64::MAX))
+            .kept()
+            .hidden()
+            .or_number(0),
     ],
     filters: &[
         Filter::ids("campaign_ids", "campaign_id", &CAMPAIGN),
-        Filter::ids("funding_instrument_ids", "funding_instrument_id", &FUNDING_INSTRUMENT),
+        Filter::ids(
+            "funding_instrument_ids",
+            "funding_instrument_id",
+            &FUNDING_INSTRUMENT,
+        ),
         Filter::ids("line_item_ids", "id", &LINE_ITEM),
     ],
     sorts: &[BID, DAILY, TOTAL, "start_time", "end_time"],
@@ -140,7 +153,10 @@ fn has_what_its_objective_needs(change: &Change) -> Result<(), Problem> {
     let needs = |name: &'static str, why: &str| -> Result<(), Problem> {
         let problem = Problem {
             at: At::Parameter(name.into()),
-            ..Problem::new("INCLUSIVE_PARAMETERS", format!("{name} is needed for {why}"))
+            ..Problem::new(
+                "INCLUSIVE_PARAMETERS",
+                format!("{name} is needed for {why}"),
+            )
         };
         Err(problem)
     };
@@ -209,7 +225,10 @@ fn caps_what_can_be_capped(change: &Change) -> Result<(), Problem> {
     if days.is_none() {
         let problem = Problem {
             at: At::Parameter("duration_in_days".into()),
-            ..Problem::new("INCLUSIVE_PARAMETERS", "frequency_cap needs duration_in_days")
+            ..Problem::new(
+                "INCLUSIVE_PARAMETERS",
+                "frequency_cap needs duration_in_days",
+            )
         };
         return Err(problem);
     }
@@ -252,14 +271,19 @@ fn fill(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
     if change.is_new() {
         let id = change.record.int("campaign_id").unwrap_or(0);
         let campaign = desk.need(&CAMPAIGN, id)?;
-        change.record.set("currency", campaign.text("currency").to_owned());
         change
             .record
-            .set("funding_instrument_id", campaign.int("funding_instrument_id"));
+            .set("currency", campaign.text("currency").to_owned());
+        change.record.set(
+            "funding_instrument_id",
+            campaign.int("funding_instrument_id"),
+        );
     }
     if change.record.get("advertiser_user_id").is_none() {
         let full = promotable_users::full(desk)?;
-        change.record.set("advertiser_user_id", full.map(base::Id::get));
+        change
+            .record
+            .set("advertiser_user_id", full.map(base::Id::get));
     }
     let record = &mut change.record;
     let usual = of_objective(record.text("objective"));
@@ -305,8 +329,14 @@ fn is_like_its_siblings(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<
         let message = "There are as many line items as there may be";
         return Err(Problem::new("TOO_MANY_LINE_ITEMS", message).into());
     }
-    for (name, what) in [("objective", "objectives"), ("product_type", "product types")] {
-        if live.iter().any(|item| item.text(name) != change.record.text(name)) {
+    for (name, what) in [
+        ("objective", "objectives"),
+        ("product_type", "product types"),
+    ] {
+        if live
+            .iter()
+            .any(|item| item.text(name) != change.record.text(name))
+        {
             let message = format!(
                 "Line items with different {what} are not allowed under the same campaign \
                  (campaign_id={campaign})"
@@ -369,4 +399,3 @@ pub fn sells(item: &Record, products: &[&str], what: &str) -> Result<(), Problem
     let message = format!("A line item of this product type does not take {what}");
     Err(Problem::attribute("line_item_id", message).code("INCOMPATIBLE_LINE_ITEM"))
 }
-

@@ -24,19 +24,28 @@ pub static MEDIA_CREATIVE: Resource = Resource {
         Field::reference("account_media_id", &ACCOUNT_MEDIA).required(),
         Field::url("landing_url").fixed(),
         Field::one_of("creative_type", TYPES).kept(),
-        Field::one_of("entity_status", &["ACTIVE"]).kept().or("ACTIVE"),
+        Field::one_of("entity_status", &["ACTIVE"])
+            .kept()
+            .or("ACTIVE"),
         Field::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
             .kept()
             .or("ACCEPTED"),
         Field::reference("campaign_id", &CAMPAIGN).kept().hidden(),
     ],
     filters: &[
-        Filter::new("campaign_id", "campaign_id", Kind::Reference(&CAMPAIGN, false)),
+        Filter::new(
+            "campaign_id",
+            "campaign_id",
+            Kind::Reference(&CAMPAIGN, false),
+        ),
         Filter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
         Filter::ids("media_creative_ids", "id", &MEDIA_CREATIVE),
     ],
     verbs: &[Verb::List, Verb::Get, Verb::Create, Verb::Delete],
-    rules: &[Rule::Beside("line_item_id", leads_somewhere), Rule::Within(suits)],
+    rules: &[
+        Rule::Beside("line_item_id", leads_somewhere),
+        Rule::Within(suits),
+    ],
     after: Some(after),
     ..Resource::DEFAULT
 };
@@ -46,7 +55,10 @@ fn leads_somewhere(change: &Change, item: &Record) -> Result<(), Problem> {
     if clicks && change.record.get("landing_url").is_none() {
         let problem = Problem {
             at: At::Parameter("landing_url".into()),
-            ..Problem::new("MISSING_PARAMETER", "landing_url is needed for WEBSITE_CLICKS")
+            ..Problem::new(
+                "MISSING_PARAMETER",
+                "landing_url is needed for WEBSITE_CLICKS",
+            )
         };
         return Err(problem);
     }

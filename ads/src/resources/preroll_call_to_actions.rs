@@ -28,7 +28,10 @@ pub static PREROLL_CALL_TO_ACTION: Resource = Resource {
         Filter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
         Filter::ids("preroll_call_to_action_ids", "id", &PREROLL_CALL_TO_ACTION),
     ],
-    rules: &[Rule::Beside("line_item_id", plays_before_videos), Rule::Within(is_the_only_one)],
+    rules: &[
+        Rule::Beside("line_item_id", plays_before_videos),
+        Rule::Within(is_the_only_one),
+    ],
     ..Resource::DEFAULT
 };
 
@@ -45,7 +48,10 @@ fn is_the_only_one(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), S
         return Ok(());
     }
     let item = change.record.int("line_item_id").unwrap_or(0);
-    if desk.shown(&PREROLL_CALL_TO_ACTION, "line_item_id", item)?.is_empty() {
+    if desk
+        .shown(&PREROLL_CALL_TO_ACTION, "line_item_id", item)?
+        .is_empty()
+    {
         return Ok(());
     }
     let message = "The line item has a call to action already";

@@ -26,7 +26,10 @@ pub static PROMOTABLE_USER: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-const TYPES: &[Word] = &[Word::same("FULL"), Word::new("REPOSTS_ONLY", "RETWEETS_ONLY")];
+const TYPES: &[Word] = &[
+    Word::same("FULL"),
+    Word::new("REPOSTS_ONLY", "RETWEETS_ONLY"),
+];
 
 /// Adds one: what an operator does after that user's consent.
 pub fn add(desk: &mut Desk<'_, '_>, user: UserId, kind: &str) -> Result<Record, Stop> {
@@ -43,20 +46,26 @@ pub fn add(desk: &mut Desk<'_, '_>, user: UserId, kind: &str) -> Result<Record, 
 pub fn all(desk: &mut Desk<'_, '_>) -> Result<Vec<Record>, Stop> {
     let account = desk.account_id()?;
     let rows = store::records::of_account(desk.tx, PROMOTABLE_USER.name, account)?;
-    let all: Result<Vec<Record>, _> =
-        rows.iter().map(|row| Record::stored(&PROMOTABLE_USER, row)).collect();
+    let all: Result<Vec<Record>, _> = rows
+        .iter()
+        .map(|row| Record::stored(&PROMOTABLE_USER, row))
+        .collect();
     Ok(all?)
 }
 
 /// A user as a promotable one of the account.
 pub fn of_user(desk: &mut Desk<'_, '_>, user: UserId) -> Result<Option<Record>, Stop> {
     let all = all(desk)?;
-    Ok(all.into_iter().find(|one| one.int("user_id") == Some(user.get())))
+    Ok(all
+        .into_iter()
+        .find(|one| one.int("user_id") == Some(user.get())))
 }
 
 /// The account's own user.
 pub fn full(desk: &mut Desk<'_, '_>) -> Result<Option<UserId>, Stop> {
     let all = all(desk)?;
-    let full = all.into_iter().find(|one| one.text("promotable_user_type") == "FULL");
+    let full = all
+        .into_iter()
+        .find(|one| one.text("promotable_user_type") == "FULL");
     Ok(full.and_then(|one| one.int("user_id")).map(UserId::new))
 }

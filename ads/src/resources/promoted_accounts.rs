@@ -23,7 +23,9 @@ pub static PROMOTED_ACCOUNT: Resource = Resource {
     fields: &[
         Field::parent("line_item_id", &LINE_ITEM).required(),
         Field::new("user_id", Kind::User).required().fixed(),
-        Field::one_of("entity_status", &["ACTIVE"]).kept().or("ACTIVE"),
+        Field::one_of("entity_status", &["ACTIVE"])
+            .kept()
+            .or("ACTIVE"),
         Field::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
             .kept()
             .or("ACCEPTED"),
@@ -61,7 +63,9 @@ fn is_eligible(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop>
         return Ok(());
     }
     let message = format!("The user {user} cannot be promoted by this account");
-    Err(Problem::attribute("user_id", message).code("INVALID_USER_ID").into())
+    Err(Problem::attribute("user_id", message)
+        .code("INVALID_USER_ID")
+        .into())
 }
 
 fn some_line_item_sells_accounts(desk: &mut Desk<'_, '_>, given: &Given) -> Result<(), Stop> {
@@ -75,7 +79,9 @@ fn some_line_item_sells_accounts(desk: &mut Desk<'_, '_>, given: &Given) -> Resu
         }
     }
     let message = "None of these line items takes promoted accounts";
-    Err(Problem::parameter("line_item_ids", "", message).code("INCOMPATIBLE_LINE_ITEM").into())
+    Err(Problem::parameter("line_item_ids", "", message)
+        .code("INCOMPATIBLE_LINE_ITEM")
+        .into())
 }
 
 fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Stop> {

@@ -25,8 +25,13 @@ pub static PROMOTED_POST: Resource = Resource {
     not_found: "PROMOTED_TWEET_NOT_FOUND",
     fields: &[
         Field::parent("line_item_id", &LINE_ITEM).required(),
-        Field::new("post_id", Kind::Long).older("tweet_id").required().fixed(),
-        Field::one_of("entity_status", &["ACTIVE"]).kept().or("ACTIVE"),
+        Field::new("post_id", Kind::Long)
+            .older("tweet_id")
+            .required()
+            .fixed(),
+        Field::one_of("entity_status", &["ACTIVE"])
+            .kept()
+            .or("ACTIVE"),
         Field::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
             .kept()
             .or("ACCEPTED"),
@@ -54,13 +59,19 @@ pub static OPERATIONS: &[Custom] = &[Custom::change(
 .who(Who::CampaignWriter)
 .params(&[
     Field::reference("line_item_id", &LINE_ITEM).required(),
-    Field::new("post_ids", Kind::Longs(50)).older("tweet_ids").required(),
+    Field::new("post_ids", Kind::Longs(50))
+        .older("tweet_ids")
+        .required(),
 ])];
 
 fn promote(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     checked(given)?;
     let item = desk.need(&LINE_ITEM, given.int("line_item_id").unwrap_or(-1))?;
-    sells(&item, &["PROMOTED_POSTS", "PROMOTED_ACCOUNT"], "promoted posts")?;
+    sells(
+        &item,
+        &["PROMOTED_POSTS", "PROMOTED_ACCOUNT"],
+        "promoted posts",
+    )?;
     let mut made = Vec::new();
     for id in given.ints("post_ids") {
         let post = promotable(desk, &item, PostId::new(id))?;
@@ -85,7 +96,11 @@ fn promotable(desk: &mut Desk<'_, '_>, item: &Record, id: PostId) -> Result<i64,
     };
     let promotable = promotable_users::of_user(desk, post.author_id)?;
     let Some(promotable) = promotable else {
-        return Err(no_post(id, "INVALID_TWEET", "is not by a promotable user of this account"));
+        return Err(no_post(
+            id,
+            "INVALID_TWEET",
+            "is not by a promotable user of this account",
+        ));
     };
     let author = store::users::by_id(desk.tx, post.author_id)?;
     let open = author.is_some_and(|author| {
@@ -95,27 +110,38 @@ fn promotable(desk: &mut Desk<'_, '_>, item: &Record, id: PostId) -> Result<i64,
         return Err(no_post(id, "INVALID_TWEET", "is not public"));
     }
     if !suits(&post, item) {
-        return Err(no_post(id, "INVALID_TWEET", "does not suit the objective of the line item"));
+        return Err(no_post(
+            id,
+            "INVALID_TWEET",
+            "does not suit the objective of the line item",
+        ));
     }
     if promotable.text("promotable_user_type") != "FULL" {
-        return Err(no_post(id, "INVALID_TWEET", "is by a user whose posts are reposted only"));
+        return Err(no_post(
+            id,
+            "INVALID_TWEET",
+            "is by a user whose posts are reposted only",
+        ));
     }
     Ok(post.id.get())
 }
 
 fn no_post(id: PostId, code: &'static str, why: &str) -> Stop {
     let message = format!("The post {id} {why}");
-    Problem::parameter("post_ids", id, message).code(code).into()
+    Problem::parameter("post_ids", id, message)
+        .code(code)
+        .into()
 }
 
 /// Whether a post shows what a line item's objective is about (contract §4.5).
 pub fn suits(post: &Post, item: &Record) -> bool {
     let links = post.entities.contains("\"urls\"");
     let card = !post.card_uri.is_empty();
-    let plays = post
-        .media_keys
-        .split(',')
-        .any(|key| ["7_", "13_", "16_"].iter().any(|kind| key.starts_with(kind)));
+    let plays = post.media_keys.split(',').any(|key| {
+        ["7_", "13_", "16_"]
+            .iter()
+            .any(|kind| key.starts_with(kind))
+    });
     match item.text("objective") {
         "WEBSITE_CLICKS" => links || card,
         "VIDEO_VIEWS" => plays || card,
@@ -135,4 +161,3 @@ fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Stop
 fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
     count_creatives(desk, change.record.int("line_item_id").unwrap_or(0))
 }
-

@@ -90,7 +90,10 @@ pub fn funding(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<HashMap<i6
     let mut able = HashMap::new();
     for row in records::by_ids(desk.tx, FUNDING_INSTRUMENT.name, &ids)? {
         let record = Record::stored(&FUNDING_INSTRUMENT, &row)?;
-        able.insert(record.id, funding_instruments::reasons(&record, now).is_empty());
+        able.insert(
+            record.id,
+            funding_instruments::reasons(&record, now).is_empty(),
+        );
     }
     Ok(able)
 }
@@ -116,7 +119,10 @@ pub fn of_campaign(
     if campaign.text("entity_status") != "ACTIVE" {
         reasons.push("PAUSED_BY_ADVERTISER");
     }
-    if !flights.iter().any(|flight| flight.complete && !flight.draft) {
+    if !flights
+        .iter()
+        .any(|flight| flight.complete && !flight.draft)
+    {
         reasons.push("INCOMPLETE");
     }
     if !can_pay(campaign, funding) {

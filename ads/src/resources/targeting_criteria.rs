@@ -24,7 +24,9 @@ pub static TARGETING_CRITERION: Resource = Resource {
         Field::parent("line_item_id", &LINE_ITEM).required(),
         Field::one_of("targeting_type", TYPES).required().fixed(),
         Field::text("targeting_value", 1, 255).required().fixed(),
-        Field::one_of("operator_type", &["EQ", "NE", "GTE", "LT"]).fixed().or("EQ"),
+        Field::one_of("operator_type", &["EQ", "NE", "GTE", "LT"])
+            .fixed()
+            .or("EQ"),
         Field::text("name", 0, 255).kept(),
         // What is found again without a look at all of a line item's criteria.
         Field::new("same", Kind::Int(0, i64::MAX)).kept().hidden(),
@@ -137,7 +139,10 @@ fn takes_its_operator(change: &Change) -> Result<(), Problem> {
 
 fn has_a_sound_value(change: &Change) -> Result<(), Problem> {
     let record = &change.record;
-    let (kind, value) = (record.text("targeting_type"), record.text("targeting_value"));
+    let (kind, value) = (
+        record.text("targeting_type"),
+        record.text("targeting_value"),
+    );
     let digits = value.bytes().all(|byte| byte.is_ascii_digit());
     let sound = match kind {
         "AGE" => AGES.contains(&value),
@@ -179,7 +184,9 @@ fn names_someone_of_the_account(desk: &mut Desk<'_, '_>, change: &mut Change) ->
         let found = store::users::by_id(desk.tx, user)?.filter(|_| own);
         let Some(found) = found else {
             let message = format!("The user {value} cannot be targeted by this account");
-            return Err(Problem::attribute("targeting_value", message).code("INVALID_USER_ID").into());
+            return Err(Problem::attribute("targeting_value", message)
+                .code("INVALID_USER_ID")
+                .into());
         };
         found.username
     } else {
@@ -215,7 +222,12 @@ fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
     let item = record.int("line_item_id").unwrap_or(0);
     let alike = key(&[&item.to_string(), group]);
     let value = record.text("targeting_value").to_lowercase();
-    let same = key(&[&item.to_string(), &kind, &value, record.text("operator_type")]);
+    let same = key(&[
+        &item.to_string(),
+        &kind,
+        &value,
+        record.text("operator_type"),
+    ]);
     change.record.set("same", same);
     change.record.set("alike", alike);
     let limit = most(&kind);

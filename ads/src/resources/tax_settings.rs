@@ -96,7 +96,10 @@ fn has_a_client(change: &Change) -> Result<(), Problem> {
     }
     let client = FIELDS.iter().map(|field| field.name.post);
     let client = client.filter(|name| name.starts_with("client_"));
-    match client.into_iter().find(|name| change.sent(name) && record.get(name).is_some()) {
+    match client
+        .into_iter()
+        .find(|name| change.sent(name) && record.get(name).is_some())
+    {
         Some(name) => Err(Problem::attribute(name, "Only an agency has a client")),
         None => Ok(()),
     }

@@ -29,7 +29,11 @@ pub static USER_SETTINGS: Resource = Resource {
         TYPES,
     ],
     // Found by account and user.
-    filters: &[crate::declare::Filter::new("user_id", "user_id", Kind::User)],
+    filters: &[crate::declare::Filter::new(
+        "user_id",
+        "user_id",
+        Kind::User,
+    )],
     verbs: &[],
     rules: &[Rule::Own(can_be_reached)],
     ..Resource::DEFAULT
@@ -43,7 +47,9 @@ const TYPES: Field = Field::new(
     Kind::SomeOf(&["ACCOUNT_PERFORMANCE", "PERFORMANCE_IMPROVEMENT"]),
 )
 .alias(&["subscribe_email_types", "subscribed_campaign_events"]);
-const USER: Field = Field::new("user_id", Kind::User).required().update(Need::Must);
+const USER: Field = Field::new("user_id", Kind::User)
+    .required()
+    .update(Need::Must);
 
 /// Reading and changing them.
 pub static OPERATIONS: &[Custom] = &[
@@ -128,7 +134,9 @@ fn settings(desk: &mut Desk<'_, '_>, user: UserId) -> Result<Record, Stop> {
     // Whoever has no role here has no settings either.
     if store::ads::access(desk.tx, user, account)?.is_none() {
         let message = format!("The user {user} has no role on this account");
-        return Err(Problem::parameter("user_id", user, message).code("USER_NOT_FOUND").into());
+        return Err(Problem::parameter("user_id", user, message)
+            .code("USER_NOT_FOUND")
+            .into());
     }
     let mut record = Record::new(&USER_SETTINGS, 0, account, desk.now());
     for field in USER_SETTINGS.fields {

@@ -6,9 +6,9 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::common::Flag;
 use crate::command::{
-    AdsCommand, AppCommand, AuditCommand, Backup, CommunityCommand, Export, FollowCommand, ImportCommand,
-    Invite, KeysCommand, MessageCommand, NewsCommand, NoteCommand, PlaceCommand, PollCommand,
-    PostCommand, SignCommand, SpaceCommand, TokenCommand, UserCommand, WebhookCommand,
+    AdsCommand, AppCommand, AuditCommand, Backup, CommunityCommand, Export, FollowCommand,
+    ImportCommand, Invite, KeysCommand, MessageCommand, NewsCommand, NoteCommand, PlaceCommand,
+    PollCommand, PostCommand, SignCommand, SpaceCommand, TokenCommand, UserCommand, WebhookCommand,
 };
 use crate::tools::HookArgs;
 

@@ -2,13 +2,13 @@
 
 use ads::access::Role;
 use ads::desk::Desk;
+use ads::engine;
 use ads::given::Given;
 use ads::kind::{Ids, Kind};
 use ads::record::Record;
 use ads::resources::accounts::{self, ACCOUNT, LISTED, MOST_CAMPAIGNS, NewAccount};
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads::resources::{features, promotable_users};
-use ads::engine;
 use base::{Refusal, Speech, Stop, UserId};
 use clap::Subcommand;
 use serde::{Deserialize, Serialize};
@@ -226,7 +226,11 @@ fn grant(
     };
     let role = Role::parse(name).ok_or_else(|| {
         let names: Vec<&str> = Role::ALL.iter().map(|role| role.name()).collect();
-        wrong("role", name, &format!("A role is one of {}", names.join(", ")))
+        wrong(
+            "role",
+            name,
+            &format!("A role is one of {}", names.join(", ")),
+        )
     })?;
     if composes && !role.may_compose() {
         return Err(wrong("composer", name, &format!("A {name} makes no posts")));
@@ -247,10 +251,22 @@ fn change_features(
     remove: &[String],
 ) -> Result<Value, Stop> {
     let account = account_of(tx, account)?;
-    if let Some(unknown) = add.iter().chain(remove).find(|key| !features::ALL.contains(&key.as_str())) {
-        return Err(wrong("feature", unknown, &format!("No feature is called {unknown}")));
+    if let Some(unknown) = add
+        .iter()
+        .chain(remove)
+        .find(|key| !features::ALL.contains(&key.as_str()))
+    {
+        return Err(wrong(
+            "feature",
+            unknown,
+            &format!("No feature is called {unknown}"),
+        ));
     }
-    let mut all: Vec<String> = account.texts("features").into_iter().map(str::to_owned).collect();
+    let mut all: Vec<String> = account
+        .texts("features")
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
     all.extend(add.iter().cloned());
     all.retain(|feature| !remove.contains(feature));
     let mut desk = Desk::of_operator(tx, UserId::new(0), account);
@@ -274,8 +290,14 @@ fn fund(tx: &mut Tx<'_>, account: Record, command: &AccountCommand) -> Result<Va
     };
     let amount = amount.map(|amount| amount.saturating_mul(1_000_000).to_string());
     let funded = matches!(kind.as_str(), "INSERTION_ORDER" | "PARTNER_MANAGED");
-    let (funds, limit) = if funded { (amount, None) } else { (None, amount) };
-    let start = start.clone().unwrap_or_else(|| ads::kind::instant(tx.now()));
+    let (funds, limit) = if funded {
+        (amount, None)
+    } else {
+        (None, amount)
+    };
+    let start = start
+        .clone()
+        .unwrap_or_else(|| ads::kind::instant(tx.now()));
     let members = [
         ("type", Some(kind.clone())),
         ("currency", Some(currency.clone())),
@@ -321,10 +343,22 @@ fn set(
 
 /// What is opened to an account one by one.
 fn opened(mut account: Record, allow: &[String], refuse: &[String]) -> Result<Record, Stop> {
-    if let Some(unknown) = allow.iter().chain(refuse).find(|name| !LISTED.contains(&name.as_str())) {
-        return Err(wrong("allow", unknown, &format!("It is one of {}", LISTED.join(", "))));
+    if let Some(unknown) = allow
+        .iter()
+        .chain(refuse)
+        .find(|name| !LISTED.contains(&name.as_str()))
+    {
+        return Err(wrong(
+            "allow",
+            unknown,
+            &format!("It is one of {}", LISTED.join(", ")),
+        ));
     }
-    let mut refused: Vec<String> = account.texts("refused").into_iter().map(str::to_owned).collect();
+    let mut refused: Vec<String> = account
+        .texts("refused")
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
     refused.retain(|name| !allow.contains(name));
     refused.extend(refuse.iter().cloned());
     refused.sort_unstable();
@@ -374,7 +408,11 @@ fn show(tx: &mut Tx<'_>, account: Record) -> Result<Value, Stop> {
             })
         })
         .collect();
-    let features = account.texts("features").into_iter().map(Value::from).collect::<Vec<_>>();
+    let features = account
+        .texts("features")
+        .into_iter()
+        .map(Value::from)
+        .collect::<Vec<_>>();
     let (sandbox, limit) = (account.flag("sandbox"), account.int("campaign_limit"));
     let mut desk = Desk::of_operator(tx, UserId::new(0), account.clone());
     let promotable: Vec<Value> = promotable_users::all(&mut desk)?
@@ -399,4 +437,3 @@ fn spoken(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Value, Stop> {
     let text = engine::show_one(desk, record)?;
     Ok(serde_json::from_str(&text).unwrap_or_default())
 }
-

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use store::recount;
 
 use super::{
-    Command, ads, apps, audit, backup, communities, export, follows, import, invite, keys, messages, news, notes, places, polls, posts, reindex, sign, spaces, tokens, users, webhooks,
+    Command, ads, apps, audit, backup, communities, export, follows, import, invite, keys,
+    messages, news, notes, places, polls, posts, reindex, sign, spaces, tokens, users, webhooks,
 };
 use crate::exit::{Exit, words};
 use crate::world::{Silent, World};

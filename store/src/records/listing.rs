@@ -113,7 +113,11 @@ pub fn page(tx: &mut Tx<'_>, listing: &Listing<'_>) -> Result<Vec<(At, Stored)>,
     else {
         return page_of(tx, listing, listing.numbers);
     };
-    let (name, values) = listing.numbers.get(several).cloned().unwrap_or(("", Vec::new()));
+    let (name, values) = listing
+        .numbers
+        .get(several)
+        .cloned()
+        .unwrap_or(("", Vec::new()));
     let mut all = Vec::new();
     for value in values {
         let mut numbers = listing.numbers.to_vec();
@@ -125,7 +129,11 @@ pub fn page(tx: &mut Tx<'_>, listing: &Listing<'_>) -> Result<Vec<(At, Stored)>,
     let falling = listing.order.falling;
     all.sort_by(|(one_at, one), (other_at, other)| {
         let ordering = (one_at, one.id).cmp(&(other_at, other.id));
-        if falling { ordering.reverse() } else { ordering }
+        if falling {
+            ordering.reverse()
+        } else {
+            ordering
+        }
     });
     all.dedup_by_key(|(_, row)| row.id);
     all.truncate(usize::try_from(listing.limit).unwrap_or(usize::MAX));

@@ -73,7 +73,8 @@ impl Head {
 
 /// The path behind the sandbox's prefix.
 fn below(path: &str) -> Option<&str> {
-    path.strip_prefix(SANDBOX).filter(|rest| rest.starts_with('/'))
+    path.strip_prefix(SANDBOX)
+        .filter(|rest| rest.starts_with('/'))
 }
 
 /// What all calls share.

@@ -42,11 +42,16 @@ use crate::endpoint::{Accent, Endpoint};
 pub static ENDPOINTS: LazyLock<Vec<&'static [Endpoint]>> = LazyLock::new(|| {
     let mut all: Vec<&'static [Endpoint]> = Vec::new();
     for endpoints in DECLARED {
-        all.push(if endpoints.first().is_some_and(|one| one.accent == Accent::Ads) {
-            ads::still_planned(endpoints)
-        } else {
-            endpoints
-        });
+        all.push(
+            if endpoints
+                .first()
+                .is_some_and(|one| one.accent == Accent::Ads)
+            {
+                ads::still_planned(endpoints)
+            } else {
+                endpoints
+            },
+        );
     }
     all.push(ads::mounted(DECLARED));
     all

@@ -17,7 +17,14 @@ impl Advertiser {
     pub(crate) fn new() -> Self {
         let person = shared().person("advertiser");
         let name = format!("Account of {}", person.username);
-        let create = ["ads", "account", "create", &name, "--user", &person.username];
+        let create = [
+            "ads",
+            "account",
+            "create",
+            &name,
+            "--user",
+            &person.username,
+        ];
         let account = shared().cli(&create).json();
         let account = account["id"].as_str().unwrap().to_owned();
         let fund = ["ads", "account", "funding", &account, "--amount", "5000"];
@@ -45,7 +52,10 @@ impl Advertiser {
     #[track_caller]
     pub(crate) fn make(&self, path: &str, params: &[(&str, &str)]) -> String {
         let made = self.send("POST", path, params).is(200);
-        made["data"]["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
+        made["data"]["id"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{made}"))
+            .to_owned()
     }
 
     pub(crate) fn campaign(&self) -> String {
@@ -105,7 +115,12 @@ pub(crate) fn refused(answer: &Answer, status: u16) -> (String, String) {
 }
 
 fn is(answer: &Answer, status: u16, code: &str, at: &str) {
-    assert_eq!(refused(answer, status), (code.to_owned(), at.to_owned()), "{}", answer.text());
+    assert_eq!(
+        refused(answer, status),
+        (code.to_owned(), at.to_owned()),
+        "{}",
+        answer.text()
+    );
 }
 
 #[test]
@@ -118,17 +133,38 @@ fn an_account_is_found_by_those_who_have_a_role_on_it() {
     let one = ads.get("", &[]);
     assert_eq!(one["data"]["approval_status"], "ACCEPTED");
     assert_eq!(one["data"]["timezone"], "America/Los_Angeles");
-    assert_eq!(one["request"]["params"], json!({ "account_id": ads.account, "with_deleted": false }));
+    assert_eq!(
+        one["request"]["params"],
+        json!({ "account_id": ads.account, "with_deleted": false })
+    );
     let access = ads.get("/authenticated_user_access", &[]);
-    let own = json!({ "user_id": ads.person.id, "permissions": ["ACCOUNT_ADMIN", "POST_COMPOSER"] });
+    let own =
+        json!({ "user_id": ads.person.id, "permissions": ["ACCOUNT_ADMIN", "POST_COMPOSER"] });
     assert_eq!(access["data"], own);
     let other = shared().person("stranger");
     let path = format!("/12/accounts/{}", ads.account);
-    is(&send(&other, "GET", &path, &[]), 403, "ACCOUNT_NOT_FOUND", "account_id");
-    is(&send(&other, "GET", "/12/accounts/zzz", &[]), 403, "ACCOUNT_NOT_FOUND", "account_id");
-    let renamed = ads.send("PUT", "", &[("name", "New"), ("industry_type", "RETAIL")]).is(200);
+    is(
+        &send(&other, "GET", &path, &[]),
+        403,
+        "ACCOUNT_NOT_FOUND",
+        "account_id",
+    );
+    is(
+        &send(&other, "GET", "/12/accounts/zzz", &[]),
+        403,
+        "ACCOUNT_NOT_FOUND",
+        "account_id",
+    );
+    let renamed = ads
+        .send("PUT", "", &[("name", "New"), ("industry_type", "RETAIL")])
+        .is(200);
     assert_eq!(renamed["data"]["name"], "New");
-    is(&ads.send("PUT", "", &[("industry_type", "x")]), 400, "INVALID_PARAMETER", "industry_type");
+    is(
+        &ads.send("PUT", "", &[("industry_type", "x")]),
+        400,
+        "INVALID_PARAMETER",
+        "industry_type",
+    );
     is(&ads.send("DELETE", "", &[]), 405, "METHOD_NOT_ALLOWED", "");
 }
 
@@ -140,9 +176,27 @@ fn version_eleven_is_the_same_and_others_are_not_there() {
     answer.is(200);
     assert_eq!(answer.header("x-current-api-version"), "12");
     assert!(!answer.header("x-api-warn").is_empty());
-    assert_eq!(answer.header("content-type"), "application/json;charset=utf-8");
-    is(&send(&ads.person, "GET", &path("5"), &[]), 404, "ROUTE_NOT_FOUND", "");
-    is(&send(&ads.person, "GET", &path("12") .replace("accounts", "nothing"), &[]), 404, "ROUTE_NOT_FOUND", "");
+    assert_eq!(
+        answer.header("content-type"),
+        "application/json;charset=utf-8"
+    );
+    is(
+        &send(&ads.person, "GET", &path("5"), &[]),
+        404,
+        "ROUTE_NOT_FOUND",
+        "",
+    );
+    is(
+        &send(
+            &ads.person,
+            "GET",
+            &path("12").replace("accounts", "nothing"),
+            &[],
+        ),
+        404,
+        "ROUTE_NOT_FOUND",
+        "",
+    );
     let unsigned = shared().send(Ask::get(path("12")));
     is(&unsigned, 401, "UNAUTHORIZED_ACCESS", "");
     let bearer = shared().send(Ask::get(path("12")).bearer(&ads.person.app.bearer));
@@ -155,45 +209,95 @@ fn an_app_needs_the_entitlement_and_the_level_to_write() {
     let app = server.new_app("self-serve");
     let person = Person::owner(server, &app);
     send(&person, "GET", "/12/accounts", &[]).is(200);
-    server.cli(&["app", "access", &app.id, "--refuse", "ads"]).well();
+    server
+        .cli(&["app", "access", &app.id, "--refuse", "ads"])
+        .well();
     let refused = send(&person, "GET", "/12/accounts", &[]);
     is(&refused, 403, "UNAUTHORIZED_CLIENT_APPLICATION", "");
     // A name that comes several times is a list.
     let ads = Advertiser::new();
     let (one, other) = (ads.campaign(), ads.campaign());
     let both = [("campaign_ids", one.as_str()), ("campaign_ids", &other)];
-    assert_eq!(ads.get("/campaigns", &both)["data"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        ads.get("/campaigns", &both)["data"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
 }
 
 #[test]
 fn the_sandbox_is_a_world_of_its_own() {
     let ads = Advertiser::new();
-    is(&send(&ads.person, "POST", "/12/accounts", &[]), 405, "METHOD_NOT_ALLOWED", "");
+    is(
+        &send(&ads.person, "POST", "/12/accounts", &[]),
+        405,
+        "METHOD_NOT_ALLOWED",
+        "",
+    );
     let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).is(200);
     let id = made["data"][0]["id"].as_str().unwrap().to_owned();
     assert_eq!(made["data"][0]["name"], "Sandbox account");
     let path = format!("/12/accounts/{id}");
-    is(&send(&ads.person, "GET", &path, &[]), 403, "ACCOUNT_NOT_FOUND", "account_id");
+    is(
+        &send(&ads.person, "GET", &path, &[]),
+        403,
+        "ACCOUNT_NOT_FOUND",
+        "account_id",
+    );
     let inside = |method, more: &str, params: &[(&str, &str)]| {
-        send(&ads.person, method, &format!("/ads-sandbox{path}{more}"), params)
+        send(
+            &ads.person,
+            method,
+            &format!("/ads-sandbox{path}{more}"),
+            params,
+        )
     };
     inside("GET", "", &[]).is(200);
     let own = format!("/ads-sandbox/12/accounts/{}", ads.account);
-    is(&send(&ads.person, "GET", &own, &[]), 403, "ACCOUNT_NOT_FOUND", "account_id");
-    let all = inside("POST", "/features", &[("feature_keys", "AGE_TARGETING,DR_TAP")]).is(200);
+    is(
+        &send(&ads.person, "GET", &own, &[]),
+        403,
+        "ACCOUNT_NOT_FOUND",
+        "account_id",
+    );
+    let all = inside(
+        "POST",
+        "/features",
+        &[("feature_keys", "AGE_TARGETING,DR_TAP")],
+    )
+    .is(200);
     assert_eq!(all["data"].as_array().unwrap().len(), 8, "{all}");
     let all = inside("DELETE", "/features", &[("feature_keys", "AGE_TARGETING")]).is(200);
     assert_eq!(all["data"].as_array().unwrap().len(), 7);
-    let some = inside("GET", "/features", &[("feature_keys", "DR_TAP,AGE_TARGETING")]).is(200);
+    let some = inside(
+        "GET",
+        "/features",
+        &[("feature_keys", "DR_TAP,AGE_TARGETING")],
+    )
+    .is(200);
     assert_eq!(some["data"], json!(["DR_TAP"]));
-    let funding = [("currency", "EUR"), ("type", "CREDIT_LINE"), ("start_time", "2026-01-01")];
+    let funding = [
+        ("currency", "EUR"),
+        ("type", "CREDIT_LINE"),
+        ("start_time", "2026-01-01"),
+    ];
     let funded = inside("POST", "/funding_instruments", &funding).is(200);
     assert_eq!(funded["data"]["able_to_fund"], true);
-    let one = format!("/funding_instruments/{}", funded["data"]["id"].as_str().unwrap());
+    let one = format!(
+        "/funding_instruments/{}",
+        funded["data"]["id"].as_str().unwrap()
+    );
     let gone = inside("DELETE", &one, &[]).is(200);
     assert_eq!(gone["data"]["reasons_not_able_to_fund"], json!(["DELETED"]));
     inside("DELETE", "", &[]).is(200);
-    is(&inside("GET", "", &[]), 403, "ACCOUNT_NOT_FOUND", "account_id");
+    is(
+        &inside("GET", "", &[]),
+        403,
+        "ACCOUNT_NOT_FOUND",
+        "account_id",
+    );
     let seen = inside("GET", "", &[("with_deleted", "true")]).is(200);
     assert_eq!(seen["data"]["deleted"], true);
 }

@@ -69,9 +69,9 @@ fn endpoint(operation: &'static ads::Operation, id: &'static str) -> Endpoint {
 /// A path without the names of its parameters, in the posts vocabulary.
 fn shape(path: &str) -> String {
     let path = path.replace("<posts>", "posts");
-    let parts = path.split('/').map(|part| {
-        if part.starts_with('{') { "*" } else { part }
-    });
+    let parts = path
+        .split('/')
+        .map(|part| if part.starts_with('{') { "*" } else { part });
     parts.collect::<Vec<_>>().join("/")
 }
 
@@ -123,9 +123,7 @@ fn kind(param: &ads::Param) -> Kind {
         Holds::Money => Kind::Int(1, i64::MAX, 1),
         Holds::OneOf(words) => Kind::OneOf(words),
         Holds::SomeOf(words) => Kind::SomeOf(words),
-        Holds::Word(words) => {
-            Kind::OneOf(Vec::leak(words.iter().map(|word| word.post).collect()))
-        }
+        Holds::Word(words) => Kind::OneOf(Vec::leak(words.iter().map(|word| word.post).collect())),
         Holds::User | Holds::Long => Kind::Id,
         Holds::Longs(most) => Kind::Ids(1, most),
         Holds::Time => Kind::Time,
