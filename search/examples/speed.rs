@@ -125,8 +125,8 @@ fn count_week(snapshot: &Arc<Snapshot>, text: &str) {
         let mut hours = vec![0_u64; 170];
         let begun = now();
         snapshot
-            .each(&plan, &Window::ALL, |hit| {
-                let hour = usize::try_from((hit.at - (END - WEEK_MS)) / 3_600_000).unwrap_or(0);
+            .times(&plan, &Window::ALL, |at| {
+                let hour = usize::try_from((at - (END - WEEK_MS)) / 3_600_000).unwrap_or(0);
                 if let Some(count) = hours.get_mut(hour) {
                     *count += 1;
                 }

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use base::Fault;
 use tantivy::query::{EnableScoring, Weight};
-use tantivy::{DocId, DocSet};
+use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, SegmentReader};
 
-use crate::snapshot::{Block, Snapshot};
+use crate::snapshot::{Block, Columns, Snapshot};
 use crate::{Plan, broken};
 
 /// How much more is looked at where what was looked at is not enough.
@@ -37,6 +37,13 @@ impl Window {
 
     const fn holds(&self, hit: Hit) -> bool {
         hit.id > self.above && hit.id < self.below && hit.at >= self.since && hit.at < self.until
+    }
+
+    const fn covers(&self, block: &Block) -> bool {
+        block.lowest > self.above
+            && block.highest < self.below
+            && block.earliest >= self.since
+            && block.latest < self.until
     }
 
     const fn meets(&self, block: &Block) -> bool {
@@ -91,6 +98,22 @@ impl Snapshot {
         self.walk(&*weight, window, &blocks, call)
     }
 
+    /// Calls with the time of each post of a window.
+    pub fn times(
+        &self,
+        plan: &Plan,
+        window: &Window,
+        mut call: impl FnMut(i64),
+    ) -> Result<(), Fault> {
+        let weight = self.weight(plan)?;
+        let blocks: Vec<Block> = self.within(window).collect();
+        self.spans(&*weight, window, &blocks, |columns, doc, inside| {
+            if inside || window.holds(columns.hit(doc)) {
+                call(columns.times.get_val(doc));
+            }
+        })
+    }
+
     fn weight(&self, plan: &Plan) -> Result<Box<dyn Weight>, Fault> {
         let scoring = EnableScoring::disabled_from_searcher(&self.searcher);
         plan.query
@@ -111,50 +134,84 @@ impl Snapshot {
         blocks: &[Block],
         mut call: impl FnMut(Hit),
     ) -> Result<(), Fault> {
-        let mut segments: BTreeMap<usize, Vec<(DocId, DocId)>> = BTreeMap::new();
-        for block in blocks {
-            let spans = segments.entry(block.segment).or_default();
-            spans.push((block.first, block.end));
-        }
-        for (segment, mut spans) in segments {
-            spans.sort_unstable();
-            self.segment(weight, window, (segment, &spans), &mut call)
-                .map_err(broken("searching"))?;
-        }
-        Ok(())
+        self.spans(weight, window, blocks, |columns, doc, _| {
+            let hit = columns.hit(doc);
+            if window.holds(hit) {
+                call(hit);
+            }
+        })
     }
 
-    fn segment(
+    /// Calls with each document found in some blocks, and whether its whole block lies inside the
+    /// window.
+    fn spans(
         &self,
         weight: &dyn Weight,
         window: &Window,
-        (segment, spans): (usize, &[(DocId, DocId)]),
-        call: &mut impl FnMut(Hit),
-    ) -> tantivy::Result<()> {
+        blocks: &[Block],
+        mut call: impl FnMut(&Columns, DocId, bool),
+    ) -> Result<(), Fault> {
+        let mut segments: BTreeMap<usize, Vec<Span>> = BTreeMap::new();
+        for block in blocks {
+            segments.entry(block.segment).or_default().push(Span {
+                first: block.first,
+                end: block.end,
+                inside: window.covers(block),
+            });
+        }
         let readers = self.searcher.segment_readers();
-        let (Some(reader), Some(columns)) = (readers.get(segment), self.columns.get(segment))
-        else {
-            return Ok(());
-        };
-        let alive = reader.alive_bitset();
-        let mut found = weight.scorer(reader, 1.0)?;
-        for (first, end) in spans {
-            let mut doc = found.doc();
-            if doc < *first {
-                doc = found.seek(*first);
-            }
-            while doc < *end {
-                let hit = Hit {
-                    id: columns.ids.get_val(doc),
-                    at: columns.times.get_val(doc),
-                };
-                let there = alive.is_none_or(|alive| alive.is_alive(doc));
-                if there && window.holds(hit) {
-                    call(hit);
-                }
-                doc = found.advance();
+        for (segment, mut spans) in segments {
+            if let (Some(reader), Some(columns)) = (readers.get(segment), self.columns.get(segment))
+            {
+                spans.sort_unstable_by_key(|span| span.first);
+                let found = |doc, inside| call(columns, doc, inside);
+                read(weight, reader, &spans, found).map_err(broken("searching"))?;
             }
         }
         Ok(())
+    }
+}
+
+/// Neighbouring documents that are looked at.
+#[derive(Clone, Copy)]
+struct Span {
+    first: DocId,
+    end: DocId,
+    inside: bool,
+}
+
+/// Calls with each living document that is found in some spans of a segment, which come in order.
+fn read(
+    weight: &dyn Weight,
+    reader: &SegmentReader,
+    spans: &[Span],
+    mut call: impl FnMut(DocId, bool),
+) -> tantivy::Result<()> {
+    let alive = reader.alive_bitset();
+    let mut found = weight.scorer(reader, 1.0)?;
+    let mut some = [0; COLLECT_BLOCK_BUFFER_LEN];
+    let mut spans = spans.iter();
+    let Some(mut span) = spans.next() else {
+        return Ok(());
+    };
+    loop {
+        if found.doc() < span.first {
+            found.seek(span.first);
+        }
+        let count = found.fill_buffer(&mut some);
+        if count == 0 {
+            return Ok(());
+        }
+        for doc in some.iter().copied().take(count) {
+            while doc >= span.end {
+                match spans.next() {
+                    Some(next) => span = next,
+                    None => return Ok(()),
+                }
+            }
+            if doc >= span.first && alive.is_none_or(|alive| alive.is_alive(doc)) {
+                call(doc, span.inside);
+            }
+        }
     }
 }

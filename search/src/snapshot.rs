@@ -9,8 +9,8 @@ use tantivy::index::SegmentId;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED, Term};
 
-use crate::broken;
 use crate::schema::schema;
+use crate::{Hit, broken};
 
 /// Documents whose bounds are known together.
 const BLOCK: u32 = 4_096;
@@ -108,6 +108,13 @@ fn is_in(reader: &SegmentReader, term: &Term, field: Field) -> tantivy::Result<b
 }
 
 impl Columns {
+    pub(crate) fn hit(&self, doc: DocId) -> Hit {
+        Hit {
+            id: self.ids.get_val(doc),
+            at: self.times.get_val(doc),
+        }
+    }
+
     fn read(reader: &SegmentReader) -> tantivy::Result<Self> {
         let ids = reader.fast_fields().i64("id")?.first_or_default_col(0);
         let times = reader.fast_fields().i64("at")?.first_or_default_col(0);

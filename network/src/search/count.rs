@@ -22,7 +22,7 @@ pub fn count(
     let known = known(tx, &asked.query)?;
     let plan = Plan::new(&asked.query, &known);
     if plan.is_decided() {
-        snapshot.each(&plan, &asked.window, |hit| call(hit.at))?;
+        snapshot.times(&plan, &asked.window, call)?;
         return Ok(());
     }
     let mut hits: Vec<Hit> = Vec::new();

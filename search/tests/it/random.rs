@@ -70,6 +70,9 @@ impl World {
         self.snapshot
             .each(&plan, window, |hit| every.push(hit.id))
             .unwrap();
+        let mut times = 0;
+        self.snapshot.times(&plan, window, |_| times += 1).unwrap();
+        assert_eq!(times, every.len(), "{text:?} {window:?}");
         every.sort_unstable_by(|one, other| other.cmp(one));
         let newest = self.snapshot.newest(&plan, window, limit).unwrap();
         let newest: Vec<i64> = newest.into_iter().map(|hit| hit.id).collect();
