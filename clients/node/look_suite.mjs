@@ -206,7 +206,7 @@ people(here, "the search console and an app's stream", async (person) => {
   await ada.fill({ Query: "coffee, tea" });
   await ada.press("Look");
   await look(ada, "search-refused");
-  const app = here.server.app("Watcher", [here.callback], "--owner", "searcher");
+  const app = here.server.cli("app", "create", "Watcher", "--owner", "searcher");
   await ada.open(`/developer/apps/${app.id}/stream`);
   await look(ada, "stream-none");
   await ada.fill({ Rule: "coffee", Tag: "drinks" });

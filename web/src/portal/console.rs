@@ -247,12 +247,11 @@ async fn looked(
     };
     let (found, counts) = call.read(work).await?;
     page.found = Some(found);
-    match counts {
-        Some(counts) => page.chart = Some(span.chart(&counts)),
-        None => {
-            let text = "There are too many posts to count them one by one.";
-            page.frame.notices.push(Notice::plain(text));
-        }
+    if let Some(counts) = counts {
+        page.chart = Some(span.chart(&counts));
+    } else {
+        let text = "There are too many posts to count them one by one.";
+        page.frame.notices.push(Notice::plain(text));
     }
     Ok(())
 }
