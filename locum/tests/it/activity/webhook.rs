@@ -1,0 +1,459 @@
+//! What webhooks receive: subscriptions' events, and all that happens to an account.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::kinds::{CASES, Scene, revoke};
+use super::{SUBSCRIPTIONS, Stage, is};
+use crate::harness::{Answer, Ask, Heard, Person, Receiver, Server, hmac, until};
+
+/// A webhook of the stage's app; its id.
+#[track_caller]
+fn hook(stage: &Stage, receiver: &Receiver) -> String {
+    let made = stage.post("/2/webhooks", &json!({ "url": receiver.url("/hook") }));
+    made.is(200)["data"]["id"].as_str().unwrap().to_owned()
+}
+
+fn all_of(hook: &str) -> String {
+    format!("/2/account_activity/webhooks/{hook}/subscriptions/all")
+}
+
+/// Lets a webhook receive all that happens to somebody.
+#[track_caller]
+fn join(person: &Person<'_>, hook: &str) -> Answer {
+    person.post(all_of(hook), &json!({}))
+}
+
+/// The first delivery for which something holds, once it is there.
+#[track_caller]
+fn wait(receiver: &Receiver, what: &str, holds: impl Fn(&Value) -> bool) -> Heard {
+    let mut found = None;
+    until(what, || {
+        let mut heard = receiver.heard().into_iter();
+        found = heard.find(|one| holds(&one.json()));
+        found.is_some()
+    });
+    found.unwrap()
+}
+
+#[test]
+fn every_kind_reaches_a_webhook_signed_and_with_the_id_of_the_stream() {
+    let scene = Scene::new();
+    let stage = &scene.stage;
+    let receiver = Receiver::open(&stage.app.secret);
+    let hook = hook(stage, &receiver);
+    for case in CASES {
+        let body = json!({
+            "event_type": case.kind,
+            "filter": { "user_id": scene.ada.id },
+            "webhook_id": hook,
+            "tag": case.kind,
+        });
+        let made = stage.post(SUBSCRIPTIONS, &body).is(200);
+        assert_eq!(made["data"]["webhook_id"], hook.as_str());
+    }
+    let listener = stage.listen();
+    for case in CASES {
+        (case.act)(&scene);
+        let heard = wait(&receiver, case.kind, |body| {
+            is(&body["data"], case.kind, &scene.ada.id)
+        });
+        let event = heard.json()["data"].clone();
+        assert_eq!(event["tag"], case.kind);
+        let signature = hmac(&stage.app.secret, &heard.body);
+        assert_eq!(heard.header("x-twitter-webhooks-signature"), signature);
+        assert_eq!(
+            heard.header("webhook-id"),
+            event["event_uuid"].as_str().unwrap()
+        );
+        let streamed = listener.wait(case.kind, |line| line["event_uuid"] == event["event_uuid"]);
+        assert_eq!(streamed["event_type"], event["event_type"]);
+        assert_eq!(streamed["filter"], event["filter"]);
+    }
+    // Those about one user come in the order in which they happened.
+    let kinds: Vec<Value> = receiver
+        .heard()
+        .iter()
+        .map(|one| one.json()["data"]["event_uuid"].clone())
+        .collect();
+    let order: Vec<Value> = listener
+        .all()
+        .iter()
+        .map(|line| line["data"]["event_uuid"].clone())
+        .collect();
+    until("all came", || {
+        receiver.heard().len() == listener.all().len()
+    });
+    assert_eq!(kinds[..10], order[..10]);
+}
+
+/// A kind of account activity: what causes it, and what is told.
+struct Activity {
+    key: &'static str,
+    act: fn(&Scene),
+    tells: fn(&Scene, &Value) -> bool,
+}
+
+const fn activity(
+    key: &'static str,
+    act: fn(&Scene),
+    tells: fn(&Scene, &Value) -> bool,
+) -> Activity {
+    Activity { key, act, tells }
+}
+
+fn of(kind: &str) -> fn(&Scene) {
+    CASES.iter().find(|case| case.kind == kind).unwrap().act
+}
+
+fn ties(scene: &Scene, event: &Value, kind: &str) -> bool {
+    let known = |who: &Value, person: &Person<'_>| {
+        who["id"] == person.id
+            && who["screen_name"] == person.username
+            && who["followers_count"].is_i64()
+            && who["created_timestamp"].is_string()
+    };
+    event["type"] == kind
+        && event["created_timestamp"].is_string()
+        && known(&event["source"], &scene.ada)
+        && known(&event["target"], &scene.bob)
+}
+
+fn message(event: &Value, from: &Person<'_>, to: &Person<'_>) -> bool {
+    let create = &event["message_create"];
+    event["type"] == "message_create"
+        && create["sender_id"] == from.id
+        && create["target"]["recipient_id"] == to.id
+        && create["source_app_id"] == from.app.id
+        && create["message_data"]["entities"]["hashtags"] == json!([])
+}
+
+const ACTIVITIES: &[Activity] = &[
+    activity(
+        "tweet_create_events",
+        |scene| drop(scene.ada.says("All that <I> do #here")),
+        |scene, post| {
+            post["text"] == "All that &lt;I&gt; do #here"
+                && post["user"]["id_str"] == scene.ada.id
+                && post["entities"]["hashtags"][0]["text"] == "here"
+                && post["in_reply_to_status_id"].is_null()
+                && post["truncated"] == false
+                && post["source"].as_str().unwrap().contains("nofollow")
+        },
+    ),
+    activity(
+        "tweet_create_events",
+        |scene| of("post.reply.create")(scene),
+        |scene, post| {
+            post["in_reply_to_status_id_str"] == scene.hers.as_str()
+                && post["in_reply_to_screen_name"] == scene.ada.username
+                && post["user"]["id_str"] == scene.bob.id
+        },
+    ),
+    activity(
+        "tweet_create_events",
+        |scene| of("post.quote.create")(scene),
+        |scene, post| {
+            post["is_quote_status"] == true
+                && post["quoted_status"]["id_str"] == scene.hers.as_str()
+        },
+    ),
+    activity(
+        "tweet_create_events",
+        |scene| of("post.repost.create")(scene),
+        |scene, post| post["retweeted_status"]["id_str"] == scene.hers.as_str(),
+    ),
+    activity(
+        "tweet_create_events",
+        |scene| {
+            scene
+                .bob
+                .says(&format!("{} @{}", "long ".repeat(40), scene.ada.username));
+        },
+        |scene, post| {
+            let mentions = &post["extended_tweet"]["entities"]["user_mentions"];
+            post["truncated"] == true
+                && post["text"].as_str().unwrap().chars().count() <= 140
+                && mentions[0]["id_str"] == scene.ada.id
+                && post["entities"]["user_mentions"] == json!([])
+        },
+    ),
+    activity(
+        "tweet_delete_events",
+        |scene| of("post.delete")(scene),
+        |scene, event| {
+            event["status"]["user_id"] == scene.ada.id && event["timestamp_ms"].is_string()
+        },
+    ),
+    activity(
+        "favorite_events",
+        |scene| of("like.create")(scene),
+        |scene, event| {
+            event["favorited_status"]["id_str"] == scene.his.as_str()
+                && event["favorited_status"]["favorited"] == true
+                && event["user"]["id_str"] == scene.ada.id
+        },
+    ),
+    activity(
+        "follow_events",
+        |scene| of("follow.follow")(scene),
+        |scene, event| ties(scene, event, "follow"),
+    ),
+    activity(
+        "follow_events",
+        |scene| of("follow.unfollow")(scene),
+        |scene, event| ties(scene, event, "unfollow"),
+    ),
+    activity(
+        "mute_events",
+        |scene| of("mute.mute")(scene),
+        |scene, event| ties(scene, event, "mute"),
+    ),
+    activity(
+        "mute_events",
+        |scene| of("mute.unmute")(scene),
+        |scene, event| ties(scene, event, "unmute"),
+    ),
+    activity(
+        "direct_message_events",
+        |scene| of("dm.sent")(scene),
+        |scene, event| message(event, &scene.ada, &scene.bob),
+    ),
+    activity(
+        "direct_message_events",
+        |scene| of("dm.received")(scene),
+        |scene, event| message(event, &scene.bob, &scene.ada),
+    ),
+    activity(
+        "direct_message_mark_read_events",
+        |scene| of("dm.read")(scene),
+        |scene, event| {
+            event["sender_id"] == scene.bob.id && event["last_read_event_id"].is_string()
+        },
+    ),
+    activity(
+        "direct_message_indicate_typing_events",
+        |scene| of("dm.indicate_typing")(scene),
+        |scene, event| event["target"]["recipient_id"] == scene.ada.id,
+    ),
+    activity(
+        "block_events",
+        |scene| of("block.block")(scene),
+        |scene, event| ties(scene, event, "block"),
+    ),
+    activity(
+        "block_events",
+        |scene| of("block.unblock")(scene),
+        |scene, event| ties(scene, event, "unblock"),
+    ),
+];
+
+#[test]
+fn all_that_happens_to_an_account_is_told_in_the_older_form() {
+    let scene = Scene::new();
+    let receiver = Receiver::open(&scene.stage.app.secret);
+    let hook = hook(&scene.stage, &receiver);
+    join(&scene.ada, &hook).is(200);
+    for one in ACTIVITIES {
+        (one.act)(&scene);
+        let heard = wait(&receiver, one.key, |body| {
+            body[one.key].is_array() && (one.tells)(&scene, &body[one.key][0])
+        });
+        let body = heard.json();
+        assert_eq!(body["for_user_id"], scene.ada.id);
+        assert_eq!(body[one.key].as_array().unwrap().len(), 1);
+        if one.key.starts_with("direct_message") {
+            assert_eq!(
+                body["users"][&scene.bob.id]["screen_name"],
+                scene.bob.username
+            );
+        }
+        if one.key == "direct_message_events" {
+            assert_eq!(body["apps"][&scene.stage.app.id]["id"], scene.stage.app.id);
+        }
+        if one.key == "tweet_create_events" {
+            let others = body[one.key][0]["user"]["id_str"] != scene.ada.id;
+            let blocked = body.get("user_has_blocked");
+            assert_eq!(blocked, others.then_some(&json!("false")), "{body}");
+        }
+    }
+    // What others do to each other is not told.
+    let before = receiver.heard().len();
+    scene.bob.says("Of nobody's concern");
+    scene.ada.says("A mark");
+    wait(&receiver, "a mark", |body| {
+        body["tweet_create_events"][0]["text"] == "A mark"
+    });
+    assert_eq!(receiver.heard().len(), before + 1);
+    // The end is told last.
+    revoke(&scene.ada);
+    let end = wait(&receiver, "the end", |body| body["user_event"].is_object()).json();
+    let told = &end["user_event"]["revoke"];
+    assert_eq!(told["source"]["user_id"], scene.ada.id);
+    assert_eq!(told["target"]["app_id"], scene.stage.app.id);
+    assert!(told["date_time"].is_string() && end.get("for_user_id").is_none());
+    let listed = scene.stage.get(&format!("{}/list", all_of(&hook))).is(200);
+    assert_eq!(listed["data"]["subscriptions"], json!([]));
+}
+
+#[test]
+fn accounts_are_added_checked_listed_counted_and_removed() {
+    let stage = Stage::of("self-serve");
+    let receiver = Receiver::open(&stage.app.secret);
+    let hook = hook(&stage, &receiver);
+    let people = ["ada", "bob", "cid", "dan"].map(|name| stage.person(name));
+    let [ada, bob, cid, dan] = &people;
+    let path = all_of(&hook);
+    let subscribed = |person: &Person<'_>| person.get(&*path).is(200)["data"]["subscribed"].clone();
+    assert_eq!(subscribed(ada), false);
+    assert_eq!(
+        join(ada, &hook).is(200),
+        json!({ "data": { "subscribed": true } })
+    );
+    assert_eq!(subscribed(ada), true);
+    let again = join(ada, &hook);
+    again.is_code(409, 355);
+    assert!(again.text().contains("DuplicateSubscriptionFailed"));
+    ada.signed(Ask::get(&*path)).is(200);
+    join(bob, &hook).is(200);
+    join(cid, &hook).is(200);
+    let most = join(dan, &hook);
+    assert_eq!(most.status, 403);
+    assert!(most.text().contains("SubscriptionLimitExceeded"));
+    let listed = stage.get(&format!("{path}/list")).is(200)["data"].clone();
+    assert_eq!(listed["application_id"], stage.app.id);
+    assert_eq!(listed["webhook_id"], hook.as_str());
+    assert_eq!(listed["webhook_url"], receiver.url("/hook"));
+    assert_eq!(listed["subscriptions"].as_array().unwrap().len(), 3);
+    let count = stage.get("/2/account_activity/subscriptions/count").is(200);
+    assert_eq!(count["data"]["subscriptions_count_all"], "3");
+    assert_eq!(count["data"]["provisioned_count"], "3");
+    assert_eq!(count["data"]["subscriptions_count_direct_messages"], "0");
+    assert_eq!(count["data"]["account_name"], stage.app.owner);
+    let remove = |user: &str| {
+        let path = format!("/2/account_activity/webhooks/{hook}/subscriptions/{user}/all");
+        stage.send(Ask::delete(path))
+    };
+    assert_eq!(
+        remove(&bob.id).is(200),
+        json!({ "data": { "subscribed": false } })
+    );
+    let gone = remove(&bob.id);
+    assert_eq!(gone.status, 404);
+    assert!(gone.text().contains("SubscriptionNotFound"));
+    remove("x").is(400);
+    // A token must be allowed to read messages.
+    let narrow = dan.token(&["--scopes", "tweet.read users.read"]);
+    stage
+        .server
+        .send(Ask::post(&*path).json(&json!({})).bearer(&narrow))
+        .is(403);
+    stage
+        .post(&path, &json!({}))
+        .is_problem(403, "unsupported-authentication");
+    dan.post(&*path, &json!({ "x": 1 }))
+        .is_problem(400, "invalid-request");
+    // Another app's webhook is as unknown as none.
+    let other = Stage::new();
+    let eve = other.person("eve");
+    for unknown in [hook.as_str(), "12"] {
+        assert!(join(&eve, unknown).text().contains("WebhookIdInvalid"));
+        assert_eq!(join(&eve, unknown).status, 404);
+        assert_eq!(eve.get(all_of(unknown)).status, 404);
+        assert_eq!(other.get(&format!("{}/list", all_of(unknown))).status, 404);
+    }
+    let body = json!({
+        "event_type": "post.create", "filter": { "user_id": ada.id }, "webhook_id": hook,
+    });
+    other.post(SUBSCRIPTIONS, &body).is(404);
+    stage.post(SUBSCRIPTIONS, &body).is(200);
+    // All of it goes with the webhook.
+    stage
+        .send(Ask::delete(format!("/2/webhooks/{hook}")))
+        .is(200);
+    let count = stage.get("/2/account_activity/subscriptions/count").is(200);
+    assert_eq!(count["data"]["subscriptions_count_all"], "0");
+    assert_eq!(stage.get(SUBSCRIPTIONS).is(200)["data"], json!([]));
+}
+
+#[test]
+fn each_app_and_each_account_has_its_own_deliveries() {
+    let (one, other) = (Stage::new(), Stage::new());
+    let receivers = [&one, &other].map(|stage| Receiver::open(&stage.app.secret));
+    let hooks = [hook(&one, &receivers[0]), hook(&other, &receivers[1])];
+    let (ada, bob) = (one.person("ada"), one.person("bob"));
+    join(&ada, &hooks[0]).is(200);
+    join(&bob, &hooks[0]).is(200);
+    join(&other.known(&bob), &hooks[1]).is(200);
+    ada.says(&format!("To @{}", bob.username));
+    for user in [&ada, &bob] {
+        wait(&receivers[0], "a post", |body| {
+            body["for_user_id"] == user.id
+        });
+    }
+    wait(&receivers[1], "a post", |body| {
+        body["for_user_id"] == bob.id
+    });
+    // Only followers see a protected account's posts, but the account is told of its own.
+    one.server.cli(&["user", "protect", &ada.id]).well();
+    ada.says(&format!("Hidden from @{}", bob.username));
+    bob.says("A mark");
+    let mark = |body: &Value| body["tweet_create_events"][0]["text"] == "A mark";
+    for receiver in &receivers {
+        wait(receiver, "a mark", mark);
+    }
+    let hidden = |user: &Person<'_>| {
+        let heard = receivers.iter().flat_map(Receiver::heard);
+        let heard = heard.filter(|one| one.json()["for_user_id"] == user.id);
+        heard
+            .filter(|one| String::from_utf8_lossy(&one.body).contains("Hidden"))
+            .count()
+    };
+    assert_eq!((hidden(&ada), hidden(&bob)), (1, 0));
+}
+
+#[test]
+fn every_event_arrives_although_the_server_is_killed() {
+    let mut server = Server::start(&["--world", "empty"]);
+    let ada = server.person("ada");
+    let (id, token, app) = (ada.id.clone(), ada.token.clone(), ada.app.clone());
+    let receiver = Receiver::open(&app.secret);
+    let made = Ask::post("/2/webhooks").json(&json!({ "url": receiver.url("/hook") }));
+    let made = server.send(made.bearer(&app.bearer)).is(200);
+    let body = json!({
+        "event_type": "post.create",
+        "filter": { "user_id": id },
+        "webhook_id": made["data"]["id"],
+    });
+    let subscribe = Ask::post(SUBSCRIPTIONS).json(&body);
+    server.send(subscribe.bearer(&app.bearer)).is(200);
+    let mut texts = BTreeSet::new();
+    for round in 0..4 {
+        for number in 0..8 {
+            let text = format!("round {round}, number {number}");
+            let post = Ask::post("/2/posts").json(&json!({ "text": text }));
+            server.send(post.bearer(&token)).is(201);
+            texts.insert(text);
+        }
+        server.crash();
+    }
+    let came = || -> Vec<(String, String)> {
+        let heard = receiver.heard();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        heard
+            .iter()
+            .map(|one| {
+                let event = &one.json()["data"];
+                (text(&event["event_uuid"]), text(&event["payload"]["text"]))
+            })
+            .collect()
+    };
+    until("every event came", || {
+        let came: BTreeSet<String> = came().into_iter().map(|(_, text)| text).collect();
+        came == texts
+    });
+    // What came twice, because a delivery was in doubt, has one id.
+    let pairs: BTreeSet<(String, String)> = came().into_iter().collect();
+    assert_eq!(pairs.len(), texts.len());
+}
