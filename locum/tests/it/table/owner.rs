@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{Deed, Thing, Things};
-use crate::harness::{Answer, App, Ask, Person, Server, fresh};
+use crate::harness::{Answer, App, Ask, Person, Receiver, Server, fresh};
 use crate::media::{at_once, samples};
 
 /// `secret` stands in all that is for their eyes alone, or for those of whom they let in.
@@ -197,7 +197,12 @@ impl<'s> Owner<'s> {
             .is(200);
         let made = made["data"]["subscription_id"].as_str().unwrap();
         self.has(Thing::Subscription, made);
-        self.has(Thing::Webhook, "1234567890123456789");
+        let receiver = Receiver::open(&app.secret);
+        let url = receiver.url("/hook");
+        let made = self
+            .of_app(app, "/2/webhooks", &json!({ "url": url }))
+            .is(200);
+        self.has(Thing::Webhook, id(&made));
         let job = json!({ "type": "users", "name": secret });
         let job = self.of_app(app, "/2/compliance/jobs", &job).is(200);
         self.has(Thing::Job, id(&job));
