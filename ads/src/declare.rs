@@ -26,6 +26,8 @@ pub struct Resource {
     pub about: &'static str,
     /// How its ids are written.
     pub ids: Ids,
+    /// What counts its short ids, where kinds count theirs together; empty: it counts its own.
+    pub sequence: &'static str,
     /// The code that says it is not there.
     pub not_found: &'static str,
     /// Its fields, in the order in which they are shown.
@@ -58,6 +60,8 @@ pub struct Resource {
     pub rules: &'static [Rule],
     /// What is left of a deleted one.
     pub delete: Delete,
+    /// What is told back with the parameters of every request.
+    pub echoes: &'static [(&'static str, &'static str)],
     /// Whether `deleted` is shown.
     pub shows_deleted: bool,
     /// What the change log calls it, or empty when its changes are not in it.
@@ -274,6 +278,7 @@ impl Resource {
         path: "",
         about: "",
         ids: Ids::Short,
+        sequence: "",
         not_found: "NOT_FOUND",
         fields: &[],
         filters: &[],
@@ -296,6 +301,7 @@ impl Resource {
         often: Often::Usual,
         rules: &[],
         delete: Delete::Soft,
+        echoes: &[],
         shows_deleted: true,
         history: "",
         sandbox: &[],

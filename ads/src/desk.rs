@@ -21,6 +21,8 @@ pub struct Desk<'t, 'c> {
     pub cursor_key: [u8; 32],
     /// What a cursor belongs to, as far as the request says.
     pub scope: String,
+    /// Where the site is; what files are found below.
+    pub site: &'static str,
     account: Option<Account>,
 }
 
@@ -43,6 +45,7 @@ impl<'t, 'c> Desk<'t, 'c> {
             caller,
             cursor_key: [0; 32],
             scope: String::new(),
+            site: "",
             account: None,
         }
     }

@@ -77,11 +77,12 @@ pub fn create(
 
 fn insert(desk: &mut Desk<'_, '_>, mut change: Change) -> Result<Record, Stop> {
     let of = change.record.of;
+    let sequence = if of.sequence.is_empty() { of.name } else { of.sequence };
     change.record.id = match of.ids {
         Ids::Long => desk.tx.next_id::<()>().get(),
-        Ids::Short => records::next_id(desk.tx, of.name)?,
+        Ids::Short => records::next_id(desk.tx, sequence)?,
         // Twelve letters, the first of them not nought.
-        Ids::Twelve => records::next_id(desk.tx, of.name)?.saturating_add(36_i64.pow(11) * 9),
+        Ids::Twelve => records::next_id(desk.tx, sequence)?.saturating_add(36_i64.pow(11) * 9),
     };
     change.record.level = level(&change.record);
     if !records::insert(desk.tx, of.name, &change.record.to_store())? {

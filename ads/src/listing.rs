@@ -119,7 +119,12 @@ fn wanted(
     for filter in filters.filter(|filter| given.has(filter.name.post)) {
         let name = filter.name.post;
         match (filter.field, filter.kind) {
-            ("id", _) => wanted.ids = Some(given.ints(name)),
+            ("id", _) => {
+                let mut ids = given.ints(name);
+                // Ids may be asked for in two ways.
+                ids.retain(|id| wanted.ids.as_ref().is_none_or(|known| known.contains(id)));
+                wanted.ids = Some(ids);
+            }
             (field, Kind::SomeOf(_) | Kind::Texts(..)) => {
                 wanted.words.push((field, given.texts(name)));
             }

@@ -20,6 +20,8 @@ pub struct Request {
     pub json: Option<Value>,
     /// The key that cursors are signed with.
     pub cursor_key: [u8; 32],
+    /// Where the site is.
+    pub site: &'static str,
 }
 
 /// Who asks, and how they are answered.

@@ -44,6 +44,7 @@ fn act(tx: &mut Tx<'_>, request: &Request, given: &Given) -> Result<Answer, Stop
     }
     let mut desk = Desk::new(tx, request.caller);
     desk.cursor_key = request.cursor_key;
+    desk.site = request.site;
     desk.scope = operation.id.to_owned();
     if request.path.iter().any(|(name, _)| *name == "account_id") {
         let id = given.int("account_id").unwrap_or(-1);
@@ -51,7 +52,12 @@ fn act(tx: &mut Tx<'_>, request: &Request, given: &Given) -> Result<Answer, Stop
         desk.open(id, operation.who, operation.writes, with_deleted)?;
     }
     match operation.does {
-        Does::Verb(of, verb) => of_verb(&mut desk, of, verb, given),
+        Does::Verb(of, verb) => {
+            let mut answer = of_verb(&mut desk, of, verb, given)?;
+            let told = of.echoes.iter();
+            answer.echo.extend(told.map(|(name, value)| ((*name).to_owned(), (*value).into())));
+            Ok(answer)
+        }
         Does::Batch(of) => batch::run(&mut desk, of, given),
         Does::Custom(custom) => (custom.act)(&mut desk, given),
         Does::Reference(of) => reference::list(&desk, of, given),

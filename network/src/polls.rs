@@ -62,6 +62,14 @@ impl NewPoll {
     }
 }
 
+/// The poll that a card holds, if it holds one. All posts with the card share its votes.
+pub(crate) fn of_card(tx: &mut Tx<'_>, uri: &str) -> Result<Option<i64>, Fault> {
+    let id = uri.strip_prefix("card://");
+    let id = id.and_then(base::Id::<base::id::kind::Poll>::parse);
+    let found = id.map(|id| polls::apart(tx, id.get())).transpose()?;
+    Ok(found.flatten().map(|poll| poll.id))
+}
+
 /// The poll of a post that a user may see.
 pub fn find(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<Poll, Stop> {
     let post = touched(tx, user, post, "id")?;
@@ -87,7 +95,12 @@ pub fn vote(tx: &mut Tx<'_>, user: UserId, post: PostId, choice: i64) -> Result<
         return Err(Refusal::forbidden("You have already voted in this poll.").into());
     }
     let body = json!({ "poll_id": poll.id.to_string() }).to_string();
-    log::append(tx, "poll.vote", user.get(), poll.post_id.get(), &body)?;
+    let carrier = if poll.is_apart() {
+        post
+    } else {
+        poll.post_id
+    };
+    log::append(tx, "poll.vote", user.get(), carrier.get(), &body)?;
     find(tx, user, post)
 }
 

@@ -16,7 +16,7 @@ use store::{Tx, log};
 pub use self::edits::{EDIT_MS, is_editable_kind};
 use crate::compose::{self, Reading};
 use crate::polls::NewPoll;
-use crate::{communities, media, places, users};
+use crate::{communities, media, places, polls, users};
 
 /// Weighted length of a premium author's posts (spec §8).
 pub const LONG_LENGTH: u32 = 25_000;
@@ -106,7 +106,10 @@ pub fn create(tx: &mut Tx<'_>, author: &Author, new: &NewPost) -> Result<Post, S
     let mut post = assemble(tx, author, new, reading, &targets, media_keys);
     let poll = new.poll.as_ref();
     let poll = poll.map(|poll| poll.of_post(tx, post.id)).transpose()?;
-    post.poll_id = poll.as_ref().map(|poll| poll.id);
+    post.poll_id = match &poll {
+        Some(poll) => Some(poll.id),
+        None => polls::of_card(tx, &new.card_uri)?,
+    };
     let beside = Beside {
         fingerprint: Some(fingerprint),
         mentioned,

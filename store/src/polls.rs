@@ -32,6 +32,11 @@ pub struct Choice {
 }
 
 impl Poll {
+    /// Whether no post brought it along.
+    pub fn is_apart(&self) -> bool {
+        self.post_id.get() == self.id
+    }
+
     /// Whether votes are taken at a moment.
     pub fn is_open(&self, now: Time) -> bool {
         now < self.ends_at
@@ -54,6 +59,24 @@ pub fn insert(tx: &mut Tx<'_>, poll: &Poll) -> Result<(), Fault> {
         tx.exec(sql, &args)?;
     }
     Ok(())
+}
+
+/// Stores a poll that no post brings along: it stands by itself until posts name it, and its own
+/// id stands for the post's. Its end is not told of any of them.
+pub fn insert_apart(tx: &mut Tx<'_>, poll: &Poll) -> Result<(), Fault> {
+    insert(tx, poll)?;
+    close(tx, poll.id).map(|_| ())
+}
+
+/// A poll that stands by itself.
+pub fn apart(tx: &mut Tx<'_>, id: i64) -> Result<Option<Poll>, Fault> {
+    let found = by_id(tx, id)?;
+    Ok(found.filter(Poll::is_apart))
+}
+
+/// Removes a poll that stands by itself, with its votes.
+pub fn remove_apart(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
+    erase(tx, PostId::new(id))
 }
 
 fn read(row: &Row<'_, '_>) -> Result<Poll, Fault> {

@@ -52,6 +52,7 @@ fn request(call: &Call) -> Result<Request, Stop> {
             None
         },
         cursor_key: call.home.front.config.page_key,
+        site: call.home.site,
     })
 }
 

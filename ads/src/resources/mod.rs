@@ -7,11 +7,17 @@ pub mod account_media;
 pub mod accounts;
 pub mod bidding;
 pub mod campaigns;
+pub mod card_components;
+pub mod card_media;
+pub mod cards;
+pub mod cards_of_any_kind;
 pub mod categories;
+pub mod conversation_cards;
 pub mod features;
 pub mod funding_instruments;
 pub mod line_items;
 pub mod media_creatives;
+pub mod poll_cards;
 pub mod preroll_call_to_actions;
 pub mod promotable_users;
 pub mod promoted_accounts;
@@ -41,6 +47,10 @@ pub static RESOURCES: &[&Resource] = &[
     &account_media::ACCOUNT_MEDIA,
     &media_creatives::MEDIA_CREATIVE,
     &preroll_call_to_actions::PREROLL_CALL_TO_ACTION,
+    &cards::CARD,
+    &poll_cards::POLL_CARD,
+    &conversation_cards::VIDEO_CONVERSATION_CARD,
+    &conversation_cards::IMAGE_CONVERSATION_CARD,
     &tax_settings::TAX_SETTINGS,
     &user_settings::USER_SETTINGS,
 ];
@@ -51,6 +61,7 @@ pub static CUSTOM: &[&[Custom]] = &[
     access::OPERATIONS,
     account_history::OPERATIONS,
     features::OPERATIONS,
+    cards_of_any_kind::OPERATIONS,
     categories::OPERATIONS,
     promoted_posts::OPERATIONS,
     tax_settings::OPERATIONS,
@@ -65,4 +76,7 @@ pub static INDEXES: &[Index] = &[
     Index::Sort("campaign", "ends"),
     Index::Filter("targeting_criterion", "same"),
     Index::Filter("targeting_criterion", "alike"),
+    Index::Filter("poll_card", "uri"),
+    Index::Filter("video_conversation_card", "uri"),
+    Index::Filter("image_conversation_card", "uri"),
 ];

@@ -1,6 +1,7 @@
 //! Advertising, as clients and operators see it.
 
 mod campaigns;
+mod cards;
 
 use serde_json::{Value, json};
 

@@ -77,7 +77,7 @@ fn append(person: &Person<'_>, id: &str, file: &[u8], order: &[usize]) {
 }
 
 /// Waits until the processing of an upload has ended.
-fn processed(person: &Person<'_>, id: &str) -> Value {
+pub(crate) fn processed(person: &Person<'_>, id: &str) -> Value {
     let mut last = json!(null);
     until("the upload is looked at", || {
         let target = format!("/2/media/upload?command=STATUS&media_id={id}");

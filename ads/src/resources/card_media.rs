@@ -1,0 +1,219 @@
+//! The media of cards: whether they are the account's, whether they have the right measures, and
+//! what is known of them.
+
+use std::collections::HashMap;
+
+use base::id::kind;
+use base::refusal::Problem;
+use base::{Id, Stop};
+use serde_json::{Value, json};
+use store::media::{self, Media};
+
+use crate::desk::Desk;
+use crate::resources::promotable_users;
+
+const DAY_MS: i64 = 24 * 3600 * 1000;
+const IMAGE_BYTES: i64 = 3 * 1024 * 1024;
+const IMAGE_WIDTH: i64 = 800;
+
+/// Proportions that media of cards may have.
+#[derive(Clone, Copy, Debug)]
+pub enum Frame {
+    /// As wide as high.
+    Square,
+    /// 1.91:1.
+    Wide,
+    /// 16:9.
+    Film,
+    /// 5:2.
+    Banner,
+}
+
+impl Frame {
+    const fn measures(self) -> (i64, i64) {
+        match self {
+            Self::Square => (1, 1),
+            Self::Wide => (191, 100),
+            Self::Film => (16, 9),
+            Self::Banner => (5, 2),
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Square => "1:1",
+            Self::Wide => "1.91:1",
+            Self::Film => "16:9",
+            Self::Banner => "5:2",
+        }
+    }
+
+    /// Pixels are whole: two in a hundred more or less are the same proportion. What nobody has
+    /// measured fits.
+    fn fits(self, media: &Media) -> bool {
+        let (width, height) = self.measures();
+        let (here, there) = (
+            media.width.saturating_mul(height),
+            media.height.saturating_mul(width),
+        );
+        here.abs_diff(there).saturating_mul(50) <= there.unsigned_abs()
+    }
+}
+
+/// Media by their keys.
+pub type Known = HashMap<String, Media>;
+
+fn id_of(key: &str) -> Option<i64> {
+    key.split_once('_')?.1.parse().ok()
+}
+
+/// Those of these media that there are.
+pub fn find<'k>(
+    desk: &mut Desk<'_, '_>,
+    keys: impl IntoIterator<Item = &'k str>,
+) -> Result<Known, Stop> {
+    let mut keys: Vec<&str> = keys.into_iter().collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let ids: Vec<i64> = keys.iter().copied().filter_map(id_of).collect();
+    if ids.is_empty() {
+        return Ok(Known::new());
+    }
+    let all = media::by_ids(desk.tx, &ids)?.into_iter();
+    let all = all.map(|one| (one.media_key.clone(), one));
+    Ok(all.filter(|(key, _)| keys.contains(&key.as_str())).collect())
+}
+
+/// A medium that a promotable user of the account uploaded, or may use.
+pub fn need(desk: &mut Desk<'_, '_>, name: &str, key: &str) -> Result<Media, Stop> {
+    let missing = || {
+        let message = format!("The media {key} was not found in the media library");
+        Problem::parameter(name.to_owned(), key, message).code("MEDIA_NOT_FOUND")
+    };
+    let found = find(desk, [key])?.remove(key).ok_or_else(missing)?;
+    for one in promotable_users::all(desk)? {
+        let user = base::UserId::new(one.int("user_id").unwrap_or(0));
+        if found.owner_id == user || media::is_shared(desk.tx, found.id, user)? {
+            return Ok(found);
+        }
+    }
+    Err(missing().into())
+}
+
+/// Whether it is a picture that stands still.
+pub fn is_image(media: &Media) -> bool {
+    media.kind == "photo"
+}
+
+/// Refuses a picture that is too small, too large or of other proportions.
+pub fn check_image(name: &str, media: &Media, frames: &[Frame]) -> Result<(), Problem> {
+    let wrong = |message: String| {
+        let problem = Problem::parameter(name.to_owned(), &media.media_key, message);
+        Err(problem.code("INVALID_IMAGE"))
+    };
+    if !is_image(media) {
+        return wrong(format!("{} is not an image", media.media_key));
+    }
+    if media.size > IMAGE_BYTES {
+        return wrong("An image of a card has 3 MB at most".to_owned());
+    }
+    if media.width > 0 && media.width < IMAGE_WIDTH {
+        return wrong(format!("An image of a card is {IMAGE_WIDTH} pixels wide at least"));
+    }
+    if !frames.iter().any(|frame| frame.fits(media)) {
+        return wrong(format!("Expected an aspect ratio of {}", names(frames)));
+    }
+    Ok(())
+}
+
+/// Refuses a video of other proportions. Animated pictures may have any.
+pub fn check_video(name: &str, media: &Media, frames: &[Frame]) -> Result<(), Problem> {
+    let wrong = |message: String| {
+        let problem = Problem::parameter(name.to_owned(), &media.media_key, message);
+        Err(problem.code("INVALID_MEDIA"))
+    };
+    if is_image(media) {
+        return wrong(format!("{} is not a video", media.media_key));
+    }
+    if media.kind == "video" && !frames.iter().any(|frame| frame.fits(media)) {
+        return wrong(format!("Expected an aspect ratio of {}", names(frames)));
+    }
+    Ok(())
+}
+
+fn names(frames: &[Frame]) -> String {
+    let names: Vec<&str> = frames.iter().map(|frame| frame.name()).collect();
+    names.join(" or ")
+}
+
+/// Keeps the media that a card shows now, and lets go of those that it showed before: nothing
+/// else may carry them.
+pub fn carry(desk: &mut Desk<'_, '_>, before: &[&str], now: &[&str]) -> Result<(), Stop> {
+    let ids = |these: &[&str], others: &[&str]| -> Vec<Id<kind::Media>> {
+        let only = these.iter().filter(|key| !others.contains(key));
+        let mut ids: Vec<i64> = only.filter_map(|key| id_of(key)).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids.into_iter().map(Id::new).collect()
+    };
+    media::carry(desk.tx, &ids(now, before))?;
+    let goes_at = desk.now().plus_ms(DAY_MS);
+    Ok(media::release(desk.tx, &ids(before, now), goes_at)?)
+}
+
+/// Where the file is.
+pub fn url(desk: &Desk<'_, '_>, media: &Media) -> Value {
+    match media.name().filter(|_| !desk.site.is_empty()) {
+        Some(name) => format!("{}/media/{name}", desk.site).into(),
+        None if media.url.is_empty() => Value::Null,
+        None => media.url.clone().into(),
+    }
+}
+
+/// Where a still of it is.
+pub fn poster(desk: &Desk<'_, '_>, media: &Media) -> Value {
+    match media.name().filter(|_| !desk.site.is_empty()) {
+        Some(name) if media.path_of("small").is_some() => {
+            format!("{}/media/{name}?name=small", desk.site).into()
+        }
+        _ if media.preview_image_url.is_empty() => Value::Null,
+        _ => media.preview_image_url.clone().into(),
+    }
+}
+
+/// Its proportions in small numbers.
+pub fn aspect(media: &Media) -> (i64, i64) {
+    if media.width <= 0 || media.height <= 0 {
+        return Frame::Film.measures();
+    }
+    let mut frames = [Frame::Film, Frame::Square].into_iter();
+    if let Some(frame) = frames.find(|frame| frame.fits(media)) {
+        return frame.measures();
+    }
+    let (mut one, mut other) = (media.width, media.height);
+    while other != 0 {
+        (one, other) = (other, one % other);
+    }
+    (media.width / one, media.height / one)
+}
+
+/// What cards tell of a medium.
+pub fn metadata(desk: &Desk<'_, '_>, media: &Media) -> Value {
+    let kind = match media.kind.as_str() {
+        "photo" => "IMAGE",
+        "animated_gif" => "GIF",
+        _ => "VIDEO",
+    };
+    let mut told = json!({
+        "type": kind,
+        "url": url(desk, media),
+        "width": media.width,
+        "height": media.height,
+    });
+    if let Some(members) = told.as_object_mut().filter(|_| kind == "VIDEO") {
+        let (wide, high) = aspect(media);
+        members.insert("video_duration".to_owned(), media.duration_ms.into());
+        members.insert("video_aspect_ratio".to_owned(), format!("{wide}:{high}").into());
+    }
+    told
+}

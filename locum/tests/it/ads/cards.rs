@@ -1,0 +1,341 @@
+//! Cards: of components, polls, conversations.
+
+use serde_json::{Value, json};
+
+use super::{Advertiser, is, send};
+use crate::harness::{Answer, Ask, Person, encode, shared};
+use crate::media::{at_once, processed};
+use crate::media::samples::{Film, mp4, png};
+
+impl Advertiser {
+    fn media(&self, category: &str, file: &[u8]) -> String {
+        upload(&self.person, category, file)
+    }
+
+    fn image(&self) -> String {
+        self.media("tweet_image", &png(800, 418))
+    }
+
+    fn film(&self) -> String {
+        let film = Film {
+            width: 160,
+            height: 90,
+            ..Film::default()
+        };
+        self.media("tweet_video", &mp4(film))
+    }
+
+    fn json(&self, method: &'static str, path: &str, body: &Value) -> Answer {
+        let path = format!("/12/accounts/{}{path}", self.account);
+        self.person.signed(Ask::new(method, path).json(body))
+    }
+
+    fn card(&self, components: &Value) -> Answer {
+        self.json("POST", "/cards", &json!({ "name": "Cargo offer", "components": components }))
+    }
+}
+
+fn upload(person: &Person<'_>, category: &str, file: &[u8]) -> String {
+    let made = at_once(person, category, file).is(200);
+    processed(person, made["data"]["id"].as_str().unwrap());
+    made["data"]["media_key"].as_str().unwrap().to_owned()
+}
+
+fn medium(key: &str) -> Value {
+    json!({ "type": "MEDIA", "media_key": key })
+}
+
+fn details() -> Value {
+    let destination = json!({ "type": "WEBSITE", "url": "https://bikes.example/" });
+    json!({ "type": "DETAILS", "title": "Ride more", "destination": destination })
+}
+
+fn button(more: &Value) -> Value {
+    let mut destination = json!({ "type": "APP", "country_code": "US" });
+    let members = destination.as_object_mut().unwrap();
+    members.extend(more.as_object().unwrap().clone());
+    let label = json!({ "type": "ENUM", "value": "INSTALL" });
+    json!({ "type": "BUTTON", "label": label, "destination": destination })
+}
+
+fn names(page: &Value) -> Vec<&str> {
+    let data = page["data"].as_array().unwrap().iter();
+    data.map(|one| one["card_type"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_card_is_made_of_components() {
+    let ads = Advertiser::new();
+    let (image, film) = (ads.image(), ads.film());
+    let made = ads.card(&json!([medium(&image), details()])).is(200);
+    assert_eq!(made["request"]["params"], json!({ "account_id": ads.account }));
+    let card = &made["data"];
+    assert_eq!(card["card_type"], "IMAGE_WEBSITE");
+    let id = card["id"].as_str().unwrap();
+    assert_eq!(card["card_uri"], format!("card://{id}"));
+    assert_eq!(card["components"][1], details());
+    let told = &card["components"][0]["media_metadata"][&image];
+    assert_eq!((&told["type"], &told["width"]), (&json!("IMAGE"), &json!(800)));
+    assert!(told["url"].as_str().unwrap().contains("/media/"), "{told}");
+    assert!(card.get("slides").is_none());
+
+    // What was told goes back and is left out; each field that is sent takes the place of what was.
+    let path = format!("/cards/{id}");
+    let same = json!({ "name": "New", "components": card["components"], "id": id });
+    let renamed = ads.json("PUT", &path, &same).is(200);
+    assert_eq!((&renamed["data"]["name"], &renamed["data"]["components"]), (&json!("New"), &card["components"]));
+    let slide = json!([medium(&film), details()]);
+    let slides = ads.json("PUT", &path, &json!({ "slides": [slide, [medium(&image), details()]] })).is(200);
+    assert_eq!(slides["data"]["card_type"], "MIXED_MEDIA_MULTI_DEST_CAROUSEL_WEBSITE");
+    assert!(slides["data"].get("components").is_none());
+    assert_eq!(slides["data"]["slides"][0][0]["media_metadata"][&film]["video_aspect_ratio"], "16:9");
+
+    let both = json!([image, film]);
+    let swipe = json!({ "type": "SWIPEABLE_MEDIA", "media_keys": both });
+    let app = button(&json!({ "googleplay_app_id": "com.bikes", "googleplay_deep_link": "bikes://x" }));
+    let apps = ads.card(&json!([swipe, app])).is(200);
+    assert_eq!(apps["data"]["card_type"], "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP");
+    let known = ads.get("/account_apps", &[]);
+    assert_eq!(known["data"][0]["app_store_identifier"], "com.bikes");
+
+    let newest = ads.get("/cards", &[("sort_by", "created_at-desc"), ("count", "1")]);
+    assert_eq!(names(&newest), ["MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP"]);
+    let next = newest["next_cursor"].as_str().unwrap();
+    let params = [("sort_by", "created_at-desc"), ("count", "1"), ("cursor", next)];
+    assert_eq!(names(&ads.get("/cards", &params)), ["MIXED_MEDIA_MULTI_DEST_CAROUSEL_WEBSITE"]);
+    let uri = card["card_uri"].as_str().unwrap();
+    for filter in [("card_id", id), ("card_ids", id), ("card_uris", uri), ("q", "nE")] {
+        assert_eq!(ads.get("/cards", &[filter])["data"][0]["id"], id, "{filter:?}");
+    }
+    let app_kind = [("card_types", "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP"), ("include_legacy_cards", "true")];
+    assert_eq!(ads.get("/cards", &app_kind)["data"].as_array().unwrap().len(), 1);
+
+    let gone = ads.send("DELETE", &path, &[]).is(200);
+    assert_eq!(gone["data"]["deleted"], true);
+    is(&ads.send("GET", &path, &[]), 404, "CARD_NOT_FOUND", "card_id");
+    ads.get(&path, &[("with_deleted", "true")]);
+    is(&ads.send("DELETE", &path, &[]), 404, "CARD_NOT_FOUND", "card_id");
+    assert_eq!(ads.get("/cards", &[])["data"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_card_is_refused_with_what_is_wrong_with_it() {
+    let ads = Advertiser::new();
+    let image = ads.image();
+    let link = |more: &Value| json!([medium(&image), button(more)]);
+    let wrong_url = json!({ "type": "DETAILS", "title": "x", "destination": { "type": "WEBSITE", "url": "no" } });
+    let small = ads.media("tweet_image", &png(400, 209));
+    let tall = ads.media("tweet_image", &png(800, 1200));
+    let other = shared().person("stranger");
+    let foreign = upload(&other, "tweet_image", &png(800, 418));
+    let one = json!({ "type": "SWIPEABLE_MEDIA", "media_keys": [image] });
+    let untyped = json!({ "media_key": image });
+    let site_in_button = json!({ "type": "BUTTON", "label": { "type": "ENUM", "value": "PLAY" },
+        "destination": { "type": "WEBSITE", "url": "https://x.example" } });
+    let stray = json!({ "ios_deep_link": "x://y", "googleplay_app_id": "a" });
+    for (components, status, code, at) in [
+        (json!([]), 400, "INVALID", "components"),
+        (json!("x"), 400, "INVALID_PARAMETER", "components"),
+        (json!([5]), 400, "INVALID_PARAMETER", "components[0]"),
+        (json!([medium(&image)]), 400, "INVALID", "components"),
+        (json!([medium(&image), medium(&image), details()]), 400, "INVALID", "components"),
+        (json!([untyped, details()]), 400, "MISSING_PARAMETER", "components[0].type"),
+        (json!([{ "type": "SONG" }, details()]), 400, "UNKNOWN_CARD_TYPE", "components[0].type"),
+        (json!([{ "type": "MEDIA" }, details()]), 400, "MISSING_PARAMETER", "components[0].media_key"),
+        (json!([medium("x"), details()]), 400, "INVALID_PARAMETER", "components[0].media_key"),
+        (json!([medium("3_1"), details()]), 404, "MEDIA_NOT_FOUND", "components"),
+        (json!([medium(&foreign), details()]), 404, "MEDIA_NOT_FOUND", "components"),
+        (json!([medium(&small), details()]), 400, "INVALID_IMAGE", "components"),
+        (json!([medium(&tall), details()]), 400, "INVALID_IMAGE", "components"),
+        (json!([one, details()]), 400, "INVALID_PARAMETER", "components[0].media_keys"),
+        (json!([medium(&image), wrong_url]), 400, "INVALID_PARAMETER", "components[1].destination.url"),
+        (json!([medium(&image), site_in_button]), 400, "INVALID_PARAMETER", "components[1].destination.type"),
+        (link(&json!({})), 400, "MISSING_PARAMETER", "components[1].destination.googleplay_app_id"),
+        (link(&json!({ "country_code": "USA" })), 400, "INVALID_PARAMETER", "components[1].destination.country_code"),
+        (link(&stray), 400, "INCLUSIVE_PARAMETERS", "components[1].destination.ios_deep_link"),
+    ] {
+        is(&ads.card(&components), status, code, at);
+    }
+    let send = |body: &Value| ads.json("POST", "/cards", body);
+    let good = json!([medium(&image), details()]);
+    let long = "é".repeat(81);
+    is(&send(&json!({ "components": good })), 400, "MISSING_PARAMETER", "name");
+    is(&send(&json!({ "name": long, "components": good })), 400, "INVALID_PARAMETER", "name");
+    is(&send(&json!({ "name": "x" })), 400, "MISSING_PARAMETER", "components");
+    is(&send(&json!({ "name": "x", "components": good, "slides": [good, good] })), 400, "EXCLUSIVE_PARAMETERS", "slides");
+    is(&send(&json!({ "name": "x", "slides": [good] })), 400, "INVALID_PARAMETER", "slides");
+    is(&ads.send("POST", "/cards", &[("name", "x")]), 400, "INVALID_PARAMETER", "");
+    is(&ads.send("GET", "/cards", &[("card_types", "x")]), 400, "INVALID_PARAMETER", "card_types");
+    is(&ads.send("GET", "/cards", &[("count", "201")]), 400, "INVALID_PARAMETER", "count");
+    is(&ads.send("GET", "/cards", &[("q", &long)]), 400, "INVALID_PARAMETER", "q");
+    is(&ads.send("GET", "/cards", &[("card_uris", "x")]), 400, "INVALID_PARAMETER", "card_uris");
+    is(&ads.send("GET", "/cards/x", &[]), 404, "INVALID_ID_ILLEGAL_CHARACTERS", "card_id");
+    assert!(ads.get("/cards", &[])["data"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn a_poll_card_is_voted_in_where_posts_carry_it() {
+    let ads = Advertiser::new();
+    let poll = |more: &[(&'static str, &str)]| {
+        let usual = [
+            ("name", "When do you ride?"),
+            ("first_choice", "Morning"),
+            ("second_choice", "Evening"),
+            ("duration_in_minutes", "2880"),
+        ];
+        let kept = usual.iter().filter(|(name, _)| more.iter().all(|(other, _)| other != name));
+        let all: Vec<(&str, &str)> = kept.copied().chain(more.iter().copied()).collect();
+        ads.send("POST", "/cards/poll", &all)
+    };
+    let made = poll(&[]).is(200);
+    assert_eq!(made["request"]["params"]["card_type"], "poll");
+    assert_eq!(made["request"]["params"]["duration_in_minutes"], 2880);
+    let card = &made["data"];
+    assert_eq!((&card["card_type"], &card["duration_in_minutes"]), (&json!("TEXT_POLLS"), &json!("2880")));
+    assert_eq!(card["start_time"], card["created_at"]);
+    assert!(card.get("third_choice").is_none());
+    let uri = card["card_uri"].as_str().unwrap();
+
+    // Two posts with the card are one poll.
+    let post = |text: &str| {
+        let made = ads.person.post("/2/tweets", &json!({ "text": text, "card_uri": uri })).is(201);
+        made["data"]["id"].as_str().unwrap().to_owned()
+    };
+    let (one, other) = (post("Ride"), post("Ride on"));
+    let see = |id: &str| {
+        let query = "expansions=attachments.poll_ids&poll.fields=options,duration_minutes,voting_status";
+        ads.person.get(format!("/2/tweets/{id}?{query}")).is(200)
+    };
+    let seen = see(&one);
+    let shown = &seen["includes"]["polls"][0];
+    assert_eq!(shown["options"][0]["label"], "Morning", "{seen}");
+    assert_eq!(shown["voting_status"], "open");
+    assert_eq!(see(&other)["includes"]["polls"][0]["id"], shown["id"]);
+    let [voter, second] = ["voter", "second"].map(|name| shared().person(name));
+    let vote = |post: &str, option: &str, by: &Person<'_>| {
+        shared().cli(&["poll", "vote", post, option, "--as", &by.username])
+    };
+    vote(&one, "1", &voter).well();
+    vote(&other, "1", &second).well();
+    vote(&other, "2", &voter).ends(1);
+    for post in [&one, &other] {
+        assert_eq!(see(post)["includes"]["polls"][0]["options"][0]["votes"], 2);
+    }
+
+    is(&poll(&[("duration_in_minutes", "4")]), 400, "INVALID_PARAMETER", "duration_in_minutes");
+    is(&poll(&[("duration_in_minutes", "10081")]), 400, "INVALID_PARAMETER", "duration_in_minutes");
+    is(&poll(&[("first_choice", "abcdefghijklmnopqrstuvwxyz")]), 400, "INVALID_PARAMETER", "first_choice");
+    is(&poll(&[("second_choice", "")]), 400, "MISSING_PARAMETER", "second_choice");
+    is(&poll(&[("fourth_choice", "x")]), 400, "INCLUSIVE_PARAMETERS", "fourth_choice");
+    is(&poll(&[("media_key", "3_1")]), 400, "FEATURE_NOT_AVAILABLE", "");
+    assert_eq!(ads.get("/cards/poll", &[("with_total_count", "true")])["total_count"], 1);
+
+    let id = card["id"].as_str().unwrap();
+    let path = format!("/cards/poll/{id}");
+    is(&ads.send("PUT", &path, &[("name", "x")]), 405, "METHOD_NOT_ALLOWED", "");
+    assert_eq!(ads.get(&path, &[])["data"], *card);
+    assert_eq!(ads.get(&format!("/cards/all/{id}"), &[])["data"], *card);
+    let gone = ads.send("DELETE", &path, &[]).is(200);
+    assert_eq!(gone["data"]["deleted"], true);
+    assert!(gone["data"].get("first_choice").is_none());
+    is(&ads.send("GET", &path, &[("with_deleted", "true")]), 404, "CARD_NOT_FOUND", "card_id");
+    assert!(see(&one)["includes"].get("polls").is_none());
+}
+
+#[test]
+fn a_poll_card_shows_media_where_the_account_may() {
+    let ads = Advertiser::new();
+    let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).is(200);
+    let account = made["data"][0]["id"].as_str().unwrap().to_owned();
+    let inside = |path: &str, params: &[(&str, &str)]| {
+        send(&ads.person, "POST", &format!("/ads-sandbox/12/accounts/{account}{path}"), params)
+    };
+    let poll = |key: &str| {
+        let params = [
+            ("name", "Which?"),
+            ("first_choice", "This"),
+            ("second_choice", "That"),
+            ("duration_in_minutes", "5"),
+            ("media_key", key),
+        ];
+        inside("/cards/poll", &params)
+    };
+    let (image, film) = (ads.image(), ads.film());
+    is(&poll(&image), 400, "FEATURE_NOT_AVAILABLE", "");
+    inside("/features", &[("feature_keys", "PROMOTED_MEDIA_POLLS")]).is(200);
+    let still = poll(&image).is(200);
+    assert_eq!((&still["data"]["card_type"], &still["data"]["image_display_width"]), (&json!("IMAGE_POLLS"), &json!("800")));
+    assert!(still["data"].get("media_key").is_none());
+    let moving = poll(&film).is(200);
+    assert_eq!((&moving["data"]["card_type"], &moving["data"]["video_width"]), (&json!("VIDEO_POLLS"), &json!("160")));
+    assert_eq!(moving["data"]["content_duration_seconds"], "1.000");
+    is(&poll(&ads.media("tweet_image", &png(900, 900))), 400, "INVALID_IMAGE", "media_key");
+    is(&poll("3_1"), 404, "MEDIA_NOT_FOUND", "media_key");
+}
+
+#[test]
+fn a_conversation_card_asks_for_a_post() {
+    let ads = Advertiser::new();
+    let (film, image) = (ads.film(), ads.image());
+    let card = |kind: &str, more: &[(&'static str, &str)]| {
+        let usual = [
+            ("name", "Pick a route"),
+            ("media_key", film.as_str()),
+            ("first_cta", "Coast"),
+            ("first_cta_tweet", "I choose the coast"),
+            ("thank_you_text", "See you there"),
+            ("title", "Sunday ride"),
+        ];
+        let kept = usual.iter().filter(|(name, _)| more.iter().all(|(other, _)| other != name));
+        let all: Vec<(&str, &str)> = kept.copied().chain(more.iter().copied()).collect();
+        ads.send("POST", &format!("/cards/{kind}_conversation"), &all)
+    };
+    let made = card("video", &[]).is(200);
+    let video = &made["data"];
+    assert_eq!((&video["first_cta"], &video["card_type"]), (&json!("#Coast"), &json!("VIDEO_CONVERSATION")));
+    assert_eq!((&video["video_width"], &video["video_height"]), (&json!("16"), &json!("9")));
+    assert_eq!(video["video_owner_id"], ads.person.id.as_str());
+    let still = card("image", &[("media_key", &image)]).is(200);
+    assert_eq!(still["data"]["image_display_width"], "800");
+
+    for (more, status, code, at) in [
+        (("title", ""), 400, "MISSING_PARAMETER", "title"),
+        (("title", "x23456789012345678901234"), 400, "INVALID_PARAMETER", "title"),
+        (("first_cta", "x23456789012345678901"), 400, "INVALID_PARAMETER", "first_cta"),
+        (("second_cta", "#Hills"), 400, "INCLUSIVE_PARAMETERS", "second_cta_tweet"),
+        (("thank_you_text", ""), 400, "MISSING_PARAMETER", "thank_you_text"),
+        (("thank_you_url", "x"), 400, "INVALID_PARAMETER", "thank_you_url"),
+        (("media_key", image.as_str()), 400, "INVALID_MEDIA", "media_key"),
+        (("media_key", "13_1"), 404, "MEDIA_NOT_FOUND", "media_key"),
+        (("poster_media_key", film.as_str()), 400, "INVALID_IMAGE", "poster_media_key"),
+    ] {
+        is(&card("video", &[more]), status, code, at);
+    }
+    is(&card("image", &[]), 400, "INVALID_IMAGE", "media_key");
+
+    let path = format!("/cards/video_conversation/{}", video["id"].as_str().unwrap());
+    is(&ads.send("PUT", &path, &[("title", "")]), 400, "MISSING_PARAMETER", "title");
+    is(&ads.send("PUT", &path, &[("media_key", "")]), 400, "INVALID_PARAMETER", "media_key");
+    let hills = [("title", ""), ("second_cta", "#Hills"), ("second_cta_post", "Hills it is")];
+    let changed = ads.send("PUT", &path, &hills).is(200);
+    assert_eq!(changed["data"]["second_cta_tweet"], "Hills it is");
+    assert!(changed["data"].get("title").is_none());
+
+    // Every kind is found by its address, in the order of the addresses.
+    let uri = |card: &Value| card["card_uri"].as_str().unwrap().to_owned();
+    let plain = ads.card(&json!([medium(&image), details()])).is(200);
+    let uris = [uri(&still["data"]), uri(&plain["data"]), "card://1".to_owned(), uri(video)];
+    let found = ads.get("/cards/all", &[("card_uris", uris.join(",").as_str())]);
+    assert_eq!(names(&found), ["IMAGE_CONVERSATION", "IMAGE_WEBSITE", "VIDEO_CONVERSATION"]);
+    is(&ads.send("GET", "/cards/all", &[]), 400, "MISSING_PARAMETER", "card_uris");
+    is(&ads.send("GET", "/cards/all/zzzzz", &[]), 404, "CARD_NOT_FOUND", "card_id");
+    is(&ads.send("GET", "/cards/all/a-b", &[]), 404, "INVALID_ID_ILLEGAL_CHARACTERS", "card_id");
+    let stranger = Advertiser::new();
+    let one = format!("/cards/all?card_uris={}", encode(&uri(video)));
+    assert_eq!(stranger.get(&one, &[])["data"], json!([]));
+
+    let gone = ads.send("DELETE", &path, &[]).is(200);
+    assert_eq!((&gone["data"]["deleted"], &gone["data"]["name"]), (&json!(true), &json!("Pick a route")));
+    assert!(gone["data"].get("first_cta").is_none());
+    is(&ads.send("DELETE", &path, &[]), 404, "CARD_NOT_FOUND", "card_id");
+}
