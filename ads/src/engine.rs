@@ -77,7 +77,11 @@ pub fn create(
 
 fn insert(desk: &mut Desk<'_, '_>, mut change: Change) -> Result<Record, Stop> {
     let of = change.record.of;
-    let sequence = if of.sequence.is_empty() { of.name } else { of.sequence };
+    let sequence = if of.sequence.is_empty() {
+        of.name
+    } else {
+        of.sequence
+    };
     change.record.id = match of.ids {
         Ids::Long => desk.tx.next_id::<()>().get(),
         Ids::Short => records::next_id(desk.tx, sequence)?,

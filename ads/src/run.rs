@@ -55,7 +55,9 @@ fn act(tx: &mut Tx<'_>, request: &Request, given: &Given) -> Result<Answer, Stop
         Does::Verb(of, verb) => {
             let mut answer = of_verb(&mut desk, of, verb, given)?;
             let told = of.echoes.iter();
-            answer.echo.extend(told.map(|(name, value)| ((*name).to_owned(), (*value).into())));
+            answer
+                .echo
+                .extend(told.map(|(name, value)| ((*name).to_owned(), (*value).into())));
             Ok(answer)
         }
         Does::Batch(of) => batch::run(&mut desk, of, given),

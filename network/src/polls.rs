@@ -95,11 +95,7 @@ pub fn vote(tx: &mut Tx<'_>, user: UserId, post: PostId, choice: i64) -> Result<
         return Err(Refusal::forbidden("You have already voted in this poll.").into());
     }
     let body = json!({ "poll_id": poll.id.to_string() }).to_string();
-    let carrier = if poll.is_apart() {
-        post
-    } else {
-        poll.post_id
-    };
+    let carrier = if poll.is_apart() { post } else { poll.post_id };
     log::append(tx, "poll.vote", user.get(), carrier.get(), &body)?;
     find(tx, user, post)
 }

@@ -8,7 +8,9 @@ use crate::kind::{Kind, Raw};
 const TITLE: Kind = Kind::Text(1, 255);
 const SWIPED: Kind = Kind::MediaKeys(6);
 const SLIDES: std::ops::RangeInclusive<usize> = 2..=6;
-const LABELS: &[&str] = &["BOOK", "CONNECT", "INSTALL", "OPEN", "ORDER", "PLAY", "SHOP"];
+const LABELS: &[&str] = &[
+    "BOOK", "CONNECT", "INSTALL", "OPEN", "ORDER", "PLAY", "SHOP",
+];
 
 /// A JSON object inside of a request, and where it stands.
 struct Part<'v> {
@@ -67,14 +69,19 @@ pub fn of_card(value: &Value) -> Result<Value, Problem> {
 
 /// The slides of a card whose media lead to different places: the components of each.
 pub fn of_slides(value: &Value) -> Result<Value, Problem> {
-    let slides = value.as_array().filter(|slides| SLIDES.contains(&slides.len()));
+    let slides = value
+        .as_array()
+        .filter(|slides| SLIDES.contains(&slides.len()));
     let slides = slides.ok_or_else(|| wrong("slides", value, "an array of 2 to 6 slides"))?;
     let mut all = Vec::with_capacity(slides.len());
     for (place, slide) in slides.iter().enumerate() {
         let path = format!("slides[{place}]");
         let parts = components(&path, slide)?;
         is_whole(&path, &parts)?;
-        if parts.iter().any(|part| !matches!(type_of(part), "MEDIA" | "DETAILS")) {
+        if parts
+            .iter()
+            .any(|part| !matches!(type_of(part), "MEDIA" | "DETAILS"))
+        {
             let message = "A slide has one MEDIA and one DETAILS component";
             return Err(Problem::attribute("slides", message));
         }
@@ -91,7 +98,9 @@ fn type_of(component: &Value) -> &str {
 /// One media component, and one that leads somewhere.
 fn is_whole(path: &str, components: &[Value]) -> Result<(), Problem> {
     let count = |kinds: [&str; 2]| {
-        let found = components.iter().filter(|part| kinds.contains(&type_of(part)));
+        let found = components
+            .iter()
+            .filter(|part| kinds.contains(&type_of(part)));
         found.count()
     };
     let media = count(["MEDIA", "SWIPEABLE_MEDIA"]);
@@ -168,7 +177,11 @@ fn app(part: &Part<'_>) -> Result<Value, Problem> {
     made.insert("type".to_owned(), kind);
     made.insert("country_code".to_owned(), code.into());
     let stores = [
-        ("googleplay_app_id", "googleplay_app_id", "googleplay_deep_link"),
+        (
+            "googleplay_app_id",
+            "googleplay_app_id",
+            "googleplay_deep_link",
+        ),
         // The second is what older clients call it.
         ("ios_app_store_identifier", "iphone_app_id", "ios_deep_link"),
     ];
@@ -206,7 +219,10 @@ pub fn media_keys(component: &Value) -> Vec<&str> {
     let several = component.get("media_keys").and_then(Value::as_array);
     let several = several.map(Vec::as_slice).unwrap_or_default();
     let one = component.get("media_key");
-    one.into_iter().chain(several).filter_map(Value::as_str).collect()
+    one.into_iter()
+        .chain(several)
+        .filter_map(Value::as_str)
+        .collect()
 }
 
 /// What a card with these components is called, by what its media are.
@@ -257,8 +273,18 @@ mod tests {
             ([&one, &details], false, "IMAGE", "IMAGE_WEBSITE"),
             ([&one, &button], false, "VIDEO", "VIDEO_APP"),
             ([&many, &details], false, "IMAGE", "IMAGE_CAROUSEL_WEBSITE"),
-            ([&many, &button], false, "MIXED_MEDIA", "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP"),
-            ([&one, &details], true, "VIDEO", "VIDEO_MULTI_DEST_CAROUSEL_WEBSITE"),
+            (
+                [&many, &button],
+                false,
+                "MIXED_MEDIA",
+                "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP",
+            ),
+            (
+                [&one, &details],
+                true,
+                "VIDEO",
+                "VIDEO_MULTI_DEST_CAROUSEL_WEBSITE",
+            ),
         ] {
             let parts: Vec<Value> = parts.into_iter().cloned().collect();
             assert_eq!(card_type(&parts, slides, media), name);

@@ -81,7 +81,9 @@ pub fn find<'k>(
     }
     let all = media::by_ids(desk.tx, &ids)?.into_iter();
     let all = all.map(|one| (one.media_key.clone(), one));
-    Ok(all.filter(|(key, _)| keys.contains(&key.as_str())).collect())
+    Ok(all
+        .filter(|(key, _)| keys.contains(&key.as_str()))
+        .collect())
 }
 
 /// A medium that a promotable user of the account uploaded, or may use.
@@ -118,7 +120,9 @@ pub fn check_image(name: &str, media: &Media, frames: &[Frame]) -> Result<(), Pr
         return wrong("An image of a card has 3 MB at most".to_owned());
     }
     if media.width > 0 && media.width < IMAGE_WIDTH {
-        return wrong(format!("An image of a card is {IMAGE_WIDTH} pixels wide at least"));
+        return wrong(format!(
+            "An image of a card is {IMAGE_WIDTH} pixels wide at least"
+        ));
     }
     if !frames.iter().any(|frame| frame.fits(media)) {
         return wrong(format!("Expected an aspect ratio of {}", names(frames)));
@@ -213,7 +217,10 @@ pub fn metadata(desk: &Desk<'_, '_>, media: &Media) -> Value {
     if let Some(members) = told.as_object_mut().filter(|_| kind == "VIDEO") {
         let (wide, high) = aspect(media);
         members.insert("video_duration".to_owned(), media.duration_ms.into());
-        members.insert("video_aspect_ratio".to_owned(), format!("{wide}:{high}").into());
+        members.insert(
+            "video_aspect_ratio".to_owned(),
+            format!("{wide}:{high}").into(),
+        );
     }
     told
 }

@@ -145,8 +145,10 @@ fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
     }
     let (_, all) = parts(&change.record);
     for destination in each(all).filter_map(|part| part.get("destination")) {
-        for (system, name) in [("Android", "googleplay_app_id"), ("iOS", "ios_app_store_identifier")]
-        {
+        for (system, name) in [
+            ("Android", "googleplay_app_id"),
+            ("iOS", "ios_app_store_identifier"),
+        ] {
             let id = destination.get(name).and_then(Value::as_str);
             account_apps::note(desk, system, id.unwrap_or_default())?;
         }
@@ -176,7 +178,9 @@ fn told(desk: &Desk<'_, '_>, part: &Value, known: &Known) -> Value {
         return slide.iter().map(|part| told(desk, part, known)).collect();
     }
     let mut part = part.clone();
-    let media = media_keys(&part).into_iter().filter_map(|key| known.get(key));
+    let media = media_keys(&part)
+        .into_iter()
+        .filter_map(|key| known.get(key));
     let media: Map<String, Value> = media
         .map(|one| (one.media_key.clone(), card_media::metadata(desk, one)))
         .collect();

@@ -1,7 +1,7 @@
 //! Cards of every kind, found by what posts call them and by their ids.
 
-use base::refusal::Problem;
 use base::Stop;
+use base::refusal::Problem;
 use store::records::{self, By, Listing, Order};
 
 use crate::access::Who;
@@ -20,7 +20,11 @@ use crate::resources::poll_cards::POLL_CARD;
 pub const SEQUENCE: &str = "short_card";
 
 /// Cards with short ids; their field `uri` is the number in their address.
-static SHORT: [&Resource; 3] = [&POLL_CARD, &VIDEO_CONVERSATION_CARD, &IMAGE_CONVERSATION_CARD];
+static SHORT: [&Resource; 3] = [
+    &POLL_CARD,
+    &VIDEO_CONVERSATION_CARD,
+    &IMAGE_CONVERSATION_CARD,
+];
 
 const URIS: usize = 200;
 
@@ -64,7 +68,9 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     for of in SHORT {
         let cards = of_uris(desk, of, &uris)?;
         let cards = cards.into_iter();
-        let cards = cards.map(|card| (card.int("uri").unwrap_or(0), card)).collect();
+        let cards = cards
+            .map(|card| (card.int("uri").unwrap_or(0), card))
+            .collect();
         spoken(desk, cards, &mut found)?;
     }
     let place = |uri: i64| uris.iter().position(|other| *other == uri);
@@ -108,7 +114,10 @@ fn of_uris(
         limit: i64::try_from(URIS).unwrap_or(i64::MAX),
     };
     let rows = records::page(desk.tx, &listing)?;
-    let all: Result<Vec<Record>, _> = rows.iter().map(|(_, row)| Record::stored(of, row)).collect();
+    let all: Result<Vec<Record>, _> = rows
+        .iter()
+        .map(|(_, row)| Record::stored(of, row))
+        .collect();
     Ok(all?)
 }
 

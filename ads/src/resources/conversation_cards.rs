@@ -88,7 +88,9 @@ const VIDEO_FIELDS: &[Field] = &[
     UNLOCKED_VIDEO,
     POSTER,
     URI,
-    Field::one_of("card_type", &["VIDEO_CONVERSATION"]).kept().or("VIDEO_CONVERSATION"),
+    Field::one_of("card_type", &["VIDEO_CONVERSATION"])
+        .kept()
+        .or("VIDEO_CONVERSATION"),
 ];
 
 const IMAGE_FIELDS: &[Field] = &[
@@ -107,7 +109,9 @@ const IMAGE_FIELDS: &[Field] = &[
     THANKS_URL,
     UNLOCKED_IMAGE,
     URI,
-    Field::one_of("card_type", &["IMAGE_CONVERSATION"]).kept().or("IMAGE_CONVERSATION"),
+    Field::one_of("card_type", &["IMAGE_CONVERSATION"])
+        .kept()
+        .or("IMAGE_CONVERSATION"),
 ];
 
 const OPTIONS: [(&str, &str); 4] = [
@@ -162,7 +166,8 @@ fn write_hashtags(_: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop>
             change.record.set(option, hashtag);
             continue;
         }
-        let message = format!("Expected a hashtag of 1 to 20 characters, got \"{sent}\" for {option}");
+        let message =
+            format!("Expected a hashtag of 1 to 20 characters, got \"{sent}\" for {option}");
         problems.push(Problem::parameter(option, sent, message));
     }
     if problems.is_empty() {
@@ -250,7 +255,9 @@ fn members(desk: &Desk<'_, '_>, card: &Record, known: &Known) -> Vec<(&'static s
     let uri = card.int("uri").unwrap_or(0);
     let mut all = vec![("card_uri", Value::from(format!("card://{uri}")))];
     let single = ["title", "media_key", "thank_you_text", "thank_you_url"];
-    let options = OPTIONS.into_iter().flat_map(|(option, text)| [option, text]);
+    let options = OPTIONS
+        .into_iter()
+        .flat_map(|(option, text)| [option, text]);
     for name in single.into_iter().chain(options) {
         all.extend(card.get(name).map(|value| (name, value.clone())));
     }

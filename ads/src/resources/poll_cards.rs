@@ -29,7 +29,9 @@ pub static POLL_CARD: Resource = Resource {
         Field::text("second_choice", 1, 25).required().hidden(),
         Field::text("third_choice", 1, 25).hidden(),
         Field::text("fourth_choice", 1, 25).hidden(),
-        Field::new("duration_in_minutes", Kind::Int(5, 10_080)).required().hidden(),
+        Field::new("duration_in_minutes", Kind::Int(5, 10_080))
+            .required()
+            .hidden(),
         Field::new("media_key", Kind::MediaKey).hidden(),
         Field::one_of("card_type", &["TEXT_POLLS", "IMAGE_POLLS", "VIDEO_POLLS"])
             .kept()
@@ -52,7 +54,12 @@ pub static POLL_CARD: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-const CHOICES: [&str; 4] = ["first_choice", "second_choice", "third_choice", "fourth_choice"];
+const CHOICES: [&str; 4] = [
+    "first_choice",
+    "second_choice",
+    "third_choice",
+    "fourth_choice",
+];
 const MINUTE_MS: i64 = 60_000;
 
 fn has_words_to_choose(change: &Change) -> Result<(), Problem> {
@@ -83,7 +90,10 @@ fn has_no_gap(change: &Change) -> Result<(), Problem> {
 /// The poll itself opens with the card and goes with it.
 fn open(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
     let key = change.record.text("media_key").to_owned();
-    let keys: Vec<&str> = Some(key.as_str()).filter(|key| !key.is_empty()).into_iter().collect();
+    let keys: Vec<&str> = Some(key.as_str())
+        .filter(|key| !key.is_empty())
+        .into_iter()
+        .collect();
     if change.verb == Verb::Delete {
         polls::remove_apart(desk.tx, change.record.int("uri").unwrap_or(0))?;
         return card_media::carry(desk, &keys, &[]);
@@ -179,7 +189,10 @@ fn members(desk: &Desk<'_, '_>, card: &Record, known: &Known) -> Vec<(&'static s
         ("video_poster_url", card_media::poster(desk, media)),
         ("video_poster_width", width.into()),
         ("video_poster_height", height.into()),
-        ("content_duration_seconds", format!("{seconds}.{thousandths:03}").into()),
+        (
+            "content_duration_seconds",
+            format!("{seconds}.{thousandths:03}").into(),
+        ),
     ]);
     all
 }
