@@ -15,6 +15,7 @@ pub mod history;
 pub mod kind;
 pub mod listing;
 pub mod operations;
+pub mod publishing;
 pub mod record;
 pub mod reference;
 pub mod request;

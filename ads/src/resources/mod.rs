@@ -12,16 +12,21 @@ pub mod card_media;
 pub mod cards;
 pub mod cards_of_any_kind;
 pub mod categories;
+pub mod compositions;
 pub mod conversation_cards;
+pub mod draft_posts;
 pub mod features;
 pub mod funding_instruments;
 pub mod line_items;
 pub mod media_creatives;
+pub mod media_library;
 pub mod poll_cards;
 pub mod preroll_call_to_actions;
 pub mod promotable_users;
 pub mod promoted_accounts;
 pub mod promoted_posts;
+pub mod scheduled_posts;
+pub mod scheduled_promoted_posts;
 pub mod servability;
 pub mod targeting_criteria;
 pub mod tax_settings;
@@ -51,6 +56,10 @@ pub static RESOURCES: &[&Resource] = &[
     &poll_cards::POLL_CARD,
     &conversation_cards::VIDEO_CONVERSATION_CARD,
     &conversation_cards::IMAGE_CONVERSATION_CARD,
+    &draft_posts::DRAFT_POST,
+    &scheduled_posts::SCHEDULED_POST,
+    &scheduled_promoted_posts::SCHEDULED_PROMOTED_POST,
+    &media_library::LIBRARY_MEDIA,
     &tax_settings::TAX_SETTINGS,
     &user_settings::USER_SETTINGS,
 ];
@@ -64,6 +73,9 @@ pub static CUSTOM: &[&[Custom]] = &[
     cards_of_any_kind::OPERATIONS,
     categories::OPERATIONS,
     promoted_posts::OPERATIONS,
+    draft_posts::OPERATIONS,
+    scheduled_posts::OPERATIONS,
+    media_library::OPERATIONS,
     tax_settings::OPERATIONS,
     user_settings::OPERATIONS,
 ];
@@ -79,4 +91,8 @@ pub static INDEXES: &[Index] = &[
     Index::Filter("poll_card", "uri"),
     Index::Filter("video_conversation_card", "uri"),
     Index::Filter("image_conversation_card", "uri"),
+    Index::Due("scheduled_post", "due_at"),
+    Index::Filter("scheduled_post", "due_at"),
+    Index::Filter("scheduled_promoted_post", "scheduled_post_id"),
+    Index::Filter("library_media", "media_id"),
 ];

@@ -135,19 +135,41 @@ fn no_post(id: PostId, code: &'static str, why: &str) -> Stop {
 
 /// Whether a post shows what a line item's objective is about (contract §4.5).
 pub fn suits(post: &Post, item: &Record) -> bool {
-    let links = post.entities.contains("\"urls\"");
-    let card = !post.card_uri.is_empty();
-    let plays = post.media_keys.split(',').any(|key| {
-        ["7_", "13_", "16_"]
-            .iter()
-            .any(|kind| key.starts_with(kind))
-    });
-    match item.text("objective") {
-        "WEBSITE_CLICKS" => links || card,
-        "VIDEO_VIEWS" => plays || card,
-        "APP_INSTALLS" | "APP_ENGAGEMENTS" => card,
-        "PREROLL_VIEWS" => false,
-        _ => true,
+    let shows = Shows {
+        links: post.entities.contains("\"urls\""),
+        card: !post.card_uri.is_empty(),
+        media_keys: &post.media_keys.split(',').collect::<Vec<_>>(),
+    };
+    shows.suits(item)
+}
+
+/// What of a post an objective asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Shows<'a> {
+    /// It links somewhere.
+    pub links: bool,
+    /// It has a card.
+    pub card: bool,
+    /// Its media.
+    pub media_keys: &'a [&'a str],
+}
+
+impl Shows<'_> {
+    /// Whether it is what a line item's objective is about.
+    pub fn suits(self, item: &Record) -> bool {
+        let (links, card) = (self.links, self.card);
+        let plays = self.media_keys.iter().any(|key| {
+            ["7_", "13_", "16_"]
+                .iter()
+                .any(|kind| key.starts_with(kind))
+        });
+        match item.text("objective") {
+            "WEBSITE_CLICKS" => links || card,
+            "VIDEO_VIEWS" => plays || card,
+            "APP_INSTALLS" | "APP_ENGAGEMENTS" => card,
+            "PREROLL_VIEWS" => false,
+            _ => true,
+        }
     }
 }
 

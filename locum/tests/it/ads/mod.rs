@@ -2,6 +2,7 @@
 
 mod campaigns;
 mod cards;
+mod scheduled_posts;
 
 use serde_json::{Value, json};
 

@@ -1,0 +1,155 @@
+//! Scheduled posts are published when their time has come: the post, what promotes it and the
+//! record's state in one transaction, so that each is published once (contract §8.4).
+
+use base::refusal::Problem;
+use base::{AppId, Fault, Id, PostId, Stop, UserId};
+use network::posts::{self, Author, NewPost};
+use serde_json::Value;
+use store::{Tx, records};
+
+use crate::change::Change;
+use crate::declare::Verb;
+use crate::desk::Desk;
+use crate::history;
+use crate::record::Record;
+use crate::resources::accounts::{self, ACCOUNT};
+use crate::resources::promotable_users;
+use crate::resources::scheduled_posts::SCHEDULED_POST;
+use crate::resources::scheduled_promoted_posts;
+
+/// What was due longer ago, while nothing ran, is not published any more.
+const LATE: i64 = 24 * 3600 * 1000;
+/// How often publishing is tried when something of ours fails.
+const ATTEMPTS: i64 = 3;
+/// How long it waits after the first of them; each time twice as long.
+const WAIT: i64 = 5000;
+
+/// The scheduled post whose time has come first; none when that of none has.
+pub fn due(tx: &mut Tx<'_>) -> Result<Option<i64>, Fault> {
+    let now = tx.now().ms();
+    let rows = records::due(tx, SCHEDULED_POST.name, "due_at", now, 1)?;
+    Ok(rows.first().map(|row| row.id))
+}
+
+/// Publishes a scheduled post that is due. One that the platform does not take has failed.
+pub fn publish(tx: &mut Tx<'_>, id: i64) -> Result<(), Stop> {
+    let Some((account, mut record)) = claimed(tx, id)? else {
+        return Ok(());
+    };
+    let user = UserId::new(record.int("user_id").unwrap_or(0));
+    let mut desk = Desk::of_operator(tx, user, account);
+    let before = record.clone();
+    match written(&mut desk, &record, user) {
+        Ok(post) => {
+            record.set("post_id", post.get());
+            ended(&mut desk, before, record, "SUCCESS")?;
+            scheduled_promoted_posts::published(&mut desk, id, post)
+        }
+        Err(Stop::Refused(why)) => {
+            record.set("error", shortened(&format!("{why:?}")));
+            ended(&mut desk, before, record, "FAILED")
+        }
+        Err(failed) => Err(failed),
+    }
+}
+
+/// Puts off what could not be published because something of ours failed; after some attempts it
+/// has failed.
+pub fn put_off(tx: &mut Tx<'_>, id: i64, why: &str) -> Result<(), Stop> {
+    let Some((account, mut record)) = claimed(tx, id)? else {
+        return Ok(());
+    };
+    let user = UserId::new(record.int("user_id").unwrap_or(0));
+    let mut desk = Desk::of_operator(tx, user, account);
+    let before = record.clone();
+    let attempts = record.int("attempts").unwrap_or(0).saturating_add(1);
+    record.set("attempts", attempts);
+    record.set("error", shortened(why));
+    if attempts >= ATTEMPTS {
+        return ended(&mut desk, before, record, "FAILED");
+    }
+    let at = desk
+        .now()
+        .ms()
+        .saturating_add(WAIT.saturating_mul(attempts.saturating_mul(2)));
+    record.set("due_at", at);
+    desk.keep(&record)
+}
+
+/// The scheduled post and its account, as they are once whoever else works on them has ended.
+fn claimed(tx: &mut Tx<'_>, id: i64) -> Result<Option<(Record, Record)>, Stop> {
+    let Some(row) = records::by_id(tx, SCHEDULED_POST.name, id)? else {
+        return Ok(None);
+    };
+    records::lock(tx, ACCOUNT.name, row.account_id)?;
+    let account = accounts::find(tx, row.account_id)?;
+    let row = records::by_id(tx, SCHEDULED_POST.name, id)?;
+    let record = row
+        .map(|row| Record::stored(&SCHEDULED_POST, &row))
+        .transpose()?;
+    let now = tx.now().ms();
+    let record = record.filter(|record| record.int("due_at").is_some_and(|at| at <= now));
+    Ok(account.zip(record))
+}
+
+fn written(desk: &mut Desk<'_, '_>, record: &Record, user: UserId) -> Result<PostId, Stop> {
+    let no = |why: &str| Stop::from(Problem::new("GENERIC_TWEET_ERROR", why));
+    let at = record.int("scheduled_at").unwrap_or(0);
+    if desk.now().ms().saturating_sub(at) > LATE {
+        return Err(no("It was due while nothing was published"));
+    }
+    let account = &desk.account()?.record;
+    let (gone, sandbox) = (account.deleted, account.flag("sandbox"));
+    if gone {
+        return Err(no("The account was deleted"));
+    }
+    if promotable_users::of_user(desk, user)?.is_none() {
+        return Err(no(
+            "The user is not a promotable one of the account any longer",
+        ));
+    }
+    if sandbox {
+        // What is tried out there is shown to nobody.
+        return Ok(desk.tx.next_id());
+    }
+    let author = Author {
+        user_id: user,
+        app_id: record.int("app_id").map(AppId::new),
+        self_serve: false,
+    };
+    let keys = record.texts("media_keys");
+    let keys = keys.iter().filter_map(|key| key.split_once('_'));
+    let new = NewPost {
+        text: record.text("text").to_owned(),
+        media_ids: keys.filter_map(|(_, id)| Id::parse(id)).collect(),
+        nullcast: record.flag("nullcast"),
+        card_uri: record.text("card_uri").to_owned(),
+        ..NewPost::default()
+    };
+    Ok(posts::create(desk.tx, &author, &new)?.id)
+}
+
+fn ended(
+    desk: &mut Desk<'_, '_>,
+    before: Record,
+    mut record: Record,
+    state: &'static str,
+) -> Result<(), Stop> {
+    let now = desk.now();
+    record.set("scheduled_status", state);
+    record.set("completed_at", now.ms());
+    record.set("due_at", Value::Null);
+    record.updated_at = now;
+    desk.keep(&record)?;
+    let change = Change {
+        verb: Verb::Update,
+        record,
+        before: Some(before),
+        sent: Vec::new(),
+    };
+    history::note(desk, &change)
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(500).collect()
+}

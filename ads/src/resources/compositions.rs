@@ -1,0 +1,194 @@
+//! What drafts and scheduled posts have in common: whose they are, who may write them, and what
+//! they may hold (contract §4.11).
+
+use base::refusal::{At, Problem};
+use base::text::{LENGTH, weigh};
+use base::{Stop, UserId};
+use network::posts::LONG_LENGTH;
+use serde_json::Value;
+use store::records::Level;
+
+use crate::answer::Answer;
+use crate::change::Change;
+use crate::declare::{CURSOR, Field, Resource, Verb};
+use crate::desk::Desk;
+use crate::given::Given;
+use crate::kind::Kind;
+use crate::listing;
+use crate::resources::cards::CARD;
+use crate::resources::conversation_cards::{IMAGE_CONVERSATION_CARD, VIDEO_CONVERSATION_CARD};
+use crate::resources::poll_cards::POLL_CARD;
+use crate::resources::{media_library, promotable_users};
+
+/// The most that is taken of a text before it is weighed.
+const TEXT: usize = 100_000;
+
+/// What a composition is made of.
+pub const fn text() -> Field {
+    Field::text("text", 1, TEXT).or("")
+}
+
+/// Its media: of the account's library.
+pub const fn media_keys() -> Field {
+    Field::new("media_keys", Kind::MediaKeys(4))
+}
+
+/// Parameters of their lists, which are of one user.
+pub const LIST: &[Field] = &[
+    Field::new("count", Kind::Int(1, 200)).or_number(100),
+    CURSOR,
+    Field::new("user_id", Kind::User),
+];
+
+/// A page of those of one user; usually of the account's own.
+pub fn list(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Result<Answer, Stop> {
+    let mut given = given.clone();
+    if !given.has("user_id") {
+        let full = promotable_users::full(desk)?;
+        given.put("user_id", full.map_or(-1, UserId::get).into());
+    }
+    listing::list(desk, of, &given)
+}
+
+/// Whether a composition may be written by who writes it, and is one.
+pub fn is_sound(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+    let author = author(desk, change)?;
+    may_write(desk, author)?;
+    if change.verb == Verb::Delete {
+        return Ok(());
+    }
+    for (name, usual) in [("text", Value::from("")), ("nullcast", Value::from(1))] {
+        if change.record.get(name).is_none() {
+            change.record.set(name, usual);
+        }
+    }
+    if !change.record.flag("nullcast") && desk.caller.user != author {
+        let message = "Only its author may write a post that is not for promotion only";
+        let problem = Problem::parameter("nullcast", false, message);
+        return Err(problem.code("ACTION_NOT_ALLOWED").into());
+    }
+    let mut problems = Vec::new();
+    problems.extend(unfit_text(desk, change, author)?);
+    problems.extend(unfit_media(desk, change)?);
+    problems.extend(unfit_card(desk, change)?);
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(base::Refusal::from(problems).into())
+}
+
+/// Whose composition it is: whom the caller names, or the account's own user.
+fn author(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<UserId, Stop> {
+    if !change.is_new() {
+        return Ok(UserId::new(change.record.int("user_id").unwrap_or(0)));
+    }
+    let author = match change.record.int("as_user_id") {
+        Some(id) => UserId::new(id),
+        None => promotable_users::full(desk)?.unwrap_or(desk.caller.user),
+    };
+    let known = promotable_users::of_user(desk, author)?;
+    // Others agreed to being reposted, not to being spoken for.
+    let speaks = known.is_some_and(|known| {
+        known.text("promotable_user_type") == "FULL" || author == desk.caller.user
+    });
+    if !speaks {
+        let message = format!("The user {author} is not one in whose name this account may post");
+        let problem = Problem::parameter("as_user_id", author, message);
+        return Err(problem.code("USER_NOT_FOUND").into());
+    }
+    change.record.set("user_id", author.get());
+    Ok(author)
+}
+
+fn may_write(desk: &Desk<'_, '_>, author: UserId) -> Result<(), Stop> {
+    if desk.account()?.composes || desk.caller.user == author {
+        return Ok(());
+    }
+    let message = "The role on this account does not allow to write posts in its name";
+    Err(Problem::new("ACTION_NOT_ALLOWED", message).into())
+}
+
+fn unfit_text(
+    desk: &mut Desk<'_, '_>,
+    change: &Change,
+    author: UserId,
+) -> Result<Option<Problem>, Stop> {
+    let text = change.record.text("text");
+    if text.trim().is_empty() {
+        let bare = change.record.items("media_keys").is_empty();
+        return Ok(bare.then(|| Problem {
+            at: At::Parameter("text".into()),
+            ..Problem::new("TWEET_CANNOT_BE_BLANK", "A post needs a text or media")
+        }));
+    }
+    if !change.changes("text") {
+        return Ok(None);
+    }
+    let author = store::users::by_id(desk.tx, author)?;
+    let long = author.is_some_and(|author| author.subscription_type != "None");
+    let most = if long { LONG_LENGTH } else { LENGTH };
+    let weighed = weigh(text, 0..0);
+    if weighed.weight <= most && weighed.sound {
+        return Ok(None);
+    }
+    let shown: String = text.chars().take(100).collect();
+    let message = format!("The text must be sound and of a weight of at most {most}");
+    Ok(Some(Problem::parameter("text", shown, message)))
+}
+
+fn unfit_media(desk: &mut Desk<'_, '_>, change: &Change) -> Result<Option<Problem>, Stop> {
+    if !change.changes("media_keys") {
+        return Ok(None);
+    }
+    let keys = change.record.texts("media_keys");
+    for key in &keys {
+        if media_library::taken_in(desk, key)?.is_none() {
+            return Ok(Some(media_library::not_there("media_keys", key)));
+        }
+    }
+    let pictures = keys.iter().all(|key| key.starts_with("3_"));
+    if keys.len() > 1 && !pictures {
+        let message = "A post has up to four images, or one animated GIF, or one video";
+        let problem = Problem::parameter("media_keys", keys.join(","), message);
+        return Ok(Some(problem.code("INVALID_MEDIA")));
+    }
+    Ok(None)
+}
+
+fn unfit_card(desk: &mut Desk<'_, '_>, change: &Change) -> Result<Option<Problem>, Stop> {
+    let uri = change.record.text("card_uri");
+    if uri.is_empty() {
+        return Ok(None);
+    }
+    if !change.record.items("media_keys").is_empty() {
+        let message = "A post has a card or media, and not both";
+        return Ok(Some(Problem::attribute("card_uri", message)));
+    }
+    if !change.changes("card_uri") || is_live_card(desk, uri)? {
+        return Ok(None);
+    }
+    let message = format!("The card {uri} was not found");
+    let problem = Problem::parameter("card_uri", uri, message);
+    Ok(Some(problem.code("CARD_NOT_FOUND")))
+}
+
+/// Whether an address leads to a card of the account that was not deleted.
+fn is_live_card(desk: &mut Desk<'_, '_>, uri: &str) -> Result<bool, Stop> {
+    let Some(id) = uri.strip_prefix("card://").and_then(|id| id.parse().ok()) else {
+        return Ok(false);
+    };
+    let found = desk.find(&CARD, id)?;
+    if found.is_some_and(|card| card.level == Level::Shown) {
+        return Ok(true);
+    }
+    for of in [
+        &POLL_CARD,
+        &VIDEO_CONVERSATION_CARD,
+        &IMAGE_CONVERSATION_CARD,
+    ] {
+        if !desk.shown(of, "uri", id)?.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,47 @@
+//! Draft posts: written for an account, and not published.
+
+use base::Word;
+
+use crate::access::Who;
+use crate::declare::{Custom, Delete, Field, Filter, Resource, Rule, Verb};
+use crate::desk::Desk;
+use crate::kind::{Ids, Kind};
+use crate::resources::compositions::{self, LIST, is_sound, media_keys, text};
+
+/// A post that is not published.
+pub static DRAFT_POST: Resource = Resource {
+    name: "draft_post",
+    id: Word::new("draft_post_id", "draft_tweet_id"),
+    ids: Ids::Long,
+    path: "draft_<posts>",
+    about: "draft post",
+    fields: &[
+        Field::text("name", 1, 80).fixed(),
+        text().fixed(),
+        Field::new("user_id", Kind::User).kept(),
+        Field::new("as_user_id", Kind::Long).fixed().hidden(),
+        Field::new("nullcast", Kind::Bool).fixed().or_flag(true),
+        Field::text("card_uri", 1, 64).fixed(),
+        media_keys().fixed(),
+    ],
+    filters: &[Filter::new("user_id", "user_id", Kind::User)],
+    count: (100, 200),
+    extras: false,
+    verbs: &[Verb::Get, Verb::Create],
+    reads: Who::CreativeReader,
+    writes: Who::PostWriter,
+    rules: &[Rule::Within(is_sound)],
+    delete: Delete::Hard,
+    shows_deleted: false,
+    ..Resource::DEFAULT
+};
+
+/// The list of them, which is of one user.
+pub static OPERATIONS: &[Custom] = &[Custom::get(
+    "getAdsDraftPosts",
+    "draft_<posts>",
+    "A page of draft posts of a user.",
+    |desk: &mut Desk<'_, '_>, given| compositions::list(desk, &DRAFT_POST, given),
+)
+.who(Who::CreativeReader)
+.params(LIST)];

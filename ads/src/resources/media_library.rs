@@ -1,0 +1,288 @@
+//! The media library: what the account's own user uploaded, with what the account says of it
+//! (contract §4.10). A medium is in it until it is removed, and does not expire while it is.
+
+use base::refusal::Problem;
+use base::{Id, Speech, Stop, Word};
+use serde_json::{Map, Value, json};
+use store::media::{self, Media};
+
+use crate::access::Who;
+use crate::answer::Answer;
+use crate::change::Change;
+use crate::declare::{Custom, Field, Need, Resource, Rule, Verb};
+use crate::desk::Desk;
+use crate::engine::{checked, create, delete, update};
+use crate::given::Given;
+use crate::kind::{Kind, instant};
+use crate::record::Record;
+use crate::resources::account_media::{ACCOUNT_MEDIA, of_measures};
+use crate::resources::promotable_users;
+
+/// What an account says of a medium.
+pub static LIBRARY_MEDIA: Resource = Resource {
+    name: "library_media",
+    id: Word::same("library_media_id"),
+    path: "media_library",
+    about: "media of the library",
+    not_found: "MEDIA_NOT_FOUND",
+    fields: &[
+        Field::new("media_key", Kind::MediaKey).required().fixed(),
+        NAME,
+        FILE_NAME,
+        TITLE,
+        DESCRIPTION,
+        POSTER,
+        Field::new("media_id", Kind::Long)
+            .required()
+            .fixed()
+            .hidden(),
+    ],
+    verbs: &[],
+    rules: &[
+        Rule::Own(says_of_videos_only),
+        Rule::Within(has_a_picture_as_poster),
+    ],
+    after: Some(after),
+    ..Resource::DEFAULT
+};
+
+const NAME: Field = Field::text("name", 1, 100);
+const FILE_NAME: Field = Field::text("file_name", 1, 255);
+const TITLE: Field = Field::text("title", 1, 70);
+const DESCRIPTION: Field = Field::text("description", 1, 200);
+const POSTER: Field = Field::new("poster_media_key", Kind::MediaKey);
+const KEY: Field = Field::new("media_key", Kind::MediaKey)
+    .required()
+    .update(Need::Must);
+
+/// What can be done to a medium of the library.
+pub static OPERATIONS: &[Custom] = &[
+    Custom::change(
+        "PUT",
+        "updateAdsLibraryMedia",
+        "media_library/{media_key}",
+        "Changes what is said of a medium of the library.",
+        change,
+    )
+    .who(Who::CreativeWriter)
+    .params(&[KEY, NAME, FILE_NAME, TITLE, DESCRIPTION, POSTER]),
+    Custom::change(
+        "DELETE",
+        "deleteAdsLibraryMedia",
+        "media_library/{media_key}",
+        "Removes a medium from the library.",
+        remove,
+    )
+    .who(Who::CreativeWriter)
+    .params(&[KEY]),
+];
+
+fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+    checked(given)?;
+    let record = named(desk, given)?;
+    let record = update(desk, &LIBRARY_MEDIA, record.id, given)?;
+    shown(desk, &record)
+}
+
+fn remove(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+    checked(given)?;
+    let record = named(desk, given)?;
+    let record = delete(desk, &LIBRARY_MEDIA, record.id)?;
+    shown(desk, &record)
+}
+
+fn named(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Record, Stop> {
+    let key = given.text("media_key").unwrap_or_default();
+    let found = taken_in(desk, key)?;
+    found.ok_or_else(|| not_there("media_key", key).into())
+}
+
+/// That a medium is not in the library.
+pub fn not_there(parameter: &'static str, key: &str) -> Problem {
+    let message = format!("The media {key} was not found in the media library");
+    Problem::parameter(parameter, key, message).code("MEDIA_NOT_FOUND")
+}
+
+/// A medium of the library: what the account's own user uploaded or may use, unless it was
+/// removed.
+pub fn taken_in(desk: &mut Desk<'_, '_>, key: &str) -> Result<Option<Record>, Stop> {
+    let Some(medium) = medium(desk, key)? else {
+        return Ok(None);
+    };
+    let known = desk.with(&LIBRARY_MEDIA, "media_id", medium.id.get())?;
+    if let Some(known) = known.into_iter().next() {
+        return Ok(Some(known).filter(|known| !known.deleted));
+    }
+    let Some(full) = promotable_users::full(desk)? else {
+        return Ok(None);
+    };
+    let alive = medium.expires_at.is_none_or(|end| end > desk.now());
+    let usable = medium.owner_id == full || media::is_shared(desk.tx, medium.id, full)?;
+    // What only messages carry is for those who read them.
+    if !alive || !usable || media::is_private(desk.tx, medium.id)? {
+        return Ok(None);
+    }
+    let mut given = Given::default();
+    given.put("media_key", key.into());
+    given.put("media_id", medium.id.get().into());
+    let record = create(desk, &LIBRARY_MEDIA, &given)?;
+    show_elsewhere(desk, &medium)?;
+    Ok(Some(record))
+}
+
+fn medium(desk: &mut Desk<'_, '_>, key: &str) -> Result<Option<Media>, Stop> {
+    let Some(id) = key.split_once('_').and_then(|(_, id)| Id::parse(id)) else {
+        return Ok(None);
+    };
+    let found = media::by_id(desk.tx, id)?;
+    Ok(found.filter(|found| found.media_key == key && found.kind != "subtitles"))
+}
+
+/// Videos for advertising and pictures of certain measures become media that creatives show.
+fn show_elsewhere(desk: &mut Desk<'_, '_>, medium: &Media) -> Result<(), Stop> {
+    let mut given = Given::default();
+    if medium.media_key.starts_with("13_") {
+        given.put("creative_type", "PREROLL".into());
+        given.put("video_id", medium.media_key.clone().into());
+    } else if let Some(kind) = of_measures(medium.width, medium.height)
+        && medium.kind == "photo"
+    {
+        given.put("creative_type", kind.into());
+        let address = address(desk, medium);
+        given.put("media_url", address.map_or(Value::Null, Value::from));
+    } else {
+        return Ok(());
+    }
+    given.put("media_key", medium.media_key.clone().into());
+    create(desk, &ACCOUNT_MEDIA, &given).map(|_| ())
+}
+
+fn says_of_videos_only(change: &Change) -> Result<(), Problem> {
+    if !change.record.text("media_key").starts_with("3_") {
+        return Ok(());
+    }
+    let sent = ["title", "description", "poster_media_key"];
+    let sent = sent
+        .into_iter()
+        .find(|name| change.record.get(name).is_some());
+    sent.map_or(Ok(()), |name| {
+        Err(Problem::attribute(
+            name,
+            format!("{name} is for videos only"),
+        ))
+    })
+}
+
+fn has_a_picture_as_poster(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+    let key = change.record.text("poster_media_key").to_owned();
+    if key.is_empty() || change.verb == Verb::Delete || !change.changes("poster_media_key") {
+        return Ok(());
+    }
+    if taken_in(desk, &key)?.is_none() {
+        return Err(not_there("poster_media_key", &key).into());
+    }
+    if !key.starts_with("3_") {
+        let message = "A poster is an image";
+        let problem = Problem::parameter("poster_media_key", key, message);
+        return Err(problem.code("INVALID_MEDIA").into());
+    }
+    Ok(())
+}
+
+/// What is in a library stays, as what is in a post does.
+fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
+    let id = Id::new(change.record.int("media_id").unwrap_or(0));
+    match change.verb {
+        Verb::Create => media::carry(desk.tx, &[id])?,
+        Verb::Delete => {
+            let now = desk.now();
+            media::release(desk.tx, &[id], now)?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn address(desk: &Desk<'_, '_>, medium: &Media) -> Option<String> {
+    match medium.name() {
+        Some(name) => Some(format!("{}/media/{name}", desk.site)),
+        None => Some(medium.url.clone()).filter(|url| !url.is_empty()),
+    }
+}
+
+/// A picture of something that plays.
+fn still(desk: &Desk<'_, '_>, medium: &Media) -> Option<String> {
+    if medium.path_of("small").is_some() {
+        return Some(format!("{}?name=small", address(desk, medium)?));
+    }
+    Some(medium.preview_image_url.clone()).filter(|url| !url.is_empty())
+}
+
+fn shown(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Answer, Stop> {
+    let Some(medium) = medium(desk, record.text("media_key"))? else {
+        return Err(not_there("media_key", record.text("media_key")).into());
+    };
+    let poster = record.text("poster_media_key").to_owned();
+    let poster = match self::medium(desk, &poster)? {
+        Some(poster) => address(desk, &poster),
+        None => still(desk, &medium),
+    };
+    let speech = desk.caller.speech;
+    let mut members = record.spoken(speech);
+    members.extend(facts(&medium, speech, record.deleted));
+    let plays = medium.kind != "photo";
+    members.insert("media_url".to_owned(), address(desk, &medium).into());
+    members.insert(
+        "poster_media_url".to_owned(),
+        poster.filter(|_| plays).into(),
+    );
+    for (name, at) in [
+        ("created_at", record.created_at),
+        ("updated_at", record.updated_at),
+    ] {
+        members.insert(name.to_owned(), instant(at).into());
+    }
+    members.insert("deleted".to_owned(), record.deleted.into());
+    Ok(Answer::one(&Value::Object(members)))
+}
+
+/// What the file itself says.
+fn facts(medium: &Media, speech: Speech, removed: bool) -> Map<String, Value> {
+    let (kind, word) = match medium.media_key.split('_').next() {
+        Some("3") => ("IMAGE", Word::new("POST_IMAGE", "TWEET_IMAGE")),
+        Some("16") => ("GIF", Word::new("POST_GIF", "TWEET_GIF")),
+        Some("13") => ("VIDEO", Word::same("AMPLIFY_VIDEO")),
+        _ => ("VIDEO", Word::new("POST_VIDEO", "TWEET_VIDEO")),
+    };
+    let plays = kind != "IMAGE";
+    let duration = (kind == "VIDEO").then_some(medium.duration_ms);
+    // The library carries it as well as posts do.
+    let library = i64::from(!removed);
+    let posted = medium.uses.is_none_or(|uses| uses > library);
+    let members = json!({
+        "media_type": kind,
+        "media_category": word.in_speech(speech),
+        // What is processed still is not to be found yet.
+        "media_status": "TRANSCODE_COMPLETED",
+        "duration": duration,
+        "aspect_ratio": ratio(medium).filter(|_| plays),
+        "posted": posted,
+        "tweeted": posted,
+    });
+    match members {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
+}
+
+/// Width to height in their least terms: `16:9`.
+fn ratio(medium: &Media) -> Option<String> {
+    let (mut one, mut other) = (medium.width, medium.height);
+    if one <= 0 || other <= 0 {
+        return None;
+    }
+    while other > 0 {
+        (one, other) = (other, one % other);
+    }
+    Some(format!("{}:{}", medium.width / one, medium.height / one))
+}

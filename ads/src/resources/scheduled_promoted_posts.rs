@@ -1,0 +1,123 @@
+//! Scheduled promoted posts: they become promoted posts when their scheduled post is published.
+
+use base::refusal::Problem;
+use base::{PostId, Stop, Word, text};
+
+use crate::change::Change;
+use crate::declare::{Field, Filter, Resource, Rule, Verb};
+use crate::desk::Desk;
+use crate::engine;
+use crate::given::Given;
+use crate::kind::Kind;
+use crate::record::Record;
+use crate::resources::line_items::{self, LINE_ITEM, sells};
+use crate::resources::promoted_posts::{PROMOTED_POST, Shows};
+use crate::resources::scheduled_posts::SCHEDULED_POST;
+
+/// A scheduled post that a line item will show.
+pub static SCHEDULED_PROMOTED_POST: Resource = Resource {
+    name: "scheduled_promoted_post",
+    id: Word::new("scheduled_promoted_post_id", "scheduled_promoted_tweet_id"),
+    path: "scheduled_promoted_<posts>",
+    about: "scheduled promoted post",
+    fields: &[
+        Field::parent("line_item_id", &LINE_ITEM).required(),
+        Field::new("scheduled_post_id", Kind::Long)
+            .older("scheduled_tweet_id")
+            .required()
+            .fixed(),
+        Field::new("post_id", Kind::Long).older("tweet_id").kept(),
+    ],
+    filters: &[
+        Filter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
+        Filter::ids(
+            "scheduled_promoted_post_ids",
+            "id",
+            &SCHEDULED_PROMOTED_POST,
+        )
+        .older("scheduled_promoted_tweet_ids"),
+    ],
+    verbs: &[Verb::List, Verb::Get, Verb::Create, Verb::Delete],
+    rules: &[
+        Rule::Beside("line_item_id", shows_posts),
+        Rule::Within(waits),
+    ],
+    twin: Some(twin),
+    ..Resource::DEFAULT
+};
+
+const PRODUCTS: &[&str] = &["PROMOTED_POSTS", "PROMOTED_ACCOUNT"];
+
+fn shows_posts(_: &Change, item: &Record) -> Result<(), Problem> {
+    sells(item, PRODUCTS, "promoted posts")
+}
+
+/// Whether the post is still to come, and suits the line item.
+fn waits(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+    let id = change.record.int("scheduled_post_id").unwrap_or(-1);
+    let Some(post) = desk.find(&SCHEDULED_POST, id)? else {
+        if change.verb == Verb::Delete {
+            return Ok(());
+        }
+        return Err(desk.not_found(&SCHEDULED_POST, id).into());
+    };
+    let open = post.text("scheduled_status") == "SCHEDULED";
+    if change.verb == Verb::Delete {
+        let now = desk.now().ms();
+        if open && post.int("scheduled_at").is_some_and(|at| at > now) {
+            return Ok(());
+        }
+        let message = "The time of the scheduled post has come";
+        return Err(Problem::new("ACTION_NOT_ALLOWED", message).into());
+    }
+    let wrong = |why: &str| {
+        let message = format!("The scheduled post {id} {why}");
+        Problem::parameter("scheduled_post_id", id, message).code("INVALID_TWEET")
+    };
+    if !open {
+        return Err(wrong("is not scheduled any longer").into());
+    }
+    let item = desk.need(&LINE_ITEM, change.record.int("line_item_id").unwrap_or(-1))?;
+    let shows = Shows {
+        links: !text::entities(post.text("text")).urls.is_empty(),
+        card: post.get("card_uri").is_some(),
+        media_keys: &post.texts("media_keys"),
+    };
+    if !shows.suits(&item) {
+        return Err(wrong("does not suit the objective of the line item").into());
+    }
+    Ok(())
+}
+
+fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Stop> {
+    let post = record.int("scheduled_post_id").unwrap_or(0);
+    let all = desk.with(&SCHEDULED_PROMOTED_POST, "scheduled_post_id", post)?;
+    let same = |other: &Record| other.get("line_item_id") == record.get("line_item_id");
+    Ok(all.into_iter().find(same))
+}
+
+/// Promotes a post that was just published in the line items that wait for it. One that cannot
+/// take it any longer does not keep the others from it.
+pub fn published(desk: &mut Desk<'_, '_>, scheduled: i64, post: PostId) -> Result<(), Stop> {
+    for mut waiting in desk.shown(&SCHEDULED_PROMOTED_POST, "scheduled_post_id", scheduled)? {
+        let item = waiting.int("line_item_id").unwrap_or(-1);
+        let Some(item) = desk.find(&LINE_ITEM, item)?.filter(|item| !item.deleted) else {
+            continue;
+        };
+        let mut given = Given::default();
+        given.put("line_item_id", item.id.into());
+        given.put("post_id", post.get().into());
+        match engine::create(desk, &PROMOTED_POST, &given) {
+            Ok(_) => {}
+            Err(Stop::Refused(_)) => continue,
+            Err(failed) => return Err(failed),
+        }
+        if item.text("product_type") == "PROMOTED_ACCOUNT" {
+            line_items::add_placement(desk, &item, "TWITTER_TIMELINE")?;
+        }
+        waiting.set("post_id", post.get());
+        waiting.updated_at = desk.now();
+        desk.keep(&waiting)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,391 @@
+//! Drafts, scheduled posts and what promotes them, and the media library.
+
+use base::Time;
+use base::clock::wall;
+use serde_json::{Value, json};
+
+use super::{Advertiser, is, send};
+use crate::harness::shared;
+use crate::media::{at_once, samples};
+
+/// The start of a minute that is so many minutes ahead.
+fn minute(ahead: i64) -> String {
+    let now = wall().ms();
+    let at = Time::from_ms(now - now.rem_euclid(60_000) + ahead * 60_000);
+    format!("{}Z", at.to_string().split('.').next().unwrap())
+}
+
+/// The next minute that is not upon us already.
+fn soon() -> String {
+    minute(if wall().ms().rem_euclid(60_000) > 50_000 {
+        2
+    } else {
+        1
+    })
+}
+
+fn schedule(ads: &Advertiser, params: &[(&str, &str)]) -> crate::harness::Answer {
+    let usual = [("as_user_id", ads.person.id.as_str())];
+    let kept = usual
+        .iter()
+        .filter(|(name, _)| params.iter().all(|(other, _)| other != name));
+    let all: Vec<(&str, &str)> = kept.copied().chain(params.iter().copied()).collect();
+    ads.send("POST", "/scheduled_tweets", &all)
+}
+
+fn ids(page: &Value) -> Vec<&str> {
+    let data = page["data"].as_array().unwrap().iter();
+    data.map(|one| one["id"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn scheduled_posts_are_published_when_their_time_has_come() {
+    let ads = Advertiser::new();
+    let me = ads.person.id.as_str();
+    let at = soon();
+    let make = |text: &str, more: &[(&str, &str)]| {
+        let params = [&[("text", text), ("scheduled_at", at.as_str())], more].concat();
+        let made = schedule(&ads, &params).is(200);
+        assert_eq!(made["data"]["scheduled_status"], "SCHEDULED");
+        made["data"]["id"].as_str().unwrap().to_owned()
+    };
+    let organic = make("Seen by everyone", &[("nullcast", "false")]);
+    let promoted = make("Seen where it is promoted", &[]);
+    let twice = make("Seen where it is promoted", &[]);
+    let gone = make("Seen by nobody", &[]);
+    let item = ads.line_item(&ads.campaign());
+    let link = |post: &str| {
+        let params = [
+            ("line_item_id", item.as_str()),
+            ("scheduled_tweet_id", post),
+        ];
+        ads.send("POST", "/scheduled_promoted_tweets", &params)
+    };
+    let linked = link(&promoted).is(200);
+    assert_eq!(linked["data"]["tweet_id"], Value::Null);
+    assert_eq!(linked["data"]["scheduled_tweet_id"], promoted.as_str());
+    assert_eq!(
+        linked["request"]["params"]["scheduled_tweet_id"],
+        promoted.parse::<i64>().unwrap()
+    );
+    let linked = linked["data"]["id"].as_str().unwrap().to_owned();
+    link(&gone).is(200);
+    let dropped = ads
+        .send("DELETE", &format!("/scheduled_posts/{gone}"), &[])
+        .is(200);
+    assert_eq!(dropped["data"]["scheduled_status"], "DELETED");
+    assert_eq!(dropped["data"]["deleted"], Value::Null);
+    is(
+        &ads.send("GET", &format!("/scheduled_posts/{gone}"), &[]),
+        404,
+        "NOT_FOUND",
+        "scheduled_post_id",
+    );
+    let all = ads.get("/scheduled_promoted_posts", &[("line_item_ids", &item)]);
+    assert_eq!(ids(&all), [linked.as_str()]);
+
+    let state = |id: &str| ads.get(&format!("/scheduled_posts/{id}"), &[])["data"].clone();
+    let start = base::clock::instant();
+    while [&organic, &promoted, &twice]
+        .iter()
+        .any(|id| state(id)["scheduled_status"] == "SCHEDULED")
+    {
+        assert!(start.elapsed().as_secs() < 100, "waited in vain");
+        std::thread::sleep(std::time::Duration::from_millis(500));
+    }
+    let (seen, hidden, failed) = (state(&organic), state(&promoted), state(&twice));
+    assert_eq!(seen["scheduled_status"], "SUCCESS");
+    assert_eq!(failed["scheduled_status"], "FAILED", "{failed}");
+    assert_eq!(failed["post_id"], Value::Null);
+    assert_ne!(failed["completed_at"], Value::Null);
+    let (seen, hidden) = (
+        seen["post_id"].as_str().unwrap(),
+        hidden["post_id"].as_str().unwrap(),
+    );
+    assert_eq!(ads.person.sees(seen, "text")["text"], "Seen by everyone");
+    assert_eq!(
+        ads.person.sees(hidden, "text")["text"],
+        "Seen where it is promoted"
+    );
+    let timeline = ads
+        .person
+        .get(format!("/2/users/{me}/posts?max_results=50"))
+        .is(200);
+    assert_eq!(ids(&timeline), [seen]);
+    let linked = ads.get(&format!("/scheduled_promoted_posts/{linked}"), &[]);
+    assert_eq!(linked["data"]["post_id"], hidden);
+    let promoted_posts = ads.get("/promoted_posts", &[("line_item_ids", &item)]);
+    assert_eq!(promoted_posts["data"][0]["post_id"], hidden);
+    assert_eq!(promoted_posts["data"].as_array().unwrap().len(), 1);
+    // What was published stays as it is.
+    let path = format!("/scheduled_posts/{promoted}");
+    is(
+        &ads.send("PUT", &path, &[("text", "other")]),
+        403,
+        "ACTION_NOT_ALLOWED",
+        "",
+    );
+    is(
+        &ads.send("DELETE", &path, &[]),
+        403,
+        "ACTION_NOT_ALLOWED",
+        "",
+    );
+    let path = format!(
+        "/scheduled_promoted_posts/{}",
+        linked["data"]["id"].as_str().unwrap()
+    );
+    is(
+        &ads.send("DELETE", &path, &[]),
+        403,
+        "ACTION_NOT_ALLOWED",
+        "",
+    );
+    is(&link(&promoted), 400, "INVALID_TWEET", "scheduled_tweet_id");
+}
+
+#[test]
+fn a_scheduled_post_is_refused_for_what_is_wrong_with_it() {
+    let ads = Advertiser::new();
+    let at = minute(30);
+    let at = at.as_str();
+    let with = |params: &[(&str, &str)]| schedule(&ads, params);
+    is(
+        &with(&[("text", "x")]),
+        400,
+        "MISSING_PARAMETER",
+        "scheduled_at",
+    );
+    is(
+        &with(&[("scheduled_at", at)]),
+        400,
+        "TWEET_CANNOT_BE_BLANK",
+        "text",
+    );
+    is(
+        &with(&[("scheduled_at", at), ("text", " ")]),
+        400,
+        "TWEET_CANNOT_BE_BLANK",
+        "text",
+    );
+    let none = [("scheduled_at", at), ("text", "x"), ("as_user_id", "")];
+    is(&with(&none), 400, "MISSING_PARAMETER", "as_user_id");
+    for (name, value, status, code) in [
+        ("scheduled_at", "tomorrow", 400, "INVALID_PARAMETER"),
+        (
+            "scheduled_at",
+            "2020-01-01T00:00:00Z",
+            400,
+            "INVALID_PARAMETER",
+        ),
+        ("scheduled_at", "2099-01-01", 400, "INVALID_PARAMETER"),
+        ("nullcast", "perhaps", 400, "INVALID_PARAMETER"),
+        ("as_user_id", "me", 400, "INVALID_PARAMETER"),
+        ("as_user_id", "1", 403, "USER_NOT_FOUND"),
+        ("media_keys", "x", 400, "INVALID_PARAMETER"),
+        ("media_keys", "3_1", 404, "MEDIA_NOT_FOUND"),
+        (
+            "media_keys",
+            "3_1,3_2,3_3,3_4,3_5",
+            400,
+            "INVALID_PARAMETER",
+        ),
+        ("card_uri", "card://1", 404, "CARD_NOT_FOUND"),
+        ("card_uri", "https://example.com", 404, "CARD_NOT_FOUND"),
+    ] {
+        let usual = [("scheduled_at", at), ("text", "x")];
+        let kept = usual.iter().filter(|(known, _)| *known != name).copied();
+        let all: Vec<(&str, &str)> = kept.chain([(name, value)]).collect();
+        is(&with(&all), status, code, name);
+    }
+    let long = |length: usize| "a".repeat(length);
+    let text =
+        |text: &str, name: &str| with(&[("scheduled_at", at), ("text", text), ("name", name)]);
+    text(&long(280), &long(80)).is(200);
+    is(&text(&long(281), "n"), 400, "INVALID_PARAMETER", "text");
+    is(&text("x", &long(81)), 400, "INVALID_PARAMETER", "name");
+    // Seconds are left away; what is changed is what is sent.
+    let late = at.replace(":00Z", ":59Z");
+    let made = with(&[("text", "first"), ("scheduled_at", &late), ("name", "n")]).is(200);
+    assert_eq!(made["data"]["scheduled_at"], at);
+    let path = format!("/scheduled_tweets/{}", made["data"]["id"].as_str().unwrap());
+    let changed = ads
+        .send("PUT", &path, &[("text", "second"), ("name", "")])
+        .is(200);
+    assert_eq!(changed["data"]["text"], "second");
+    assert_eq!(changed["data"]["name"], Value::Null);
+    assert_eq!(changed["data"]["nullcast"], true);
+    is(
+        &ads.send("PUT", &path, &[("text", "")]),
+        400,
+        "TWEET_CANNOT_BE_BLANK",
+        "text",
+    );
+    is(
+        &ads.send("PUT", &path, &[("scheduled_at", "2020-01-01")]),
+        400,
+        "INVALID_PARAMETER",
+        "scheduled_at",
+    );
+    let list = ads.get("/scheduled_tweets", &[("count", "1")]);
+    assert_eq!(list["data"].as_array().unwrap().len(), 1);
+    assert!(list["next_cursor"].is_string());
+    is(
+        &ads.send("GET", "/scheduled_tweets", &[("count", "201")]),
+        400,
+        "INVALID_PARAMETER",
+        "count",
+    );
+    assert!(ids(&ads.get("/scheduled_posts", &[("user_id", "1")])).is_empty());
+    // Two stand there already.
+    for number in 2..30 {
+        with(&[("text", &format!("post {number}")), ("scheduled_at", at)]).is(200);
+    }
+    let more = with(&[("text", "one too many"), ("scheduled_at", at)]);
+    is(&more, 400, "SCHEDULED_TWEET_LIMIT_EXCEEDED", "scheduled_at");
+    with(&[("text", "elsewhere"), ("scheduled_at", &minute(60))]).is(200);
+    let other = shared().person("stranger");
+    let path = format!("/12/accounts/{}{path}", ads.account);
+    is(
+        &send(&other, "GET", &path, &[]),
+        403,
+        "ACCOUNT_NOT_FOUND",
+        "account_id",
+    );
+}
+
+#[test]
+fn drafts_are_kept_and_not_published() {
+    let ads = Advertiser::new();
+    let made = ads
+        .send("POST", "/draft_tweets", &[("text", "Perhaps")])
+        .is(200);
+    let id = made["data"]["id"].as_str().unwrap();
+    assert_eq!(made["data"]["user_id"], ads.person.id.as_str());
+    assert_eq!(
+        (&made["data"]["nullcast"], &made["data"]["media_keys"]),
+        (&json!(true), &json!([]))
+    );
+    assert_eq!(made["data"]["as_user_id"], Value::Null);
+    let one = ads.get(&format!("/draft_posts/{id}"), &[]);
+    assert_eq!(one["data"], made["data"]);
+    assert_eq!(ids(&ads.get("/draft_posts", &[])), [id]);
+    is(
+        &ads.send("POST", "/draft_posts", &[]),
+        400,
+        "TWEET_CANNOT_BE_BLANK",
+        "text",
+    );
+    is(
+        &ads.send("GET", "/draft_posts/1", &[]),
+        404,
+        "NOT_FOUND",
+        "draft_post_id",
+    );
+    is(
+        &ads.send("GET", "/draft_posts/x", &[]),
+        404,
+        "INVALID_ID_ILLEGAL_CHARACTERS",
+        "draft_post_id",
+    );
+    let two = [("text", "x"), ("as_user_id", "1")];
+    is(
+        &ads.send("POST", "/draft_posts", &two),
+        403,
+        "USER_NOT_FOUND",
+        "as_user_id",
+    );
+}
+
+#[test]
+fn the_library_says_of_media_what_the_account_says() {
+    let ads = Advertiser::new();
+    let upload = |width, height| {
+        let made = at_once(&ads.person, "tweet_image", &samples::png(width, height)).is(200);
+        made["data"]["media_key"].as_str().unwrap().to_owned()
+    };
+    let key = upload(320, 50);
+    let path = format!("/media_library/{key}");
+    let named = ads
+        .send("PUT", &path, &[("name", "Banner"), ("file_name", "b.png")])
+        .is(200);
+    let data = &named["data"];
+    assert_eq!(
+        (&data["name"], &data["media_key"]),
+        (&json!("Banner"), &json!(key))
+    );
+    assert_eq!(
+        (&data["posted"], &data["tweeted"]),
+        (&json!(false), &json!(false))
+    );
+    assert_eq!(
+        (&data["media_type"], &data["media_status"]),
+        (&json!("IMAGE"), &json!("TRANSCODE_COMPLETED"))
+    );
+    assert!(
+        data["media_url"].as_str().unwrap().starts_with("http"),
+        "{data}"
+    );
+    let shown = ads.get("/account_media", &[("creative_types", "BANNER")]);
+    assert_eq!(shown["data"][0]["media_key"], key.as_str());
+    is(
+        &ads.send("PUT", &path, &[("title", "x")]),
+        400,
+        "INVALID",
+        "title",
+    );
+    is(
+        &ads.send("PUT", &path, &[("name", &"n".repeat(101))]),
+        400,
+        "INVALID_PARAMETER",
+        "name",
+    );
+    is(
+        &ads.send("PUT", "/media_library/3_1", &[("name", "x")]),
+        404,
+        "MEDIA_NOT_FOUND",
+        "media_key",
+    );
+    is(
+        &ads.send("PUT", "/media_library/x", &[("name", "x")]),
+        400,
+        "INVALID_PARAMETER",
+        "media_key",
+    );
+    let at = minute(30);
+    let with = [
+        ("text", ""),
+        ("scheduled_at", at.as_str()),
+        ("media_keys", key.as_str()),
+    ];
+    let made = schedule(&ads, &with).is(200);
+    assert_eq!(
+        (&made["data"]["text"], &made["data"]["media_keys"]),
+        (&json!(""), &json!([key]))
+    );
+    let gone = ads.send("DELETE", &path, &[]).is(200);
+    assert_eq!(gone["data"]["deleted"], true);
+    is(
+        &ads.send("DELETE", &path, &[]),
+        404,
+        "MEDIA_NOT_FOUND",
+        "media_key",
+    );
+    is(&schedule(&ads, &with), 404, "MEDIA_NOT_FOUND", "media_keys");
+    let theirs = at_once(
+        &shared().person("stranger"),
+        "tweet_image",
+        &samples::png(8, 8),
+    )
+    .is(200);
+    let theirs = format!(
+        "/media_library/{}",
+        theirs["data"]["media_key"].as_str().unwrap()
+    );
+    is(
+        &ads.send("PUT", &theirs, &[("name", "x")]),
+        404,
+        "MEDIA_NOT_FOUND",
+        "media_key",
+    );
+}
