@@ -70,9 +70,10 @@ fn waits(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
         let message = "The time of the scheduled post has come";
         return Err(Problem::new("ACTION_NOT_ALLOWED", message).into());
     }
+    let name = SCHEDULED_POST.id.in_speech(desk.caller.speech);
     let wrong = |why: &str| {
         let message = format!("The scheduled post {id} {why}");
-        Problem::parameter("scheduled_post_id", id, message).code("INVALID_TWEET")
+        Problem::parameter(name, id, message).code("INVALID_TWEET")
     };
     if !open {
         return Err(wrong("is not scheduled any longer").into());

@@ -5,7 +5,7 @@ use base::clock::wall;
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, send};
-use crate::harness::shared;
+use crate::harness::{Person, Server, shared, until};
 use crate::media::{at_once, samples};
 
 /// The start of a minute that is so many minutes ahead.
@@ -142,6 +142,63 @@ fn scheduled_posts_are_published_when_their_time_has_come() {
         "",
     );
     is(&link(&promoted), 400, "INVALID_TWEET", "scheduled_tweet_id");
+}
+
+#[test]
+fn a_process_that_is_killed_publishes_what_was_due_once() {
+    let mut server = Server::start(&[]);
+    let (id, username) = {
+        let person = server.person("advertiser");
+        (person.id.clone(), person.username.clone())
+    };
+    let create = ["ads", "account", "create", "Own", "--user", &username];
+    let account = server.cli(&create).json()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let path = format!("/12/accounts/{account}/scheduled_posts");
+    let at = soon();
+    let texts: Vec<String> = (0..20).map(|number| format!("Due {number}")).collect();
+    for text in &texts {
+        let person = Person::of(&server, server.app(), &id, &username);
+        let params = [
+            ("as_user_id", id.as_str()),
+            ("text", text),
+            ("scheduled_at", &at),
+            ("nullcast", "false"),
+        ];
+        send(&person, "POST", &path, &params).is(200);
+    }
+    server.kill();
+    let due = Time::parse(&at).unwrap().ms() + 100;
+    let wait = u64::try_from(due - wall().ms()).unwrap_or(0);
+    std::thread::sleep(std::time::Duration::from_millis(wait));
+    for pause in [150, 250, 350, 450] {
+        server.launch();
+        std::thread::sleep(std::time::Duration::from_millis(pause));
+        server.kill();
+    }
+    server.start_again();
+    let person = Person::of(&server, server.app(), &id, &username);
+    let states = || {
+        let page = send(&person, "GET", &path, &[]).is(200);
+        let data = page["data"].as_array().unwrap().clone();
+        data.iter()
+            .map(|one| one["scheduled_status"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    until("all are published", || {
+        states().iter().all(|state| state != "SCHEDULED")
+    });
+    assert_eq!(states(), vec!["SUCCESS"; texts.len()]);
+    let timeline = person
+        .get(format!("/2/users/{id}/posts?max_results=100"))
+        .is(200);
+    let posts = timeline["data"].as_array().unwrap().iter();
+    let mut seen: Vec<&str> = posts.map(|post| post["text"].as_str().unwrap()).collect();
+    // In the order in which they were scheduled.
+    seen.reverse();
+    assert_eq!(seen, texts);
 }
 
 #[test]
