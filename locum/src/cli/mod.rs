@@ -72,6 +72,7 @@ fn act(common: &Common, verb: Verb) -> Result<ExitCode, Exit> {
         Verb::Webhook(WebhookVerb::Command(verb)) => {
             command::ask(common, command::Command::Webhook(verb))?;
         }
+        Verb::Trigger(args) => command::ask(common, command::Command::Trigger(args))?,
         Verb::Sign(verb) => tools::explain(common, verb, output)?,
         Verb::Import(verb) => command::ask(common, command::Command::Import(verb))?,
         Verb::Export(args) => command::ask(common, command::Command::Export(args))?,

@@ -8,7 +8,8 @@ use super::common::Flag;
 use crate::command::{
     AdsCommand, AppCommand, AuditCommand, Backup, CommunityCommand, Export, FollowCommand,
     ImportCommand, Invite, KeysCommand, MessageCommand, NewsCommand, NoteCommand, PlaceCommand,
-    PollCommand, PostCommand, SignCommand, SpaceCommand, TokenCommand, UserCommand, WebhookCommand,
+    PollCommand, PostCommand, SignCommand, SpaceCommand, TokenCommand, Trigger, UserCommand,
+    WebhookCommand,
 };
 use crate::tools::HookArgs;
 
@@ -73,6 +74,8 @@ pub(crate) enum Verb {
     /// Receivers of events, and what is sent to them
     #[command(subcommand)]
     Webhook(WebhookVerb),
+    /// Makes an event of a kind happen in a test world, by doing what it tells of
+    Trigger(Trigger),
     /// Signatures of OAuth 1.0a requests
     #[command(subcommand)]
     Sign(SignCommand),

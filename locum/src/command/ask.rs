@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::{Answer, Command, Where, client, execute};
 use crate::cli::{Bar, Common, Output};
+use crate::config::Mode;
 use crate::exit::Exit;
 use crate::world::{COMMANDS_NODE, Creating};
 
@@ -37,6 +38,9 @@ fn settle(common: &Common, command: &Command, bar: &Bar) -> Result<Value, Exit> 
         return send(&Where::remote(common)?, command);
     }
     let settings = Arc::new(common.settings()?);
+    if matches!(command, Command::Trigger(_)) && settings.mode != Mode::Dev {
+        return Err(Exit::Mode(super::trigger::NOT_HERE.to_owned()));
+    }
     let control = Where::socket(&settings.data_dir);
     let mut tries = 0;
     loop {

@@ -10,7 +10,8 @@ use store::recount;
 
 use super::{
     Command, ads, apps, audit, backup, communities, export, follows, import, invite, keys,
-    messages, news, notes, places, polls, posts, reindex, sign, spaces, tokens, users, webhooks,
+    messages, news, notes, places, polls, posts, reindex, sign, spaces, tokens, trigger, users,
+    webhooks,
 };
 use crate::exit::{Exit, words};
 use crate::world::{Silent, World};
@@ -44,6 +45,7 @@ pub(crate) async fn execute(world: &World, command: Command) -> Result<Value, St
         Command::Space(command) => spaces::execute(world, command).await,
         Command::Message(command) => messages::execute(world, command).await,
         Command::Webhook(command) => webhooks::execute(world, command).await,
+        Command::Trigger(trigger) => trigger::execute(world, trigger).await,
         Command::Sign(command) => sign::execute(world, command).await,
         Command::Import(command) => {
             let report = import::execute(world, command).await;

@@ -26,6 +26,7 @@ mod reindex;
 mod sign;
 mod spaces;
 mod tokens;
+mod trigger;
 mod users;
 mod webhooks;
 
@@ -52,6 +53,7 @@ pub(crate) use posts::PostCommand;
 pub(crate) use sign::SignCommand;
 pub(crate) use spaces::SpaceCommand;
 pub(crate) use tokens::TokenCommand;
+pub(crate) use trigger::Trigger;
 pub(crate) use users::UserCommand;
 pub(crate) use webhooks::WebhookCommand;
 
@@ -97,6 +99,8 @@ pub(crate) enum Command {
     Message(MessageCommand),
     /// Receivers of events.
     Webhook(WebhookCommand),
+    /// An event that is made to happen.
+    Trigger(Trigger),
     /// Signatures of requests.
     Sign(SignCommand),
     /// Posts and people from elsewhere.
@@ -134,6 +138,7 @@ impl Command {
             Self::Space(_) => "space",
             Self::Message(_) => "message",
             Self::Webhook(_) => "webhook",
+            Self::Trigger(_) => "trigger",
             Self::Import(_) => "importing",
             Self::Export(_) => "exporting",
             Self::Backup(_) => "copying",
@@ -164,6 +169,7 @@ impl Command {
             | Self::Space(_)
             | Self::Message(_)
             | Self::Webhook(_)
+            | Self::Trigger(_)
             | Self::Keys(_)
             | Self::Fsck
             | Self::Reindex => Ok(()),

@@ -3,6 +3,7 @@
 mod kinds;
 mod stream;
 mod subscriptions;
+mod trigger;
 mod webhook;
 
 use std::io::{BufRead as _, BufReader};

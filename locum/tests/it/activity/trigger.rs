@@ -1,0 +1,114 @@
+//! `locum trigger`: every kind of event, caused from the command line in a test world.
+
+use serde_json::{Value, json};
+
+use super::{Stage, is};
+use crate::harness::{Server, fresh};
+
+#[test]
+fn every_kind_can_be_triggered_and_is_seen_on_the_stream() {
+    let stage = Stage::new();
+    let (ada, bob) = (stage.person("ada"), stage.person("bob"));
+    let trigger = |kind: &str, more: &[&str]| -> Value {
+        let who = ["trigger", kind, "--user", &ada.id, "--other", &bob.id];
+        stage.server.cli(&[&who, more].concat()).json()
+    };
+    let word = format!("airship{}", fresh());
+    stage.subscribe("news.new", &json!({ "keyword": word }));
+    stage.subscribe("oauth.revoke", &json!({}));
+    let about_her = network::activity::KINDS
+        .iter()
+        .filter(|kind| kind.filter == network::activity::Filter::User && !kind.log.is_empty());
+    let about_her: Vec<&str> = about_her.map(|kind| kind.name).collect();
+    assert!(about_her.len() > 20, "{about_her:?}");
+    for kind in &about_her {
+        stage.subscribe(kind, &json!({ "user_id": ada.id }));
+    }
+    let listener = stage.listen();
+    // Twice: what was done the first time is in nobody's way.
+    for kind in about_her.iter().filter(|kind| !kind.starts_with("block")) {
+        for _ in 0..2 {
+            let before = listener.all().len();
+            let told = trigger(kind, &[]);
+            assert_eq!(
+                (&told["kind"], &told["user_id"]),
+                (&json!(kind), &json!(ada.id))
+            );
+            crate::harness::until(kind, || {
+                let all = listener.all();
+                let mut new = all.iter().skip(before).map(|line| &line["data"]);
+                new.any(|event| is(event, kind, &ada.id))
+            });
+        }
+    }
+    let text = format!("Seen from afar {}", fresh());
+    let made = trigger("post.create", &["--text", &text]);
+    let event = listener.wait("the text", |event| {
+        event["payload"]["text"] == text.as_str()
+    });
+    assert_eq!(event["payload"]["id"], made["post_id"]);
+    for kind in ["block.block", "block.block", "block.unblock"] {
+        trigger(kind, &[]);
+        listener.wait(kind, |event| is(event, kind, &ada.id));
+    }
+    // By its older name too.
+    let told = trigger("ProfileBioUpdate", &["--text", "Another life"]);
+    assert_eq!(told["kind"], "profile.update.bio");
+    let story = format!("The {word} flies");
+    trigger("news.new", &["--text", &story]);
+    let event = listener.wait("a story", |event| event["event_type"] == "news.new");
+    assert_eq!(event["payload"]["name"], story.as_str());
+    trigger("oauth.revoke", &["--app", &stage.app.id]);
+    let event = listener.wait("the end", |event| event["event_type"] == "oauth.revoke");
+    assert_eq!(event["payload"]["user_id"], ada.id, "{event}");
+    ada.get("/2/users/me").is(401);
+}
+
+#[test]
+fn what_cannot_happen_is_refused_and_says_why() {
+    let stage = Stage::new();
+    let (ada, bob) = (stage.person("ada"), stage.person("bob"));
+    let refused = |args: &[&str]| {
+        let ran = stage.server.cli(&[&["trigger"], args].concat());
+        ran.ends(1);
+        ran.err.clone()
+    };
+    let unknown = refused(&["post.nonsense"]);
+    assert!(
+        unknown.contains("[post.nonsense]") && unknown.contains("post.create"),
+        "{unknown}"
+    );
+    assert!(refused(&["chat.received"]).contains("chat.received"));
+    assert!(refused(&["post.create", "--user", "nobody_at_all"]).contains("nobody_at_all"));
+    assert!(refused(&["oauth.revoke"]).contains("--app"));
+    let his = bob.says("His alone");
+    refused(&["post.delete", "--user", &ada.id, "--post", &his]);
+    refused(&["follow.follow", "--user", &ada.id, "--other", &ada.id]);
+    // Rules hold as they do for everyone.
+    let block = [
+        "trigger",
+        "block.block",
+        "--user",
+        &bob.id,
+        "--other",
+        &ada.id,
+    ];
+    stage.server.cli(&block).well();
+    refused(&["follow.follow", "--user", &ada.id, "--other", &bob.id]);
+    bob.get(format!("/2/posts/{his}")).is(200);
+}
+
+#[test]
+fn those_who_came_first_take_part_unless_others_are_named_and_only_in_a_test_world() {
+    let demo = Server::start(&[]);
+    let told = demo.cli(&["trigger", "follow.follow"]).json();
+    let name = |user: &str| demo.cli(&["user", "show", user]).json()["username"].clone();
+    assert_eq!(name(told["user_id"].as_str().unwrap()), "ada", "{told}");
+    assert_eq!(name(told["other_id"].as_str().unwrap()), "bob", "{told}");
+    let empty = Server::start(&["--world", "empty"]);
+    let ran = empty.cli(&["trigger", "post.create"]);
+    ran.ends(1);
+    assert!(ran.err.contains("user create"), "{}", ran.err);
+    let real = Server::serve(&[]);
+    real.cli(&["trigger", "post.create"]).ends(4);
+}
