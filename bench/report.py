@@ -7,6 +7,7 @@ import statistics
 import subprocess
 from datetime import UTC, datetime
 
+from hooks import HOOKS
 from load import Load
 from rows import NOT_BUILT
 from server import ROOT, Failed
@@ -159,6 +160,17 @@ def other_rows(all_figures):
             about = "1,000 streams at rest"
             figure = f"{one['share'] * 100:.2f} % of a core, {one['kilobytes']:.0f} kB each"
             yield row, about, size, figure, "≤ 1 % of a core", one["share"] <= 0.01
+        elif name == "webhook":
+            about = f"acknowledged post → receiver of a webhook, {HOOKS} webhooks"
+            figure = (
+                f"p50 {one['p50']:.1f} ms, p99 {one['p99']:.1f} ms at {one['events']:,.0f} events "
+                f"a second; {milliseconds(one['more'])} ms CPU more for each"
+            )
+            yield row, about, size, figure, "p99 ≤ 250 ms", one["p99"] <= 250
+        elif name == "dispatch":
+            about = "delivery to a webhook that waits, without TLS"
+            figure = f"{milliseconds(one['cpu'])} ms CPU, {one['rate']:,.0f} a second"
+            yield row, about, size, figure, "≤ 0.1 ms CPU", one["cpu"] <= 100
         elif name == "index":
             figure = f"{one['posts']:,.0f} posts/s, {one['seconds']:.1f} s"
             yield row, "index made by the first server after an import", size, figure, "", None

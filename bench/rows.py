@@ -11,6 +11,7 @@ import time
 from urllib.parse import parse_qsl, quote, urlencode
 
 import dataset
+import hooks
 import searches
 import streams
 from load import Load, beside, written
@@ -29,7 +30,6 @@ LOOKUP = "expansions=author_id&post.fields=public_metrics"
 # Rows whose part of the program is not there yet.
 NOT_BUILT = {
     "P6": "stream matcher",
-    "P10": "webhook dispatch",
     "P12": "ads lists and batches",
     "P13": "audiences, insights, statistics",
 }
@@ -441,7 +441,7 @@ def starts(world):
 
 # Every row that is measured under load, in the order in which it is.
 ROWS = {"P1": p1, "P2": p2, "P3": p3, "P4": p4, "P5": p5, "P8": searches.p8, "P9": p9}
-ALL = ["P1", "P2", "P3", "P4", "P5", "P7", "P8", "P9", "P11"]
+ALL = ["P1", "P2", "P3", "P4", "P5", "P7", "P8", "P9", "P10", "P11"]
 
 
 class Measured:
@@ -491,6 +491,9 @@ def measure(binary, folder, source, took, rows, options):
         if "P7" in rows:
             for name, one in streams.p7(world):
                 measured.add("P7", name, one)
+        if "P7" in rows or "P10" in rows:
+            for row, name, one in hooks.measure(world, rows):
+                measured.add(row, name, one)
     # A small import is all start and finish: no rate.
     if "P11" in rows and options.size_now >= 100_000:
         wall, worked = took["posts"]
