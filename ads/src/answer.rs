@@ -57,15 +57,14 @@ impl Answer {
     pub fn envelope(&self, params: &Map<String, Value>) -> String {
         let mut body = String::with_capacity(self.data.len() + 256);
         body.push_str("{\"request\":");
-        match &self.requests {
-            Some(items) => body.push_str(&Value::from(items.clone()).to_string()),
-            None => {
-                let mut params = params.clone();
-                params.extend(self.echo.clone());
-                body.push_str("{\"params\":");
-                body.push_str(&Value::Object(params).to_string());
-                body.push('}');
-            }
+        if let Some(items) = &self.requests {
+            body.push_str(&Value::from(items.clone()).to_string());
+        } else {
+            let mut params = params.clone();
+            params.extend(self.echo.clone());
+            body.push_str("{\"params\":");
+            body.push_str(&Value::Object(params).to_string());
+            body.push('}');
         }
         if let Some(next) = &self.next_cursor {
             body.push_str(",\"next_cursor\":");

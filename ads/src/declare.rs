@@ -69,15 +69,19 @@ pub struct Resource {
     /// What of it exists in the sandbox only.
     pub sandbox: &'static [Verb],
     /// What must hold of a request for its list.
-    pub looks: Option<fn(&mut Desk<'_, '_>, &Given) -> Result<(), Stop>>,
+    pub looks: Option<Looks>,
     /// A record that a new one would only repeat: it is answered, and revived if it was deleted.
     pub twin: Option<Twin>,
     /// What is worked out when it is shown.
     pub computed: Option<Computed>,
     /// What else a change of it brings about.
-    pub after: Option<fn(&mut Desk<'_, '_>, &Change) -> Result<(), Stop>>,
+    pub after: Option<After>,
 }
 
+/// Looks at what is asked of a list.
+pub type Looks = fn(&mut Desk<'_, '_>, &Given) -> Result<(), Stop>;
+/// Does what follows from a change.
+pub type After = fn(&mut Desk<'_, '_>, &Change) -> Result<(), Stop>;
 /// Finds the record that a new one would only repeat.
 pub type Twin = fn(&mut Desk<'_, '_>, &Record) -> Result<Option<Record>, Stop>;
 /// Works out further members of some records, in their order.

@@ -46,9 +46,8 @@ impl Given {
             given.take(param, Raw::Text(&texts), speech, true);
         }
         let empty = Map::new();
-        let source = match operation.takes_json() {
-            false => Source::Pairs(&request.pairs),
-            true => match &request.json {
+        let source = if operation.takes_json() {
+            match &request.json {
                 Some(Value::Object(members)) => Source::Json(members),
                 // Arrays are the operation's own matter.
                 Some(_) => Source::Json(&empty),
@@ -60,7 +59,9 @@ impl Given {
                         .push(Problem::new("INVALID_PARAMETER", message));
                     return given;
                 }
-            },
+            }
+        } else {
+            Source::Pairs(&request.pairs)
         };
         given.read_from(operation, &source, speech);
         given

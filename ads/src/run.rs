@@ -45,7 +45,7 @@ fn act(tx: &mut Tx<'_>, request: &Request, given: &Given) -> Result<Answer, Stop
     let mut desk = Desk::new(tx, request.caller);
     desk.cursor_key = request.cursor_key;
     desk.site = request.site;
-    desk.scope = operation.id.to_owned();
+    operation.id.clone_into(&mut desk.scope);
     if request.path.iter().any(|(name, _)| *name == "account_id") {
         let id = given.int("account_id").unwrap_or(-1);
         let with_deleted = operation.reads_deleted_accounts() && given.flag("with_deleted");

@@ -33,6 +33,9 @@ impl State {
     }
 }
 
+/// Whether each of some instruments can pay.
+pub type Funding = HashMap<i64, bool>;
+
 /// A line item as its campaign remembers it: when it runs, and whether it counts.
 #[derive(Clone, Copy, Debug)]
 struct Flight {
@@ -79,7 +82,7 @@ pub fn is_complete(item: &Record) -> bool {
 }
 
 /// Whether the instruments of some records can pay.
-pub fn funding(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<HashMap<i64, bool>, Stop> {
+pub fn funding(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Funding, Stop> {
     let mut ids: Vec<i64> = records
         .iter()
         .filter_map(|record| record.int("funding_instrument_id"))
@@ -87,7 +90,7 @@ pub fn funding(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<HashMap<i6
     ids.sort_unstable();
     ids.dedup();
     let now = desk.now();
-    let mut able = HashMap::new();
+    let mut able = Funding::new();
     for row in records::by_ids(desk.tx, FUNDING_INSTRUMENT.name, &ids)? {
         let record = Record::stored(&FUNDING_INSTRUMENT, &row)?;
         able.insert(
@@ -102,7 +105,7 @@ pub fn funding(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<HashMap<i6
 pub fn of_campaign(
     campaign: &Record,
     approval: &str,
-    funding: &HashMap<i64, bool>,
+    funding: &Funding,
     now: Time,
 ) -> State {
     let flights = remembered(campaign);
@@ -136,7 +139,7 @@ pub fn of_line_item(
     item: &Record,
     campaign: &Record,
     approval: &str,
-    funding: &HashMap<i64, bool>,
+    funding: &Funding,
     now: Time,
 ) -> State {
     let above = of_campaign(campaign, approval, funding, now);
@@ -179,7 +182,7 @@ fn common(record: &Record, approval: &str) -> Vec<&'static str> {
     reasons
 }
 
-fn can_pay(record: &Record, funding: &HashMap<i64, bool>) -> bool {
+fn can_pay(record: &Record, funding: &Funding) -> bool {
     let id = record.int("funding_instrument_id").unwrap_or(0);
     funding.get(&id).copied().unwrap_or(false)
 }
