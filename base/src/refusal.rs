@@ -143,6 +143,14 @@ pub struct Declined {
     pub request: String,
 }
 
+impl Declined {
+    /// The first sentence; empty where only items of a batch are wrong.
+    pub fn first(&self) -> &str {
+        let first = self.problems.first();
+        first.map_or("", |problem| problem.message.as_str())
+    }
+}
+
 /// One thing that is wrong, by the code that clients know it by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {

@@ -73,10 +73,5 @@ fn pairs(call: &Call, form: bool) -> Result<Vec<(String, String)>, Refusal> {
 
 fn parsed(text: &str) -> Result<Vec<(String, String)>, Refusal> {
     let pairs = base::percent::parse_form(text);
-    let pairs =
-        pairs.map_err(|_| body::whole("The parameters are not percent-encoded properly"))?;
-    Ok(pairs
-        .into_iter()
-        .map(|(name, value)| (name.to_string(), value))
-        .collect())
+    pairs.map_err(|_| body::whole("The parameters are not percent-encoded properly"))
 }

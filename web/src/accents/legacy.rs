@@ -102,10 +102,7 @@ fn code(refusal: &Refusal) -> (u16, Option<Cow<'_, str>>) {
         Refusal::Connection(Connecting::TooMany) => (88, None),
         Refusal::Connection(Connecting::NoRules) => (44, None),
         Refusal::Unavailable => (130, None),
-        Refusal::Ads(declined) => {
-            let first = declined.problems.first();
-            (44, first.map(|problem| problem.message.as_str().into()))
-        }
+        Refusal::Ads(declined) => (44, Some(declined.first().into())),
         Refusal::Unauthenticated(_) | Refusal::TooMany | Refusal::BearerRefused => {
             (super::code(refusal).unwrap_or(200), None)
         }

@@ -17,10 +17,7 @@ pub(crate) fn detail(refusal: &Refusal) -> &str {
         Refusal::Legacy { message, .. } | Refusal::Worded { message, .. } => message,
         Refusal::OAuth2 { description, .. } => description,
         Refusal::TooMany => "That was too often. Try again in a while.",
-        Refusal::Ads(declined) => {
-            let first = declined.problems.first();
-            first.map_or("", |problem| problem.message.as_str())
-        }
+        Refusal::Ads(declined) => declined.first(),
         Refusal::Unavailable => "Try again in a moment.",
         Refusal::NoSuchPath | Refusal::NotFound(_) => "There is nothing here.",
         _ => "That did not work.",

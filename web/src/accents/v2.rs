@@ -222,10 +222,7 @@ fn problem(refusal: &Refusal, status: u16, voice: Voice<'_>) -> Problem {
         | Refusal::MethodNotAllowed { .. }
         | Refusal::TooSlow
         | Refusal::Unavailable => Problem::blank(status),
-        Refusal::Ads(declined) => {
-            let first = declined.problems.first();
-            Problem::plain(status, first.map_or("", |problem| problem.message.as_str()))
-        }
+        Refusal::Ads(declined) => Problem::plain(status, declined.first()),
     }
 }
 

@@ -1,7 +1,13 @@
 //! Advertising, as clients and operators see it.
 
+#![expect(
+    clippy::too_many_lines,
+    reason = "a story is told in one piece"
+)]
+
 mod campaigns;
 mod cards;
+mod isolation;
 mod scheduled_posts;
 
 use serde_json::{Value, json};
