@@ -102,12 +102,7 @@ pub fn funding(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Funding, S
 }
 
 /// The state of a campaign.
-pub fn of_campaign(
-    campaign: &Record,
-    approval: &str,
-    funding: &Funding,
-    now: Time,
-) -> State {
+pub fn of_campaign(campaign: &Record, approval: &str, funding: &Funding, now: Time) -> State {
     let flights = remembered(campaign);
     let now = now.ms();
     let started = |flight: &Flight| flight.start.is_none_or(|start| start <= now);

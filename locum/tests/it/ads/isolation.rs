@@ -62,22 +62,34 @@ fn an_account_is_nothing_to_those_without_a_role_on_it() {
     let here = |operation: &ads::Operation| !operation.sandbox;
     let is_unknown = |code: &str| code == NO_ACCOUNT;
     assert!(operations().count() > 60);
-    assert_eq!(wrong(&stranger, &ads.account, "", here, is_unknown), nothing);
+    assert_eq!(
+        wrong(&stranger, &ads.account, "", here, is_unknown),
+        nothing
+    );
     // An account of production is not in the sandbox, and the other way round.
     let sandbox = "/ads-sandbox";
     let all = |_: &ads::Operation| true;
-    assert_eq!(wrong(&ads.person, &ads.account, sandbox, all, is_unknown), nothing);
+    assert_eq!(
+        wrong(&ads.person, &ads.account, sandbox, all, is_unknown),
+        nothing
+    );
     let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).is(200);
     let inside = made["data"][0]["id"].as_str().unwrap();
     assert_eq!(wrong(&ads.person, inside, "", here, is_unknown), nothing);
     assert_eq!(wrong(&stranger, inside, sandbox, all, is_unknown), nothing);
     let only = |operation: &ads::Operation| operation.sandbox;
     let is_elsewhere = |code: &str| code == "405 METHOD_NOT_ALLOWED";
-    assert_eq!(wrong(&ads.person, &ads.account, "", only, is_elsewhere), nothing);
+    assert_eq!(
+        wrong(&ads.person, &ads.account, "", only, is_elsewhere),
+        nothing
+    );
     // Whoever deletes an account has none.
     let path = format!("{sandbox}/12/accounts/{inside}");
     send(&ads.person, "DELETE", &path, &[]).is(200);
-    assert_eq!(wrong(&ads.person, inside, sandbox, all, is_unknown), nothing);
+    assert_eq!(
+        wrong(&ads.person, inside, sandbox, all, is_unknown),
+        nothing
+    );
 }
 
 #[test]
@@ -86,13 +98,22 @@ fn a_role_allows_what_it_is_for_and_nothing_else() {
     for role in Role::ALL {
         let grant = ["ads", "account", "role", &ads.account, &colleague.username];
         shared().cli(&[&grant[..], &[role.name()]].concat()).well();
-        let forbidden = |operation: &ads::Operation| !operation.sandbox && !operation.who.allows(role);
+        let forbidden =
+            |operation: &ads::Operation| !operation.sandbox && !operation.who.allows(role);
         let refused = |code: &str| code == "403 ACTION_NOT_ALLOWED";
         let nothing = Vec::<String>::new();
-        assert_eq!(wrong(&colleague, &ads.account, "", forbidden, refused), nothing, "{role:?}");
+        assert_eq!(
+            wrong(&colleague, &ads.account, "", forbidden, refused),
+            nothing,
+            "{role:?}"
+        );
         let allowed = |operation: &ads::Operation| !operation.sandbox && operation.who.allows(role);
         let served = |code: &str| !code.starts_with('5') && code != NO_ACCOUNT;
-        assert_eq!(wrong(&colleague, &ads.account, "", allowed, served), nothing, "{role:?}");
+        assert_eq!(
+            wrong(&colleague, &ads.account, "", allowed, served),
+            nothing,
+            "{role:?}"
+        );
     }
 }
 
@@ -107,14 +128,23 @@ fn tree(ads: &Advertiser) -> BTreeMap<&'static str, String> {
         ("tracking_tag_type", "IMPRESSION_TAG"),
         ("tracking_tag_url", "https://partner.example"),
     ];
-    let keyword = [("targeting_type", "BROAD_KEYWORD"), ("targeting_value", "bike")];
+    let keyword = [
+        ("targeting_type", "BROAD_KEYWORD"),
+        ("targeting_value", "bike"),
+    ];
     let post = ads.person.says("Promoted");
     let promote = [("line_item_id", item.as_str()), ("post_ids", post.as_str())];
     let promoted = ads.send("POST", "/promoted_posts", &promote).is(200);
     BTreeMap::from([
         ("tracking_tags", of_item("/tracking_tags", &tag)),
-        ("targeting_criteria", of_item("/targeting_criteria", &keyword)),
-        ("promoted_posts", promoted["data"][0]["id"].as_str().unwrap().to_owned()),
+        (
+            "targeting_criteria",
+            of_item("/targeting_criteria", &keyword),
+        ),
+        (
+            "promoted_posts",
+            promoted["data"][0]["id"].as_str().unwrap().to_owned(),
+        ),
         ("funding_instruments", ads.instrument.clone()),
         ("line_items", item.clone()),
         ("campaigns", campaign),
@@ -136,7 +166,12 @@ fn what_belongs_to_one_account_is_not_in_another() {
             }
             // Whatever else is wrong: that it is not there comes first, or nothing is done.
             let answer = other.send(operation.method, &one, &[("with_deleted", "true")]);
-            assert!([400, 404].contains(&answer.status), "{} {}", answer.status, answer.text());
+            assert!(
+                [400, 404].contains(&answer.status),
+                "{} {}",
+                answer.status,
+                answer.text()
+            );
         }
         assert_eq!(other.send("GET", &one, &[]).status, 404);
         assert_eq!(ads.get(&one, &[])["data"]["deleted"], false, "{kind}");

@@ -1,9 +1,6 @@
 //! Advertising, as clients and operators see it.
 
-#![expect(
-    clippy::too_many_lines,
-    reason = "a story is told in one piece"
-)]
+#![expect(clippy::too_many_lines, reason = "a story is told in one piece")]
 
 mod campaigns;
 mod cards;
