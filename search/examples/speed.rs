@@ -5,6 +5,11 @@
 //! Posts over seven days, 6 to 23 words each by Zipf's law. Times of searches are those of the
 //! clock on one thread, and what the thread used of a core (Linux).
 
+#![expect(
+    clippy::expect_used,
+    reason = "a tool that prints, and ends when something fails"
+)]
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

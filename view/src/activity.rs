@@ -84,7 +84,7 @@ impl Shared {
                 Speech::Tweet => "in_reply_to_tweet_id",
             };
             payload.pop();
-            payload.push_str(&format!(",\"{name}\":\"{replied}\"}}"));
+            payload.push_str(&[",\"", name, "\":\"", &replied.to_string(), "\"}"].concat());
         }
         Ok(Some(Told {
             payload,
@@ -221,7 +221,7 @@ impl Shared {
         let mut out = self.out();
         out.quoted(&told.name);
         payload.pop();
-        payload.push_str(&format!(",\"headline\":{}}}", out.finish()));
+        payload.push_str(&[",\"headline\":", &out.finish(), "}"].concat());
         Told {
             payload,
             includes: String::new(),

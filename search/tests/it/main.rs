@@ -1,5 +1,8 @@
 //! The index finds what the evaluator says.
 
+#[cfg(test)]
 mod posts;
+#[cfg(test)]
 mod random;
+#[cfg(test)]
 mod writing;

@@ -9,8 +9,9 @@ fn all(index: &Index) -> Vec<i64> {
     let query = parse("all", Dialect::new(Product::RecentSearch, Level::SelfServe)).unwrap();
     let plan = Plan::new(&query, &Known::default());
     let hits = index.snapshot().newest(&plan, &Window::ALL, 100).unwrap();
-    hits.iter()
-        .for_each(|Hit { id, at }| assert_eq!(*at, START + id * STEP));
+    for Hit { id, at } in &hits {
+        assert_eq!(*at, START + id * STEP);
+    }
     hits.into_iter().map(|hit| hit.id).collect()
 }
 

@@ -97,6 +97,15 @@ async fn people_and_entities_of_account_activity() {
     assert_eq!(none, json(empty));
 }
 
+/// What is told, and what is told with it.
+fn parts(told: &crate::activity::Told) -> (Value, Value) {
+    let includes = match &*told.includes {
+        "" => "{}",
+        some => some,
+    };
+    (json(&told.payload), json(includes))
+}
+
 #[tokio::test]
 async fn events_speak_the_words_of_their_app() {
     let both = told(|tx| {
@@ -117,14 +126,7 @@ async fn events_speak_the_words_of_their_app() {
                 .unwrap();
             let gone = shared.post(tx, post_id(1)).unwrap();
             assert_eq!(gone, None);
-            [like, reply, tie].map(|told| {
-                let includes = if told.includes.is_empty() {
-                    "{}"
-                } else {
-                    &told.includes
-                };
-                (json(&told.payload), json(includes))
-            })
+            [like, reply, tie].map(|told| parts(&told))
         })
     })
     .await;
