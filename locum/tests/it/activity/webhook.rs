@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::kinds::{CASES, Scene, revoke};
 use super::{SUBSCRIPTIONS, Stage, is};
-use crate::harness::{Answer, Ask, Heard, Person, Receiver, Server, hmac, until};
+use crate::harness::{Answer, Ask, Heard, Person, Receiver, Server, Turn, hmac, until};
 
 /// A webhook of the stage's app; its id.
 #[track_caller]
@@ -456,4 +456,42 @@ fn every_event_arrives_although_the_server_is_killed() {
     // What came twice, because a delivery was in doubt, has one id.
     let pairs: BTreeSet<(String, String)> = came().into_iter().collect();
     assert_eq!(pairs.len(), texts.len());
+}
+
+#[test]
+fn what_waits_for_a_receiver_is_withdrawn_with_the_users_consent() {
+    let stage = Stage::new();
+    let (ada, bob) = (stage.person("ada"), stage.person("bob"));
+    let receiver = Receiver::open(&stage.app.secret);
+    let hook = hook(&stage, &receiver);
+    join(&ada, &hook).is(200);
+    for (kind, user) in [("dm.received", &ada), ("post.create", &bob)] {
+        let filter = json!({ "user_id": user.id });
+        let body = json!({ "event_type": kind, "filter": filter, "webhook_id": hook });
+        stage.post(SUBSCRIPTIONS, &body).is(200);
+    }
+    let holds = |body: &Value| body.to_string().contains("In confidence");
+    receiver.deliver(|_| Turn::Status(503));
+    let path = format!("/2/dm_conversations/with/{}/messages", ada.id);
+    bob.post(path, &json!({ "text": "In confidence" })).is(201);
+    until("both were tried", || {
+        receiver
+            .heard()
+            .iter()
+            .filter(|one| holds(&one.json()))
+            .count()
+            >= 2
+    });
+    revoke(&ada);
+    receiver.forget();
+    receiver.deliver(|_| Turn::Status(200));
+    bob.says("A mark");
+    wait(&receiver, "a mark", |body| {
+        body["data"]["payload"]["text"] == "A mark"
+    });
+    wait(&receiver, "the end", |body| body["user_event"].is_object());
+    // Longer than until the next try.
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    let heard = receiver.heard();
+    assert!(!heard.iter().any(|one| holds(&one.json())), "{heard:?}");
 }
