@@ -30,8 +30,8 @@ pub struct Envelope {
 /// The id of what one subscription, or one account's webhook, is told of an entry of the log: the
 /// same whenever it is worked out.
 pub(super) fn id(seq: i64, kind: &str, to: i64, user: i64) -> i64 {
-    let [a, b, c, d, e, f, g, h, ..] = digest(&format!("{seq} {kind} {to} {user}"));
-    let number = i64::from_be_bytes([a, b, c, d, e, f, g, h]);
+    let digest = digest(&format!("{seq} {kind} {to} {user}"));
+    let number = digest.first_chunk().copied().map_or(0, i64::from_be_bytes);
     (number & i64::MAX).max(1)
 }
 
@@ -53,7 +53,8 @@ pub(super) fn body(one: &Subscription, id: i64, told: &Told) -> String {
         Value::Object(filter)
     );
     if !one.tag.is_empty() {
-        text.push_str(&format!(",\"tag\":{}", json!(one.tag)));
+        text.push_str(",\"tag\":");
+        text.push_str(&json!(one.tag).to_string());
     }
     text.push_str(",\"payload\":");
     text.push_str(&told.payload);

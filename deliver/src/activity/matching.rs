@@ -177,12 +177,11 @@ impl Desk<'_> {
                     continue;
                 };
                 let shared = self.home.shared(&app);
-                let what = match kind.filter {
-                    Filter::Keyword => story(tx, entry)?.map(|told| shared.story(&told)),
-                    _ => {
-                        let (at, app) = (entry.event.at, entry.event.subject_id);
-                        Some(shared.revoke(at, entry.actor(), app))
-                    }
+                let what = if kind.filter == Filter::Keyword {
+                    story(tx, entry)?.map(|told| shared.story(&told))
+                } else {
+                    let (at, app) = (entry.event.at, entry.event.subject_id);
+                    Some(shared.revoke(at, entry.actor(), app))
                 };
                 if let Some(what) = what {
                     all.push(sealed(&one, entry, kind, None, &what));

@@ -85,7 +85,7 @@ impl<'e> Teller<'e> {
             // Of what only followers may see, others are told nothing, not even that it goes.
             Payload::PostGone => Ok(!is_protected(tx, concern.user)?),
             Payload::Tie if kind.access == Access::Public => {
-                self.may_see_tie(tx, one.app_id, concern.user)
+                Self::may_see_tie(tx, one.app_id, concern.user)
             }
             _ => Ok(true),
         }
@@ -109,7 +109,7 @@ impl<'e> Teller<'e> {
     }
 
     /// Whom a protected user follows, and who follows them, is for apps that they let see it.
-    fn may_see_tie(&self, tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<bool, Fault> {
+    fn may_see_tie(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<bool, Fault> {
         Ok(!is_protected(tx, user)? || rules::is_authorized(tx, app, user)?)
     }
 

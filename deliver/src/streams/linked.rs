@@ -178,14 +178,15 @@ impl Rules {
 
     fn change(&mut self, tx: &mut Tx<'_>, event: &Event) -> Result<(), Fault> {
         let body: serde_json::Value = serde_json::from_str(&event.body).unwrap_or_default();
-        if body["product"] != Product::Stream.name() {
+        let text = |name| body.get(name).and_then(serde_json::Value::as_str);
+        if text("product") != Some(Product::Stream.name()) {
             return Ok(());
         }
         if event.kind == "rule.removed" {
             self.book.removed(event.subject_id);
             return Ok(());
         }
-        let app = body["app_id"].as_str().and_then(AppId::parse);
+        let app = text("app_id").and_then(AppId::parse);
         app.map_or(Ok(()), |app| self.book.added(tx, app, event.subject_id))
     }
 }

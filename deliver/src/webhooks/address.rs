@@ -44,7 +44,7 @@ impl Block {
     /// Every address of both families.
     pub const ALL: [Self; 2] = [
         Self::v4([0, 0, 0, 0], 0),
-        Self::v6([0, 0, 0, 0, 0, 0, 0, 0], 0),
+        Self::v6(Ipv6Addr::UNSPECIFIED, 0),
     ];
 
     const fn v4(base: [u8; 4], bits: u32) -> Self {
@@ -55,10 +55,9 @@ impl Block {
         }
     }
 
-    const fn v6(base: [u16; 8], bits: u32) -> Self {
-        let [a, b, c, d, e, f, g, h] = base;
+    const fn v6(base: Ipv6Addr, bits: u32) -> Self {
         Self {
-            base: IpAddr::V6(Ipv6Addr::new(a, b, c, d, e, f, g, h)),
+            base: IpAddr::V6(base),
             bits,
         }
     }
@@ -86,10 +85,10 @@ const NEVER: &[Block] = &[
     Block::v4([192, 0, 0, 192], 32),
     Block::v4([0, 0, 0, 0], 8),
     Block::v4([224, 0, 0, 0], 3),
-    Block::v6([0xfe80, 0, 0, 0, 0, 0, 0, 0], 10),
-    Block::v6([0xfd00, 0xec2, 0, 0, 0, 0, 0, 0], 32),
-    Block::v6([0xff00, 0, 0, 0, 0, 0, 0, 0], 8),
-    Block::v6([0, 0, 0, 0, 0, 0, 0, 0], 128),
+    Block::v6(Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0), 10),
+    Block::v6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0), 32),
+    Block::v6(Ipv6Addr::new(0xff00, 0, 0, 0, 0, 0, 0, 0), 8),
+    Block::v6(Ipv6Addr::new(0, 0, 0, 0, 0, 0, 0, 0), 128),
 ];
 
 /// What is not public (IANA's registries of special-purpose addresses).
@@ -105,20 +104,32 @@ const PRIVATE: &[Block] = &[
     Block::v4([198, 18, 0, 0], 15),
     Block::v4([198, 51, 100, 0], 24),
     Block::v4([203, 0, 113, 0], 24),
-    Block::v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 23),
-    Block::v6([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32),
-    Block::v6([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20),
+    Block::v6(Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
+    Block::v6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
+    Block::v6(Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
 /// The public part of the sixth version's addresses.
-const GLOBAL: Block = Block::v6([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
+const GLOBAL: Block = Block::v6(Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 /// Addresses of the sixth version that hold one of the fourth, and where it begins in them.
 const HOLDERS: &[(Block, u32)] = &[
-    (Block::v6([0, 0, 0, 0, 0, 0xffff, 0, 0], 96), 96),
-    (Block::v6([0, 0, 0, 0, 0xffff, 0, 0, 0], 96), 96),
-    (Block::v6([0x64, 0xff9b, 0, 0, 0, 0, 0, 0], 96), 96),
-    (Block::v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16), 16),
-    (Block::v6([0, 0, 0, 0, 0, 0, 0, 0], 96), 96),
+    (
+        Block::v6(Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0), 96),
+        96,
+    ),
+    (
+        Block::v6(Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, 0, 0), 96),
+        96,
+    ),
+    (
+        Block::v6(Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96),
+        96,
+    ),
+    (
+        Block::v6(Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16),
+        16,
+    ),
+    (Block::v6(Ipv6Addr::new(0, 0, 0, 0, 0, 0, 0, 0), 96), 96),
 ];
 
 /// The address of the fourth version that one of the sixth stands for.

@@ -45,27 +45,23 @@ impl Receiver {
         let (challenge, delivery) = (receiver.challenge.clone(), receiver.delivery.clone());
         let (challenges, heard) = (receiver.challenges.clone(), receiver.heard.clone());
         let secret = secret.clone();
+        let answer = move |target: &str, id: &str| {
+            if let Some((_, rest)) = target.split_once("crc_token=") {
+                challenges.fetch_add(1, Ordering::SeqCst);
+                let token = rest.split('&').next().unwrap();
+                let body = sign(&secret, token.as_bytes());
+                let body = format!("{{\"response_token\":\"{body}\"}}");
+                (challenge.load(Ordering::SeqCst), body)
+            } else {
+                heard.lock().push(id.to_owned());
+                (delivery.load(Ordering::SeqCst), String::new())
+            }
+        };
+        let answer = Arc::new(answer);
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let (challenge, delivery) = (challenge.clone(), delivery.clone());
-                let (challenges, heard, secret) =
-                    (challenges.clone(), heard.clone(), secret.clone());
-                std::thread::spawn(move || {
-                    let answer = |target: &str, id: &str| match target.split_once("crc_token=") {
-                        Some((_, rest)) => {
-                            challenges.fetch_add(1, Ordering::SeqCst);
-                            let token = rest.split('&').next().unwrap();
-                            let body = sign(&secret, token.as_bytes());
-                            let body = format!("{{\"response_token\":\"{body}\"}}");
-                            (challenge.load(Ordering::SeqCst), body)
-                        }
-                        None => {
-                            heard.lock().push(id.to_owned());
-                            (delivery.load(Ordering::SeqCst), String::new())
-                        }
-                    };
-                    talk(&stream, answer);
-                });
+                let answer = answer.clone();
+                std::thread::spawn(move || talk(&stream, &*answer));
             }
         });
         receiver
