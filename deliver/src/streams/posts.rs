@@ -313,13 +313,12 @@ impl Shared {
                 continue;
             }
             let known = spoken.iter().find(|(format, _)| *format == reader.format);
-            let open = match known {
-                Some((_, open)) => open.clone(),
-                None => {
-                    let open = format::post(tx, &facts.row, &reader.format, &self.voice)?;
-                    spoken.push((reader.format, open.clone()));
-                    open
-                }
+            let open = if let Some((_, open)) = known {
+                open.clone()
+            } else {
+                let open = format::post(tx, &facts.row, &reader.format, &self.voice)?;
+                spoken.push((reader.format, open.clone()));
+                open
             };
             if let Some(open) = open {
                 let line = format::line(&open, rules);

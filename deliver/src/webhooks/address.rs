@@ -88,7 +88,7 @@ const NEVER: &[Block] = &[
     Block::v6(Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0), 10),
     Block::v6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0), 32),
     Block::v6(Ipv6Addr::new(0xff00, 0, 0, 0, 0, 0, 0, 0), 8),
-    Block::v6(Ipv6Addr::new(0, 0, 0, 0, 0, 0, 0, 0), 128),
+    Block::v6(Ipv6Addr::UNSPECIFIED, 128),
 ];
 
 /// What is not public (IANA's registries of special-purpose addresses).
@@ -129,7 +129,7 @@ const HOLDERS: &[(Block, u32)] = &[
         Block::v6(Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16),
         16,
     ),
-    (Block::v6(Ipv6Addr::new(0, 0, 0, 0, 0, 0, 0, 0), 96), 96),
+    (Block::v6(Ipv6Addr::UNSPECIFIED, 96), 96),
 ];
 
 /// The address of the fourth version that one of the sixth stands for.

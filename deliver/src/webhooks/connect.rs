@@ -20,13 +20,16 @@ use super::address::Targets;
 /// How long one address may take to accept a connection.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// The addresses of a name.
+pub type Lookup = dyn Fn(&str) -> Vec<IpAddr> + Send + Sync;
+
 /// Who says which addresses a name has.
 #[derive(Clone)]
 pub enum Names {
     /// The system.
     System,
     /// A function of the name, for tests.
-    Told(Arc<dyn Fn(&str) -> Vec<IpAddr> + Send + Sync>),
+    Told(Arc<Lookup>),
 }
 
 impl fmt::Debug for Names {

@@ -26,7 +26,7 @@ const KEPT: usize = 1024;
 const HEAD: usize = 16 * 1024;
 /// Connections to one receiver that are kept while nothing is sent.
 const IDLE: usize = 16;
-const IDLE_FOR: Duration = Duration::from_secs(60);
+const IDLE_FOR: Duration = Duration::from_mins(1);
 
 /// What a receiver answered.
 #[derive(Clone, Debug, Default)]

@@ -4,6 +4,17 @@ use base::{Stop, Time};
 use store::deliveries::{self, Attempt, State};
 use store::{Tx, log, webhooks};
 
+/// What a try says of a webhook that nothing reaches.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Failing {
+    /// Nothing new.
+    AsBefore,
+    /// From then on nothing reached it.
+    Since(Time),
+    /// It is reached again.
+    Ended,
+}
+
 /// What came of one try.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
@@ -13,8 +24,8 @@ pub(super) struct Outcome {
     /// When it is tried again, if it is.
     pub(super) again_at: Time,
     pub(super) attempt: Attempt,
-    /// Since when nothing reaches the webhook, where that changed.
-    pub(super) failing: Option<Option<Time>>,
+    /// What became of the webhook's failing.
+    pub(super) failing: Failing,
     /// Whether the receiver is back: what waits for its time is due.
     pub(super) is_back: bool,
     /// Why the webhook gets nothing any more, if it is so.
@@ -27,8 +38,10 @@ pub(super) fn record(tx: &mut Tx<'_>, outcomes: &[Outcome]) -> Result<(), Stop> 
         let (at, webhook_id) = (outcome.attempt.at, outcome.attempt.webhook_id);
         deliveries::tried(tx, outcome.seq, at, outcome.state, outcome.again_at)?;
         deliveries::note(tx, &outcome.attempt)?;
-        if let Some(since) = outcome.failing {
-            webhooks::set_failing(tx, webhook_id, since)?;
+        match outcome.failing {
+            Failing::AsBefore => {}
+            Failing::Since(time) => webhooks::set_failing(tx, webhook_id, Some(time))?,
+            Failing::Ended => webhooks::set_failing(tx, webhook_id, None)?,
         }
         if outcome.is_back {
             deliveries::release(tx, webhook_id)?;

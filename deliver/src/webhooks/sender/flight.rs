@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 use super::super::courier::Heard;
 use super::super::lane::Fate;
-use super::super::record::Outcome;
+use super::super::record::{Failing, Outcome};
 use super::super::schedule::{Failed, Schedule};
 use super::super::{Courier, SIGNATURE_HEADER};
 use super::{AGENT, Hook, Work};
@@ -87,14 +87,7 @@ impl Work {
         let id = landed.delivery.webhook_id;
         let (key, seq) = (landed.delivery.order_key, landed.delivery.seq);
         let Some(heard) = landed.heard else {
-            if let Some(hook) = self.hooks.get_mut(&id) {
-                hook.lane.landed(key, seq, Fate::Gone);
-                if !hook.lane.is_flying() {
-                    self.hooks.remove(&id);
-                }
-            }
-            self.tell_those_who_wait();
-            return;
+            return self.withdrawn(id, key, seq);
         };
         let good = heard.problem.is_none() && (200..300).contains(&heard.status);
         let problem = match &heard.problem {
@@ -128,7 +121,7 @@ impl Work {
             },
             again_at: again.unwrap_or(now),
             attempt,
-            failing: None,
+            failing: Failing::AsBefore,
             is_back: false,
             disabled: None,
         };
@@ -143,6 +136,17 @@ impl Work {
             self.hot.insert(id);
         }
         self.outcomes.push(outcome);
+        self.tell_those_who_wait();
+    }
+
+    /// A delivery that is not sent any more has landed.
+    fn withdrawn(&mut self, webhook: i64, key: i64, seq: i64) {
+        if let Some(hook) = self.hooks.get_mut(&webhook) {
+            hook.lane.landed(key, seq, Fate::Gone);
+            if !hook.lane.is_flying() {
+                self.hooks.remove(&webhook);
+            }
+        }
         self.tell_those_who_wait();
     }
 
@@ -188,7 +192,7 @@ impl Hook {
             self.lane.widen();
             if let Some(since) = since {
                 self.webhook.failing_since = None;
-                outcome.failing = Some(None);
+                outcome.failing = Failing::Ended;
                 if now.ms().saturating_sub(since.ms()) >= AWAY_MS {
                     self.lane.release(now);
                     outcome.is_back = true;
@@ -200,7 +204,7 @@ impl Hook {
         match since {
             None => {
                 self.webhook.failing_since = Some(now);
-                outcome.failing = Some(Some(now));
+                outcome.failing = Failing::Since(now);
             }
             Some(since) if now.ms().saturating_sub(since.ms()) >= disable_after_ms => {
                 self.webhook.valid = false;

@@ -18,7 +18,7 @@ use super::{FLIGHTS, Hook, LEASE_MS, ROUND, SCAN, SCAN_SHARE, TRUST, Work, fligh
 /// What is read of the queue at once.
 const PAGE: i64 = 1_000;
 /// How long a webhook that nothing waits for is kept in mind.
-const IDLE: std::time::Duration = std::time::Duration::from_secs(60);
+const IDLE: std::time::Duration = std::time::Duration::from_mins(1);
 /// What may have been written late is looked for so far back.
 const LATE: i64 = 10_000;
 
@@ -381,9 +381,9 @@ impl Work {
                 continue;
             };
             hook.lane.is_full = found.len() >= usize::try_from(PAGE).unwrap_or(usize::MAX);
-            found
-                .into_iter()
-                .for_each(|waiting| hook.lane.push(waiting));
+            for waiting in found {
+                hook.lane.push(waiting);
+            }
         }
         Ok(())
     }
