@@ -21,7 +21,7 @@ use super::address::Targets;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The addresses of a name.
-pub type Lookup = dyn Fn(&str) -> Vec<IpAddr> + Send + Sync;
+pub(super) type Lookup = dyn Fn(&str) -> Vec<IpAddr> + Send + Sync;
 
 /// Who says which addresses a name has.
 #[derive(Clone)]

@@ -121,19 +121,16 @@ fn known(tx: &mut Tx<'_>, id: i64) -> Result<Webhook, Stop> {
 async fn list(world: &World, app: Option<String>) -> Result<Value, Stop> {
     let found = world.store.read(move |tx| {
         let mut all = Vec::new();
-        match &app {
-            Some(app) => {
-                let app = find::app(tx, app)?;
-                all = stored::of_app(tx, app.id)?;
-            }
-            None => {
-                let mut after = 0;
-                while let page = stored::all(tx, after, 500)?
-                    && let Some(last) = page.last()
-                {
-                    after = last.id;
-                    all.extend(page.into_iter().filter(|one| one.deleted_at.is_none()));
-                }
+        if let Some(app) = &app {
+            let app = find::app(tx, app)?;
+            all = stored::of_app(tx, app.id)?;
+        } else {
+            let mut after = 0;
+            while let page = stored::all(tx, after, 500)?
+                && let Some(last) = page.last()
+            {
+                after = last.id;
+                all.extend(page.into_iter().filter(|one| one.deleted_at.is_none()));
             }
         }
         Ok(all)

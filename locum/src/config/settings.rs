@@ -123,6 +123,7 @@ pub(crate) struct Keys {
 
 impl Settings {
     /// The typed values, with the checks that need more than one key.
+    #[expect(clippy::too_many_lines, reason = "one line for each setting")]
     pub(crate) fn read(values: &Values) -> Result<Self, Exit> {
         let reader = Reader(values);
         let data_dir = reader.path("core.data_dir");

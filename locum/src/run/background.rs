@@ -61,7 +61,7 @@ pub(super) async fn publish_scheduled(world: World, shutdown: Shutdown) {
             Ok(true) => continue,
             Ok(false) => {}
             Err(stop) => {
-                tracing::warn!(?stop, "no scheduled post was published; it is tried again")
+                tracing::warn!(?stop, "no scheduled post was published; it is tried again");
             }
         }
         let _early = tokio::time::timeout(SCHEDULED_EACH, shutdown.triggered()).await;

@@ -108,7 +108,7 @@ impl Heard {
         let (_, value) = found.next()?;
         base::percent::decode(value)
             .ok()
-            .map(|text| text.into_owned())
+            .map(std::borrow::Cow::into_owned)
     }
 }
 

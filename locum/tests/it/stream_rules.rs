@@ -34,6 +34,7 @@ fn kind(error: &Value) -> &str {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story")]
 fn rules_are_added_listed_page_by_page_counted_and_deleted() {
     let (app, other) = (app(), app());
     let none = list(&app, "");

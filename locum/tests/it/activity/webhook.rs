@@ -298,6 +298,7 @@ fn all_that_happens_to_an_account_is_told_in_the_older_form() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story")]
 fn accounts_are_added_checked_listed_counted_and_removed() {
     let stage = Stage::of("self-serve");
     let receiver = Receiver::open(&stage.app.secret);

@@ -31,10 +31,10 @@ impl Heard {
     fn query(&self, name: &str) -> Option<String> {
         let (_, query) = self.target.split_once('?')?;
         let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-        let value = pairs
+        let mut values = pairs
             .filter(|(known, _)| *known == name)
             .map(|(_, value)| value);
-        let value = value.last()?;
+        let value = values.next_back()?;
         Some(base::percent::decode(value).unwrap().into_owned())
     }
 }
@@ -153,7 +153,7 @@ fn talk(stream: &TcpStream, inner: &Mutex<Inner>) -> std::io::Result<()> {
     while let Some(heard) = hear(&mut lines)? {
         let token = heard.query("crc_token").filter(|_| heard.method == "GET");
         let written = match token {
-            Some(token) => challenged(inner, &token),
+            Some(token) => Some(challenged(inner, &token)),
             None => delivered(inner, heard),
         };
         let Some(answer) = written else {
@@ -164,14 +164,14 @@ fn talk(stream: &TcpStream, inner: &Mutex<Inner>) -> std::io::Result<()> {
     Ok(())
 }
 
-fn challenged(inner: &Mutex<Inner>, token: &str) -> Option<Vec<u8>> {
+fn challenged(inner: &Mutex<Inner>, token: &str) -> Vec<u8> {
     let (crc, right) = {
         let mut inner = inner.lock().unwrap();
         inner.challenges += 1;
         (inner.crc.clone(), hmac(&inner.secret, token.as_bytes()))
     };
     let good = format!("{{\"response_token\":\"{right}\"}}");
-    Some(match crc {
+    match crc {
         Crc::Right => answer(200, "", &good),
         Crc::Wrong => answer(200, "", "{\"response_token\":\"sha256=AAAA\"}"),
         Crc::NotJson => answer(200, "", &right),
@@ -185,7 +185,7 @@ fn challenged(inner: &Mutex<Inner>, token: &str) -> Option<Vec<u8>> {
             std::thread::sleep(time);
             answer(200, "", &good)
         }
-    })
+    }
 }
 
 fn delivered(inner: &Mutex<Inner>, heard: Heard) -> Option<Vec<u8>> {

@@ -63,6 +63,7 @@ fn how_long_a_query_may_be_depends_on_the_app() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story")]
 fn times_and_ids_that_cannot_be_are_refused() {
     let reader = shared().person("reader");
     let now = base::clock::wall();

@@ -177,7 +177,6 @@ fn write(a: &Person<'_>, b: &Person<'_>, c: &Person<'_>) -> Vec<String> {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn queries_find_what_they_say_and_find_it_after_everything() {
     let mut server = Server::start(&["--world", "empty"]);
     let world = {

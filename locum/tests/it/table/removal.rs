@@ -142,8 +142,11 @@ impl Scene {
     }
 }
 
+/// A deed in a scene.
+type End = fn(&Scene);
+
 /// What becomes of the post or its author, in words and in deed.
-const ENDS: &[(&str, fn(&Scene))] = &[
+const ENDS: &[(&str, End)] = &[
     ("the post is deleted", |scene| {
         scene
             .author

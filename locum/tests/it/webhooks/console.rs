@@ -36,7 +36,7 @@ fn the_console_shows_challenges_and_deliveries_and_sends_them_again() {
     let mut act = |pairs: &[(&str, &str)]| {
         let mut form = format!("csrf={}&webhook={id}", encode(&csrf));
         for (name, value) in pairs {
-            form.push_str(&format!("&{name}={}", encode(value)));
+            form.push_str(&["&", name, "=", &encode(value)].concat());
         }
         browser.send(Ask::post(&*path).form(form)).status
     };

@@ -28,6 +28,7 @@ fn moody(seed: u64) -> impl Fn(&crate::harness::Heard) -> Turn + Send + Sync {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story")]
 fn every_event_arrives_in_order_although_the_server_is_killed_and_the_receiver_flaps() {
     const KEYS: i64 = 5;
     let rounds = setting("LOCUM_KILL_ROUNDS", 5);

@@ -8,6 +8,7 @@ use super::{hook, server, wait_for};
 use crate::harness::{Ask, Receiver, until};
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story")]
 fn posts_that_match_the_rules_come_to_linked_webhooks_also_after_a_crash() {
     let mut server = server(&[]);
     let app = server.new_app("enterprise");

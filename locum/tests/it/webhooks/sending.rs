@@ -165,6 +165,7 @@ fn a_receiver_that_hangs_delays_no_other() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story")]
 fn a_span_of_the_past_is_sent_again_in_order_and_its_end_is_told() {
     let mut server = server(&[]);
     let app = server.new_app("self-serve");
