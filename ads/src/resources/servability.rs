@@ -101,9 +101,6 @@ pub fn funding(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Funding, S
     Ok(able)
 }
 
-/// Which funding instruments can pay.
-pub type Funding = HashMap<i64, bool>;
-
 /// The state of a campaign.
 pub fn of_campaign(campaign: &Record, approval: &str, funding: &Funding, now: Time) -> State {
     let flights = remembered(campaign);

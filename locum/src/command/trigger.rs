@@ -205,7 +205,7 @@ impl<'t> Scene<'t> {
     }
 
     /// A post of somebody's.
-    fn write(&self, tx: &mut Tx<'_>, author: UserId, new: &NewPost) -> Result<PostId, Stop> {
+    fn write(tx: &mut Tx<'_>, author: UserId, new: &NewPost) -> Result<PostId, Stop> {
         let author = Author {
             user_id: author,
             app_id: None,
@@ -216,20 +216,18 @@ impl<'t> Scene<'t> {
 
     /// The post that is meant, or a new one of somebody's.
     fn subject(&self, tx: &mut Tx<'_>, author: UserId) -> Result<PostId, Stop> {
-        match &self.trigger.post {
-            Some(text) => find::post(text),
-            None => {
-                let text = format!("To be acted upon {}", trigger_id(tx));
-                self.write(tx, author, &plain(text))
-            }
+        if let Some(text) = &self.trigger.post {
+            return find::post(text);
         }
+        let text = format!("To be acted upon {}", trigger_id(tx));
+        Self::write(tx, author, &plain(text))
     }
 
     fn post(&self, tx: &mut Tx<'_>, name: &str) -> Told {
         let (user, other) = (self.user.id, self.other);
         let mut new = plain(self.text.clone());
         let id = match name {
-            "post.create" => self.write(tx, user, &new)?,
+            "post.create" => Self::write(tx, user, &new)?,
             "post.delete" => {
                 let id = self.subject(tx, user)?;
                 posts::delete(tx, user, id)?;
@@ -237,15 +235,15 @@ impl<'t> Scene<'t> {
             }
             "post.mention.create" => {
                 new.text = format!("@{} {}", self.user.username, self.text);
-                self.write(tx, other, &new)?
+                Self::write(tx, other, &new)?
             }
             "post.reply.create" => {
                 new.reply_to = Some(self.subject(tx, user)?);
-                self.write(tx, other, &new)?
+                Self::write(tx, other, &new)?
             }
             "post.quote.create" => {
                 new.quote = Some(self.subject(tx, user)?);
-                self.write(tx, other, &new)?
+                Self::write(tx, other, &new)?
             }
             "post.repost.create" => {
                 let id = self.subject(tx, user)?;

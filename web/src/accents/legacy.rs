@@ -48,7 +48,6 @@ fn status_of(refusal: &Refusal, code: u16) -> u16 {
     }
 }
 
-#[expect(clippy::too_many_lines, reason = "one arm for each refusal")]
 fn code(refusal: &Refusal) -> (u16, Option<Cow<'_, str>>) {
     let say = |code, text: String| (code, Some(Cow::Owned(text)));
     match refusal {

@@ -163,7 +163,6 @@ impl Problem {
     }
 }
 
-#[expect(clippy::too_many_lines, reason = "one arm for each refusal")]
 fn problem(refusal: &Refusal, status: u16, voice: Voice<'_>) -> Problem {
     match refusal {
         Refusal::Invalid(_) => Problem::typed("invalid-request", "Invalid Request", INVALID),

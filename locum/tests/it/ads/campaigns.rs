@@ -12,7 +12,6 @@ fn ids(page: &Value) -> Vec<String> {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn a_campaign_runs_once_it_is_whole() {
     let ads = Advertiser::new();
     let campaign = ads.campaign();
@@ -91,7 +90,6 @@ fn a_campaign_runs_once_it_is_whole() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn a_campaign_keeps_its_limits() {
     let ads = Advertiser::new();
     let with = |params: &[(&str, &str)]| {
@@ -176,7 +174,6 @@ fn a_campaign_keeps_its_limits() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn lists_are_filtered_ordered_and_continued() {
     let ads = Advertiser::new();
     let items: Vec<Value> = (0..25)

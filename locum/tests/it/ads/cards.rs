@@ -68,7 +68,6 @@ fn names(page: &Value) -> Vec<&str> {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn a_card_is_made_of_components() {
     let ads = Advertiser::new();
     let (image, film) = (ads.image(), ads.film());
@@ -184,7 +183,6 @@ fn a_card_is_made_of_components() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn a_card_is_refused_with_what_is_wrong_with_it() {
     let ads = Advertiser::new();
     let image = ads.image();
@@ -375,7 +373,6 @@ fn a_card_is_refused_with_what_is_wrong_with_it() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn a_poll_card_is_voted_in_where_posts_carry_it() {
     let ads = Advertiser::new();
     let poll = |more: &[(&'static str, &str)]| {
@@ -547,7 +544,6 @@ fn a_poll_card_shows_media_where_the_account_may() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn a_conversation_card_asks_for_a_post() {
     let ads = Advertiser::new();
     let (film, image) = (ads.film(), ads.image());

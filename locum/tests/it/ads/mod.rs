@@ -233,7 +233,6 @@ fn an_app_needs_the_entitlement_and_the_level_to_write() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn the_sandbox_is_a_world_of_its_own() {
     let ads = Advertiser::new();
     is(

@@ -39,7 +39,6 @@ fn ids(page: &Value) -> Vec<&str> {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn scheduled_posts_are_published_when_their_time_has_come() {
     let ads = Advertiser::new();
     let me = ads.person.id.as_str();
@@ -203,7 +202,6 @@ fn a_process_that_is_killed_publishes_what_was_due_once() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn a_scheduled_post_is_refused_for_what_is_wrong_with_it() {
     let ads = Advertiser::new();
     let at = minute(30);
@@ -357,7 +355,6 @@ fn drafts_are_kept_and_not_published() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn the_library_says_of_media_what_the_account_says() {
     let ads = Advertiser::new();
     let upload = |width, height| {
