@@ -12,14 +12,18 @@ CREATE TABLE ads_record (
     updated_at BIGINT NOT NULL,
     -- the declared fields; references and times as numbers, so that they can be indexed
     body DOCUMENT NOT NULL,
-    PRIMARY KEY (kind, id)
+    -- by the kind alone no list is to walk along the records of every account
+    PRIMARY KEY (id, kind)
 ) EDGE;
 -- Lists of what is shown: in order of creation, filtered by the start of a name on the way.
-CREATE INDEX ads_record_shown ON ads_record (kind, account_id, created_at, id, name_key)
+CREATE INDEX ads_record_shown ON ads_record (kind, account_id, created_at, id, name_key, level)
     WHERE level = 0;
-CREATE INDEX ads_record_all ON ads_record (kind, account_id, created_at, id, name_key);
-CREATE INDEX ads_record_name ON ads_record (kind, account_id, name_key, id) WHERE level = 0;
-CREATE INDEX ads_record_updated ON ads_record (kind, account_id, updated_at, id) WHERE level = 0;
+CREATE INDEX ads_record_name ON ads_record (kind, account_id, name_key, id, level) WHERE level = 0;
+CREATE INDEX ads_record_updated ON ads_record (kind, account_id, updated_at, id, level)
+    WHERE level = 0;
+-- Lists with deleted records are ordered by an expression, so that lists without them do not walk
+-- along what they would leave out.
+CREATE INDEX ads_record_whole ON ads_record (kind, account_id, (created_at + 0), id, name_key);
 
 -- Ids are short: each kind counts its own.
 CREATE TABLE ads_sequence (

@@ -384,6 +384,10 @@ mod tests {
         ),
         ("not finished", &["upload", "upload_segment"]),
         (
+            "contracts between this server's operator and its advertisers",
+            &["ads_record", "ads_sequence", "ads_access", "ads_change"],
+        ),
+        (
             "stands on receivers and on what users have let an app see",
             &["activity_subscription", "account_subscription"],
         ),

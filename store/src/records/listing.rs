@@ -66,9 +66,12 @@ pub struct Listing<'a> {
 }
 
 impl By {
-    fn sql(self) -> String {
+    /// The expression of an order. Lists with more than what is shown have an index of their own,
+    /// by an expression of its own: it must not be taken for lists that skip what it holds.
+    fn sql(self, shown: bool) -> String {
         match self {
-            Self::Created => "created_at".to_owned(),
+            Self::Created if shown => "created_at".to_owned(),
+            Self::Created => "(created_at + 0)".to_owned(),
             Self::Updated => "updated_at".to_owned(),
             Self::Deleted => "deleted".to_owned(),
             Self::Name => "name_key".to_owned(),
@@ -147,9 +150,10 @@ fn page_of<'a>(
 ) -> Result<Vec<(At, Stored)>, Fault> {
     let mut upper = Vec::new();
     let order = listing.order;
-    let by = order.by.sql();
+    let by = order.by.sql(!listing.drafts && !listing.deleted);
     let columns = format!("{}, {by}", columns!());
-    let mut query = filtered(listing, numbers, &columns, &mut upper);
+    let by_name = order.by == By::Name;
+    let mut query = filtered(listing, numbers, (&columns, by_name), &mut upper);
     if let Some((at, id)) = &listing.after {
         let at = match at {
             At::Number(number) => query.bind(*number),
@@ -174,7 +178,7 @@ fn page_of<'a>(
 /// How many there are of them, wherever a page begins.
 pub fn total(tx: &mut Tx<'_>, listing: &Listing<'_>) -> Result<i64, Fault> {
     let mut upper = Vec::new();
-    let query = filtered(listing, listing.numbers, "COUNT(*)", &mut upper);
+    let query = filtered(listing, listing.numbers, ("COUNT(*)", true), &mut upper);
     let count = tx.row(interned(query.sql), &query.args, |row| row.int(0))?;
     Ok(count.unwrap_or(0))
 }
@@ -182,7 +186,7 @@ pub fn total(tx: &mut Tx<'_>, listing: &Listing<'_>) -> Result<i64, Fault> {
 fn filtered<'a>(
     listing: &'a Listing<'_>,
     numbers: &'a [(&'static str, Vec<i64>)],
-    columns: &str,
+    (columns, by_name): (&str, bool),
     upper: &'a mut Vec<u8>,
 ) -> Query<'a> {
     let kind = listing.kind;
@@ -209,7 +213,14 @@ fn filtered<'a>(
         let from = query.bind(listing.prefix.as_bytes());
         *upper = behind(listing.prefix.as_bytes());
         let to = query.bind(&*upper);
-        query.push(&format!(" AND name_key >= {from} AND name_key < {to}"));
+        // Where another order holds, names are looked at on the way: sorting all that begin alike
+        // costs more.
+        let name = if by_name {
+            "name_key"
+        } else {
+            "COALESCE(name_key, name_key)"
+        };
+        query.push(&format!(" AND {name} >= {from} AND {name} < {to}"));
     }
     query
 }

@@ -23,7 +23,7 @@ impl Index {
     /// Its name.
     fn name(self) -> String {
         match self {
-            Self::Filter(kind, field) => format!("ads_{kind}_by_{field}"),
+            Self::Filter(kind, field) => format!("ads_{kind}_of_{field}"),
             Self::Sort(kind, field) => format!("ads_{kind}_sort_{field}"),
             Self::Due(kind, field) => format!("ads_{kind}_due_{field}"),
         }
@@ -32,8 +32,9 @@ impl Index {
     fn statement(self) -> String {
         let name = self.name();
         match self {
+            // The field comes first: what does not name it must not be tempted to count here.
             Self::Filter(kind, name_of) => format!(
-                "CREATE INDEX IF NOT EXISTS {name} ON ads_record (account_id, ({}), level, \
+                "CREATE INDEX IF NOT EXISTS {name} ON ads_record (({}), account_id, level, \
                  created_at, id) WHERE kind = '{kind}'",
                 field(name_of)
             ),

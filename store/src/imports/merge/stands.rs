@@ -183,11 +183,13 @@ mod tests {
 
     /// Columns that name something else than an account.
     const OTHERS: &[&str] = &[
+        "account_id",
         "app_id",
         "client_id",
         "community_id",
         "conversation_id",
         "edit_root_id",
+        "entity_id",
         "event_id",
         "folder_id",
         "in_reply_to_post_id",
@@ -195,6 +197,7 @@ mod tests {
         "media_id",
         "most_recent_post_id",
         "note_id",
+        "parent_id",
         "pinned_post_id",
         "place_id",
         "poll_id",
@@ -238,6 +241,7 @@ mod tests {
                 ("activity_subscription", "maker_id"),
                 ("upload", "owner_id"),
                 ("upload", "shared_with"),
+                ("ads_access", "user_id"),
             ],
         ),
         (
@@ -247,6 +251,7 @@ mod tests {
                 ("event", "subject_id"),
                 ("audit", "actor_id"),
                 ("delivery", "about_id"),
+                ("ads_change", "user_id"),
             ],
         ),
         (
