@@ -4,5 +4,7 @@
 //! timer; it is called by nobody and does each step so that doing it again does no harm.
 
 pub mod activity;
+#[cfg(test)]
+mod fixtures;
 pub mod streams;
 pub mod webhooks;

@@ -8,14 +8,21 @@ use base::seal::{Keyring, MasterKey};
 use base::{AppId, Chance, Clock, Refusal, Stop};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
-use store::{Location, Options, Store};
+use store::{Location, Options, Store, Tx};
 use tempfile::TempDir;
+
+use crate::fixtures::app;
 
 use super::{Endpoint, Feed, Hub, Opening, Settings, Why};
 
-const APP: AppId = AppId::new(7);
+/// The hub of a new store, with two apps.
+struct Site {
+    hub: Hub,
+    apps: [AppId; 2],
+    _folder: TempDir,
+}
 
-async fn hub(settings: Settings) -> (Hub, TempDir) {
+async fn site(settings: Settings) -> Site {
     let folder = TempDir::new().unwrap();
     let options = Options {
         location: Location::File(folder.path().join("locum.db")),
@@ -28,12 +35,18 @@ async fn hub(settings: Settings) -> (Hub, TempDir) {
         keyring: Keyring::new(MasterKey::new(&Chance::seeded(1)).unwrap(), Vec::new()),
     };
     let store = Arc::new(Store::open(options).await.unwrap());
-    (Hub::new(store, settings), folder)
+    let apps = |tx: &mut Tx<'_>| Ok([app(tx, "ana")?.id, app(tx, "bob")?.id]);
+    let apps = store.write(apps).await.unwrap();
+    Site {
+        hub: Hub::new(store, settings),
+        apps,
+        _folder: folder,
+    }
 }
 
-fn opening(endpoint: Endpoint) -> Opening {
+fn opening(app: AppId, endpoint: Endpoint) -> Opening {
     Opening {
-        app: APP,
+        app,
         endpoint,
         partition: 1,
         replay: false,
@@ -55,12 +68,13 @@ async fn rest(feed: Feed) -> String {
 
 #[tokio::test]
 async fn what_is_sent_is_read_in_its_order_and_then_the_farewell() {
-    let (hub, _folder) = hub(Settings::default()).await;
-    let session = hub.open(opening(Endpoint::Activity)).await.unwrap();
+    let site = site(Settings::default()).await;
+    let (hub, [app, _]) = (&site.hub, site.apps);
+    let session = hub.open(opening(app, Endpoint::Activity)).await.unwrap();
     let mut feed = session
         .feed()
         .after(futures_util::stream::iter([Bytes::from("past\r\n")]));
-    let sent = hub.each(APP, Endpoint::Activity, |session| {
+    let sent = hub.each(app, Endpoint::Activity, |session| {
         assert!(session.send(Bytes::from("one\r\n")));
         assert!(session.send(Bytes::from("two\r\n")));
     });
@@ -82,28 +96,33 @@ async fn what_is_sent_is_read_in_its_order_and_then_the_farewell() {
 
 #[tokio::test]
 async fn slots_are_bounded_and_free_at_once_when_the_client_is_gone() {
-    let (hub, _folder) = hub(Settings::default()).await;
-    let first = hub.open(opening(Endpoint::Filtered)).await.unwrap().feed();
-    assert!(is_full(hub.open(opening(Endpoint::Filtered)).await));
+    let site = site(Settings::default()).await;
+    let (hub, [app, other]) = (&site.hub, site.apps);
+    let first = hub
+        .open(opening(app, Endpoint::Filtered))
+        .await
+        .unwrap()
+        .feed();
+    assert!(is_full(hub.open(opening(app, Endpoint::Filtered)).await));
     // Of another app, of another stream, of another part there is room.
     let other = Opening {
-        app: AppId::new(8),
-        ..opening(Endpoint::Filtered)
+        app: other,
+        ..opening(app, Endpoint::Filtered)
     };
     let _other = hub.open(other).await.unwrap();
-    let _sample = hub.open(opening(Endpoint::Sample)).await.unwrap();
+    let _sample = hub.open(opening(app, Endpoint::Sample)).await.unwrap();
     let second_part = Opening {
         partition: 2,
-        ..opening(Endpoint::Sample)
+        ..opening(app, Endpoint::Sample)
     };
     let _part = hub.open(second_part).await.unwrap();
     assert_eq!(hub.counts().0, 4);
     drop(first);
-    let again = hub.open(opening(Endpoint::Filtered)).await.unwrap();
+    let again = hub.open(opening(app, Endpoint::Filtered)).await.unwrap();
     hub.shut_down();
     assert!(rest(again.feed()).await.contains("OperationalDisconnect"));
     assert_eq!(hub.counts().0, 0);
-    let late = hub.open(opening(Endpoint::Filtered)).await;
+    let late = hub.open(opening(app, Endpoint::Filtered)).await;
     assert!(matches!(late, Err(Stop::Refused(Refusal::Unavailable))));
 }
 
@@ -113,14 +132,15 @@ async fn who_does_not_read_is_let_go_and_costs_nobody_else() {
         room: 100,
         ..Settings::default()
     };
-    let (hub, _folder) = hub(settings).await;
-    let slow = hub.open(opening(Endpoint::Activity)).await.unwrap();
+    let site = site(settings).await;
+    let (hub, [app, _]) = (&site.hub, site.apps);
+    let slow = hub.open(opening(app, Endpoint::Activity)).await.unwrap();
     let slow_feed = slow.feed();
-    let quick = hub.open(opening(Endpoint::Activity)).await.unwrap();
+    let quick = hub.open(opening(app, Endpoint::Activity)).await.unwrap();
     let mut feed = quick.feed();
     for number in 0..50 {
         let message = Bytes::from(format!("message {number}\r\n"));
-        hub.each(APP, Endpoint::Activity, |session| {
+        hub.each(app, Endpoint::Activity, |session| {
             session.send(message.clone());
         });
         assert_eq!(feed.next().await.unwrap(), message);
@@ -140,10 +160,11 @@ async fn a_silence_is_broken_and_a_pace_is_kept() {
         keep_alive: Duration::from_millis(40),
         ..Settings::default()
     };
-    let (hub, _folder) = hub(settings).await;
+    let site = site(settings).await;
+    let (hub, [app, _]) = (&site.hub, site.apps);
     let paced = Opening {
         pace: Some(5),
-        ..opening(Endpoint::Filtered)
+        ..opening(app, Endpoint::Filtered)
     };
     let session = hub.open(paced).await.unwrap();
     let mut feed = session.feed();

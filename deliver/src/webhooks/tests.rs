@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use base::seal::{Keyring, MasterKey};
-use base::{AppId, Chance, Clock, Secret, Time, UserId};
-use network::apps::{AccessLevel, Kind, NewApp, Permission};
-use network::users::NewUser;
+use base::{AppId, Chance, Clock, Secret, Time};
 use parking_lot::Mutex;
 use store::deliveries::{self, NewDelivery, State};
 use store::webhooks::Webhook;
 use store::{Location, Options, Store, Tx};
 use tempfile::TempDir;
+
+use crate::fixtures;
 
 use super::{Block, Desk, Names, Place, Settings, Targets, sign};
 
@@ -136,24 +136,7 @@ impl World {
     /// An app and its secret.
     async fn app(&self) -> (AppId, Secret) {
         let work = |tx: &mut Tx<'_>| {
-            let owner = NewUser {
-                username: "owner".to_owned(),
-                ..NewUser::default()
-            };
-            let owner: UserId = network::users::create(tx, &owner)?.id;
-            let new = NewApp {
-                name: "An app".to_owned(),
-                owner_id: owner,
-                kind: Kind::Web,
-                permission: Permission::Read,
-                access_level: AccessLevel::SelfServe,
-                callback_urls: Vec::new(),
-                description: String::new(),
-                website_url: String::new(),
-                request_email: false,
-                sign_in: false,
-            };
-            let (app, _) = network::apps::create(tx, &new)?;
+            let app = fixtures::app(tx, "owner")?;
             Ok((app.id, app.api_secret))
         };
         self.store.write(work).await.unwrap()

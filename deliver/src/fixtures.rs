@@ -1,0 +1,28 @@
+//! What tests begin with.
+
+use base::Stop;
+use network::apps::{AccessLevel, Kind, NewApp, Permission};
+use network::users::NewUser;
+use store::Tx;
+use store::apps::App;
+
+/// An app, and its owner of that name.
+pub(crate) fn app(tx: &mut Tx<'_>, owner: &str) -> Result<App, Stop> {
+    let owner = NewUser {
+        username: owner.to_owned(),
+        ..NewUser::default()
+    };
+    let new = NewApp {
+        name: "An app".to_owned(),
+        owner_id: network::users::create(tx, &owner)?.id,
+        kind: Kind::Web,
+        permission: Permission::Read,
+        access_level: AccessLevel::SelfServe,
+        callback_urls: Vec::new(),
+        description: String::new(),
+        website_url: String::new(),
+        request_email: false,
+        sign_in: false,
+    };
+    Ok(network::apps::create(tx, &new)?.0)
+}
