@@ -173,7 +173,7 @@ impl Kind {
         if name == self.name || self.older.contains(&name) {
             return Some(self.name);
         }
-        (name == self.twin).then_some(self.twin)
+        (name == self.twin && !name.is_empty()).then_some(self.twin)
     }
 }
 

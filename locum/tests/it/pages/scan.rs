@@ -114,7 +114,8 @@ fn no_form_is_taken_without_its_token_or_from_another_site() {
     let csrf = hidden(&shown.text(), "/settings/account/password")["csrf"].clone();
     let own = app(server, &["--callback", "https://client.example/cb"]);
     let mut tried = 0;
-    for page in pages("POST") {
+    // What receives webhooks is no page.
+    for page in pages("POST").filter(|page| !page.path.starts_with("/webhook-sink/")) {
         let path = filled(page.path, text(&own, "id"));
         let with = Ask::post(&path).form(format!("csrf={}", encode(&csrf)));
         for ask in [
@@ -147,7 +148,9 @@ fn pages_of_an_app_are_guarded_as_all_others() {
     let made = ["app", "create", "Guarded", "--owner", &name];
     let made = server.cli(&made).json();
     let mut seen = 0;
-    for page in pages("GET").filter(|page| page.path.contains('{')) {
+    // What does not end is read elsewhere.
+    let ends = |page: &&Endpoint| page.path.contains('{') && !page.path.ends_with("/events");
+    for page in pages("GET").filter(ends) {
         let path = filled(page.path, text(&made, "id"));
         let answer = browser.get(path.clone());
         assert!(
