@@ -46,6 +46,24 @@ impl Side {
         }
     }
 
+    /// Takes note of the posts that its world came with: some are of the moment of its making.
+    fn look_around(&mut self, users: &[String]) {
+        let own = users.iter().take(TOKENS.len());
+        let homes = own.map(|id| format!("/2/users/{id}/timelines/reverse_chronological"));
+        let all = users.iter().map(|id| format!("/2/users/{id}/posts"));
+        for (number, path) in homes.chain(all).enumerate() {
+            let token = self.server.env(TOKENS[number % TOKENS.len()]);
+            let ask = Ask::get(format!("{path}?max_results=100")).bearer(token);
+            let found = self.server.send(ask).json();
+            for post in found["data"].as_array().into_iter().flatten() {
+                let id = post["id"].as_str().unwrap().to_owned();
+                if !self.posts.contains(&id) {
+                    self.posts.push(id);
+                }
+            }
+        }
+    }
+
     /// The text with this side's ids for the numbers of posts.
     fn own(&self, text: &str) -> String {
         let mut text = text.to_owned();
@@ -57,7 +75,7 @@ impl Side {
 
     /// The text with numbers for this side's ids.
     fn common(&self, text: &str) -> String {
-        let mut text = text.to_owned();
+        let mut text = text.replace(&self.server.url, "<site>");
         for (number, id) in self.posts.iter().enumerate() {
             text = text.replace(id, &format!("<post {number}>"));
         }
@@ -95,6 +113,12 @@ fn forget(value: &mut Value) {
                 match name.as_str() {
                     "next_token" | "previous_token" => *member = json!("a token"),
                     "created_at" | "editable_until" => *member = json!("a time"),
+                    // Of somebody whose posts the program does not see.
+                    "most_recent_post_id" | "most_recent_tweet_id"
+                        if !member.as_str().unwrap_or_default().starts_with('<') =>
+                    {
+                        *member = json!("a post");
+                    }
                     _ => forget(member),
                 }
             }
@@ -192,6 +216,8 @@ fn both_engines_answer_a_random_program_alike() {
         .iter()
         .map(|user| user["id"].as_str().unwrap().to_owned())
         .collect();
+    one.look_around(&users);
+    other.look_around(&users);
     let mut dice = Dice(seed);
     for number in 0..steps {
         let step = step(&mut dice, one.posts.len(), &users);
