@@ -87,6 +87,9 @@ const SWEEPS: &[(&str, Sweep)] = &[
     ("posts read", |tx, _, wall| {
         crate::reads::prune(tx, wall, BATCH)
     }),
+    ("members of audiences", |tx, _, _| {
+        store::ads::audiences::prune(tx, tx.now(), BATCH / 4)
+    }),
     ("audit", |tx, kept, _| {
         let before = tx.now().plus_ms(kept.audit_ms.saturating_neg());
         audit::prune(tx, before, BATCH)

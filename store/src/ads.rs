@@ -1,5 +1,7 @@
 //! Who may act on advertising accounts, and what was changed in them.
 
+pub mod audiences;
+
 use base::{Fault, Time, UserId};
 
 use crate::Tx;

@@ -385,7 +385,15 @@ mod tests {
         ("not finished", &["upload", "upload_segment"]),
         (
             "contracts between this server's operator and its advertisers",
-            &["ads_record", "ads_sequence", "ads_access", "ads_change"],
+            &[
+                "ads_record",
+                "ads_sequence",
+                "ads_access",
+                "ads_change",
+                "audience_member",
+                "audience_key",
+                "audience_gone",
+            ],
         ),
         (
             "stands on receivers and on what users have let an app see",
@@ -416,6 +424,8 @@ mod tests {
                 "topic_post",
                 "topic_hour",
                 "trend",
+                "user_key",
+                "audience_user",
             ],
         ),
     ];

@@ -360,6 +360,10 @@ pub fn update(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
     ];
     tx.exec(sql, &args)?;
     if let Some(before) = before {
+        let keys = |user: &User| (user.username.clone(), user.email.clone(), user.state);
+        if keys(&before) != keys(user) || before.email_confirmed != user.email_confirmed {
+            unkey(tx, user.id)?;
+        }
         if before.verified != user.verified {
             let by = if before.verified { -1 } else { 1 };
             follows::count_verified(tx, user.id, by)?;
@@ -382,9 +386,15 @@ pub fn changed(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<(i64, Time)>, Fault
     tx.of_each(sql, users, &[], |row| Ok((row.int(0)?, row.time(1)?)))
 }
 
+/// Says that the keys by which audiences find a user may be others now.
+fn unkey(tx: &mut Tx<'_>, id: UserId) -> Result<(), Fault> {
+    let sql = "UPDATE users SET keyed = 0 WHERE id = $1";
+    tx.exec(sql, &[id.into()]).map(|_| ())
+}
+
 /// Sets the email address of a user, and whether it is confirmed.
 pub fn set_email(tx: &mut Tx<'_>, id: UserId, email: &str, confirmed: bool) -> Result<(), Fault> {
-    let sql = "UPDATE users SET email = $1, email_confirmed = $2 WHERE id = $3";
+    let sql = "UPDATE users SET email = $1, email_confirmed = $2, keyed = 0 WHERE id = $3";
     tx.exec(sql, &[email.into(), confirmed.into(), id.into()])
         .map(|_| ())
 }

@@ -78,6 +78,10 @@ const SCRIPTS: &[(&str, &str)] = &[
         include_str!("../../migrations/0019_deliveries_about.sql"),
     ),
     ("ads", include_str!("../../migrations/0020_ads.sql")),
+    (
+        "audiences",
+        include_str!("../../migrations/0021_audiences.sql"),
+    ),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

@@ -185,6 +185,7 @@ mod tests {
     const OTHERS: &[&str] = &[
         "account_id",
         "app_id",
+        "audience_id",
         "client_id",
         "community_id",
         "conversation_id",
@@ -227,7 +228,7 @@ mod tests {
         ),
         ("moved with the affiliates", &[("users", "affiliation")]),
         (
-            "a placeholder has never signed in, authorized an app or uploaded a file",
+            "a placeholder has never signed in, authorized an app or uploaded a file, and is not matched",
             &[
                 ("oauth1_token", "user_id"),
                 ("oauth2_token", "user_id"),
@@ -242,6 +243,8 @@ mod tests {
                 ("upload", "owner_id"),
                 ("upload", "shared_with"),
                 ("ads_access", "user_id"),
+                ("user_key", "user_id"),
+                ("audience_user", "user_id"),
             ],
         ),
         (
