@@ -117,8 +117,7 @@ class Suite(unittest.TestCase):
         ]
         cls.server = locum_server.Server(*cls.sets("s3://media/below/here"))
         cls.addClassCleanup(cls.server.close)
-        # The demo world's picture: what it is made with is kept in the folder.
-        cls.planted = cls.files()
+        cls.wait_for_settling()
         cls.who = tour_world.person(cls.server, "keeper")
         cls.session = OAuth1Session(
             cls.server.env["API_KEY"], cls.server.env["API_SECRET"],
@@ -176,9 +175,36 @@ class Suite(unittest.TestCase):
     def files(cls):
         return [path for path in (cls.server.data / "media").rglob("*") if path.is_file()]
 
+    @classmethod
+    def wait_for_settling(cls):
+        """Until the demo world's picture, which is made in the folder, lies in the bucket."""
+        end = time.monotonic() + 60
+        while cls.files() and time.monotonic() < end:
+            time.sleep(0.05)
+
     def local(self):
-        """Files that came into the folder."""
-        return [path for path in self.files() if path not in self.planted]
+        """Files that stay in the folder."""
+        return self.files()
+
+    def test_what_lies_in_the_folder_moves_to_the_bucket(self):
+        self.assertEqual(self.files(), [], "the demo world's picture")
+        file = tour_world.png(70, 30)
+        shown = self.post(self.photo(file).json()["data"]["id"])[1]
+        path = shown["url"].split("/media/")[1]
+        key = f"below/here/{path}"
+        self.assertIn(key, self.bucket.sizes())
+        # As it lay there before there was a bucket.
+        self.server.stop()
+        kept = self.bucket.client.get_object(Bucket="media", Key=key)["Body"].read()
+        self.bucket.client.delete_object(Bucket="media", Key=key)
+        place = self.server.data / "media" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(kept)
+        self.server.start()
+        self.assertEqual(requests.get(self.url(f"/media/{path}")).content, kept)
+        self.wait_for_settling()
+        self.assertEqual(self.bucket.sizes().get(key), len(kept))
+        self.assertEqual(requests.get(self.url(f"/media/{path}")).content, kept)
 
     def test_a_picture_goes_to_the_bucket_and_comes_from_it(self):
         before = self.bucket.sizes()

@@ -88,6 +88,30 @@ impl Files {
         })
     }
 
+    /// Moves whole files that lie in the folder to the bucket, if there is one: what an import copied,
+    /// or what was kept before there was a bucket. How many they were.
+    pub async fn settle(&self) -> Result<u64, Broken> {
+        let Some(bucket) = &self.bucket else {
+            return Ok(0);
+        };
+        let mut found = self.local.list(None);
+        let mut moved = 0;
+        while let Some(file) = found.try_next().await? {
+            let name = file.location.as_ref();
+            if name.starts_with(PASSING) {
+                continue;
+            }
+            // One of the same name and size is what an earlier move left, or an import made again.
+            let there = there(bucket.head(&file.location).await)?;
+            if there.is_none_or(|kept| kept.size != file.size) {
+                self.join(&[name.to_owned()], name).await?;
+            }
+            self.local.delete(&file.location).await?;
+            moved += 1;
+        }
+        Ok(moved)
+    }
+
     /// Whether the bucket, if there is one, lets files be written and deleted.
     pub async fn check(&self) -> Result<(), Broken> {
         let Some(bucket) = &self.bucket else {

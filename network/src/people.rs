@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use base::text::people::{code, codes, terms};
+use base::text::people::{code, codes, terms, words};
 use base::{Fault, UserId};
 use store::Tx;
-use store::people::{self, Reach, words_of};
+use store::people::{self, Reach, texts_of, words_of};
 use store::users::{self, State, User};
 
 /// Rows that are looked at before a page is answered with what was found so far: only a search
@@ -84,7 +84,8 @@ impl Walk<'_> {
             None => (end, start),
         };
         while (0..=LAST_PLACE).contains(&place) {
-            let batch = self.span.limit.clamp(50, 500);
+            // One more than the page holds says whether it goes on.
+            let batch = (self.span.limit + 1).clamp(50, 500);
             let reach = Reach {
                 place,
                 codes,
@@ -115,16 +116,12 @@ impl Walk<'_> {
             found.into_iter().map(|user| (user.id, user)).collect();
         for (word, id) in rows {
             let key = [place, *word, id.get()];
-            let user = found
-                .get(id)
-                .filter(|user| self.first_match(user) == Some((place, *word)))
-                .cloned();
-            if let Some(user) = user {
+            let here = |user: &User| self.first_match(user) == Some((place, *word));
+            if found.get(id).is_some_and(here) {
                 if self.users.len() == self.span.limit {
                     return Ok(true);
                 }
-                found.remove(id);
-                self.users.push(user);
+                self.users.extend(found.remove(id));
                 self.keys.push(key);
             }
             self.looked += 1;
@@ -142,12 +139,16 @@ impl Walk<'_> {
         if user.state != State::Active {
             return None;
         }
-        let words = words_of(user);
-        let has = |term: &String| words.iter().flatten().any(|word| word.starts_with(term));
-        if !self.terms.iter().all(has) {
-            return None;
+        if self.terms.len() > 1 {
+            let words = words_of(user);
+            let has = |term: &String| words.iter().flatten().any(|word| word.starts_with(term));
+            if !self.terms.iter().all(has) {
+                return None;
+            }
         }
-        (0..).zip(&words).find_map(|(place, words)| {
+        // Field by field: most match in the handle, and no further words need be told apart.
+        (0..).zip(texts_of(user)).find_map(|(place, text)| {
+            let words = words(text);
             let matching = words.iter().filter(|word| word.starts_with(self.lead));
             let word = matching.map(|word| code(word)).min()?;
             Some((place, word))

@@ -13,9 +13,14 @@ const ROWS: usize = 8;
 /// Whether the words of everyone who was there before them were put in.
 const FILLED: &str = "user_words";
 
+/// A user's handle, name and biography.
+pub fn texts_of(user: &User) -> [&str; PLACES] {
+    [&user.username, &user.name, &user.description]
+}
+
 /// The words of a user's handle, name and biography, each with no repeats.
 pub fn words_of(user: &User) -> [Vec<String>; PLACES] {
-    [&user.username, &user.name, &user.description].map(|text| words(text))
+    texts_of(user).map(words)
 }
 
 /// Makes a user findable by their words. A placeholder has none.
@@ -53,8 +58,7 @@ pub(crate) fn remove(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
 pub(crate) fn renew(tx: &mut Tx<'_>, before: Option<&User>, user: &User) -> Result<(), Fault> {
     let facts = |user: &User| {
         let is_placeholder = user.state == State::Placeholder;
-        let texts = [&user.username, &user.name, &user.description].map(Clone::clone);
-        (texts, is_placeholder)
+        (texts_of(user).map(str::to_owned), is_placeholder)
     };
     if before.map(facts) == Some(facts(user)) {
         return Ok(());

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use base::{Refusal, Stop};
+use base::{Fault, Refusal, Stop};
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -68,7 +68,16 @@ pub(super) async fn execute(world: &World, command: ImportCommand) -> Result<Val
     };
     let mut progress = |at: transfer::Progress| world.progress.at(at.records, at.total);
     let report = transfer::import(&world.store, source, options, &mut progress).await;
-    Ok(report.map_err(|error| ended(&path, error))?.to_json())
+    let report = report.map_err(|error| ended(&path, error))?;
+    settle(world).await?;
+    Ok(report.to_json())
+}
+
+/// Where files are kept in a bucket, those that were copied into the folder go there.
+async fn settle(world: &World) -> Result<(), Stop> {
+    let files = world.settings.files().map_err(|exit| Fault::new(exit.message().to_owned()))?;
+    files.settle().await.map_err(Fault::when("moving files to the bucket"))?;
+    Ok(())
 }
 
 /// What ended a transfer: the file is the caller's doing, the store ours.

@@ -18,6 +18,18 @@ use crate::world::World;
 
 const EACH: Duration = Duration::from_mins(1);
 
+/// Moves files that lie in the folder to the bucket, where there is one. They are found meanwhile.
+pub(super) async fn settle(files: media::Files, shutdown: &Shutdown) {
+    tokio::select! {
+        moved = files.settle() => match moved {
+            Ok(0) => {}
+            Ok(count) => tracing::info!(count, "files were moved to the bucket"),
+            Err(error) => tracing::warn!(%error, "files stay in the folder until the next start"),
+        },
+        () = shutdown.triggered() => {}
+    }
+}
+
 /// How often polls that end are looked for.
 const POLLS_EACH: Duration = Duration::from_secs(1);
 /// Polls that are ended in one transaction.

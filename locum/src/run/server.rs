@@ -81,6 +81,7 @@ async fn live(
     };
     let shutdown = Shutdown::new();
     let (desk, sender) = Desk::open(Arc::clone(&world.store), settings.webhooks.clone());
+    let kept = files.clone();
     let doors = Doors::open(world, &listening, token, page_key, files, desk, &shutdown)?;
     let mailer = background::mailer(settings)?;
     doors.watch("public", public.stats());
@@ -97,6 +98,7 @@ async fn live(
             background::follow_topics(world.clone(), shutdown.clone()),
             background::index_posts(world.clone(), shutdown.clone()),
             background::work_on_jobs(world.clone(), shutdown.clone()),
+            background::settle(kept, &shutdown),
             sender.run(shutdown.triggered()),
             doors.look_at_uploads(&shutdown),
             doors.keep_up(&shutdown),
