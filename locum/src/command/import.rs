@@ -75,8 +75,14 @@ pub(super) async fn execute(world: &World, command: ImportCommand) -> Result<Val
 
 /// Where files are kept in a bucket, those that were copied into the folder go there.
 async fn settle(world: &World) -> Result<(), Stop> {
-    let files = world.settings.files().map_err(|exit| Fault::new(exit.message().to_owned()))?;
-    files.settle().await.map_err(Fault::when("moving files to the bucket"))?;
+    let files = world
+        .settings
+        .files()
+        .map_err(|exit| Fault::new(exit.message().to_owned()))?;
+    files
+        .settle()
+        .await
+        .map_err(Fault::when("moving files to the bucket"))?;
     Ok(())
 }
 

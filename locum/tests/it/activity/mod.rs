@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, App, Ask, Person, Server, shared};
+use crate::harness::{Answer, App, Ask, PATIENCE, Person, Server, shared};
 
 /// An app that may do everything, with people who call through it.
 pub(crate) struct Stage {
@@ -121,7 +121,7 @@ impl Listener {
                 return found["data"].clone();
             }
             assert!(
-                start.elapsed().as_secs() < 10,
+                start.elapsed() < PATIENCE,
                 "waited in vain for {what}: {:#?}",
                 self.all()
             );

@@ -8,6 +8,8 @@ use std::time::Duration;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
+use super::PATIENCE;
+
 /// A letter that arrived.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrived {
@@ -67,7 +69,7 @@ impl PostOffice {
                 return found.clone();
             }
             assert!(
-                start.elapsed().as_secs() < 40,
+                start.elapsed() < PATIENCE,
                 "no letter to {to} with {words:?}: {arrived:?}"
             );
             std::thread::sleep(Duration::from_millis(50));

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::database::Database;
 use super::process::{Guard, Ran, locum, run};
-use super::{Answer, App, Ask, Engine, Person, engine, fresh, until};
+use super::{Answer, App, Ask, Engine, PATIENCE, Person, engine, fresh, until};
 
 /// A data folder with its database, and the process that serves it.
 pub(crate) struct Server {
@@ -91,7 +91,7 @@ impl Server {
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
-            .timeout_global(Some(Duration::from_secs(30)));
+            .timeout_global(Some(PATIENCE));
         Self {
             folder: TempDir::new().unwrap(),
             database: Database::make(engine),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use base::clock::instant;
 use serde_json::Value;
 
-use super::Server;
+use super::{PATIENCE, Server};
 
 /// What a stream brought.
 #[derive(Debug)]
@@ -104,8 +104,7 @@ impl Listener {
     /// The next message.
     #[track_caller]
     pub(crate) fn next(&mut self) -> Value {
-        self.within(Duration::from_secs(10))
-            .expect("a message comes within ten seconds")
+        self.within(PATIENCE).expect("a message comes")
     }
 
     /// Nothing comes for a while.
@@ -122,9 +121,9 @@ impl Listener {
         (0..count).map(|_| text(self.next())).collect()
     }
 
-    /// Waits for the end; whether it came within ten seconds, and the last message before it.
+    /// Waits for the end; whether it came, and the last message before it.
     pub(crate) fn end(&mut self) -> (bool, Option<Value>) {
-        let until = instant() + Duration::from_secs(10);
+        let until = instant() + PATIENCE;
         let mut last = None;
         loop {
             match self
