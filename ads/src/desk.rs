@@ -11,6 +11,9 @@ use crate::record::Record;
 use crate::request::Caller;
 use crate::resources::accounts::ACCOUNT;
 
+/// The account number of records that belong to no account: what an operator made for all.
+pub const EVERYONE: i64 = 0;
+
 /// A transaction and what is known of who works in it.
 pub struct Desk<'t, 'c> {
     /// The transaction.
@@ -119,11 +122,11 @@ impl<'t, 'c> Desk<'t, 'c> {
         self.tx.now()
     }
 
-    /// A record of the account, deleted or not.
+    /// A record of the account or of everyone, deleted or not.
     pub fn find(&mut self, of: &'static Resource, id: i64) -> Result<Option<Record>, Stop> {
         let account = self.account_id()?;
         let row = records::by_id(self.tx, of.name, id)?;
-        let row = row.filter(|row| row.account_id == account);
+        let row = row.filter(|row| [account, EVERYONE].contains(&row.account_id));
         Ok(row.map(|row| Record::stored(of, &row)).transpose()?)
     }
 

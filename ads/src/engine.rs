@@ -84,9 +84,9 @@ fn insert(desk: &mut Desk<'_, '_>, mut change: Change) -> Result<Record, Stop> {
     };
     change.record.id = match of.ids {
         Ids::Long => desk.tx.next_id::<()>().get(),
-        Ids::Short => records::next_id(desk.tx, sequence)?,
-        // Twelve letters, the first of them not nought.
-        Ids::Twelve => records::next_id(desk.tx, sequence)?.saturating_add(36_i64.pow(11) * 9),
+        Ids::Short | Ids::Twelve => {
+            records::next_id(desk.tx, sequence)?.saturating_add(of.ids.first())
+        }
     };
     change.record.level = level(&change.record);
     if !records::insert(desk.tx, of.name, &change.record.to_store())? {

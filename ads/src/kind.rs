@@ -320,6 +320,14 @@ impl Ids {
         Ok(i64::from_str_radix(text, radix).unwrap_or(-1))
     }
 
+    /// What is added to the numbers that a kind counts: twelve letters, the first of them not nought.
+    pub const fn first(self) -> i64 {
+        match self {
+            Self::Twelve => 36_i64.pow(11) * 9,
+            Self::Short | Self::Long => 0,
+        }
+    }
+
     /// Writes an id.
     pub fn write(self, id: i64) -> String {
         match self {

@@ -7,7 +7,9 @@ use crate::db::Row;
 
 pub(crate) use adding::count_author;
 pub use adding::{Beside, insert, insert_alone};
-pub use pages::{Span, ids_of_author, live_between, mentioning, of_author, recent, recent_of};
+pub use pages::{
+    Span, ids_of_author, live_between, mentioning, of_author, recent, recent_of, videos_since,
+};
 pub use removal::{delete, removed};
 
 /// Whether a post is there for others.

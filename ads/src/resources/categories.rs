@@ -11,6 +11,7 @@ use crate::engine::checked;
 use crate::given::Given;
 use crate::kind::Kind;
 use crate::resources::line_items::PRODUCTS;
+use crate::resources::publishers;
 
 const IAB: &str = include_str!("../../data/iab_categories.tsv");
 const BUSINESS: &str = include_str!("../../data/business_categories.tsv");
@@ -97,17 +98,18 @@ fn placements(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     Ok(Answer::one(&rows.into()))
 }
 
-fn content(_: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+fn content(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     checked(given)?;
+    let counts = publishers::by_category(desk.tx)?;
     let rows: Vec<Value> = lines(CONTENT)
         .map(|(id, name, categories)| {
+            let (publishers, videos) = counts.get(id).copied().unwrap_or((0, 0));
             json!({
                 "id": id,
                 "name": name,
                 "iab_categories": categories,
-                // Nobody has been made a publisher of a category yet.
-                "publishers_in_last_thirty_days": 0,
-                "videos_monetized_in_last_thirty_days": 0,
+                "publishers_in_last_thirty_days": publishers,
+                "videos_monetized_in_last_thirty_days": videos,
             })
         })
         .collect();
@@ -162,6 +164,11 @@ pub fn are_whole(asked: &[&str]) -> bool {
         .peekable();
     touched.peek().is_some()
         && touched.all(|categories| categories.iter().all(|one| asked.contains(one)))
+}
+
+/// Whether a category of content is one.
+pub fn is_content(id: &str) -> bool {
+    lines(CONTENT).any(|(known, _, _)| known == id)
 }
 
 /// Whether a category is one.

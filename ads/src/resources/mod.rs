@@ -14,9 +14,11 @@ pub mod cards_of_any_kind;
 pub mod categories;
 pub mod compositions;
 pub mod conversation_cards;
+pub mod curated_categories;
 pub mod draft_posts;
 pub mod features;
 pub mod funding_instruments;
+pub mod line_item_curated_categories;
 pub mod line_items;
 pub mod media_creatives;
 pub mod media_library;
@@ -25,6 +27,7 @@ pub mod preroll_call_to_actions;
 pub mod promotable_users;
 pub mod promoted_accounts;
 pub mod promoted_posts;
+pub mod publishers;
 pub mod scheduled_posts;
 pub mod scheduled_promoted_posts;
 pub mod servability;
@@ -48,6 +51,9 @@ pub static RESOURCES: &[&Resource] = &[
     &promoted_accounts::PROMOTED_ACCOUNT,
     &targeting_criteria::TARGETING_CRITERION,
     &tracking_tags::TRACKING_TAG,
+    &publishers::PUBLISHER,
+    &curated_categories::CURATED_CATEGORY,
+    &line_item_curated_categories::LINE_ITEM_CURATED_CATEGORY,
     &account_apps::ACCOUNT_APP,
     &account_media::ACCOUNT_MEDIA,
     &media_creatives::MEDIA_CREATIVE,
@@ -72,6 +78,8 @@ pub static CUSTOM: &[&[Custom]] = &[
     features::OPERATIONS,
     cards_of_any_kind::OPERATIONS,
     categories::OPERATIONS,
+    publishers::OPERATIONS,
+    curated_categories::OPERATIONS,
     promoted_posts::OPERATIONS,
     draft_posts::OPERATIONS,
     scheduled_posts::OPERATIONS,

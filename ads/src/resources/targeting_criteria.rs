@@ -10,6 +10,7 @@ use crate::desk::Desk;
 use crate::kind::Kind;
 use crate::record::Record;
 use crate::resources::categories::is_iab;
+use crate::resources::line_item_curated_categories::{self, MOST_LEFT_OUT};
 use crate::resources::line_items::LINE_ITEM;
 use crate::resources::promotable_users;
 
@@ -220,7 +221,7 @@ fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
         kind.as_str()
     };
     let item = record.int("line_item_id").unwrap_or(0);
-    let alike = key(&[&item.to_string(), group]);
+    let alike = alike(item, group);
     let value = record.text("targeting_value").to_lowercase();
     let same = key(&[
         &item.to_string(),
@@ -230,7 +231,15 @@ fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
     ]);
     change.record.set("same", same);
     change.record.set("alike", alike);
-    let limit = most(&kind);
+    let curated = line_item_curated_categories::of_item(desk, item)?.is_some();
+    if kind == "IAB_CATEGORY" && curated {
+        let message = "The line item has a curated category already";
+        return Err(Problem::attribute("targeting_type", message).into());
+    }
+    let limit = match kind.as_str() {
+        "CONTENT_PUBLISHER_USER" if curated => MOST_LEFT_OUT,
+        other => most(other),
+    };
     let account = desk.account_id()?;
     let count = |desk: &mut Desk<'_, '_>, field, value| {
         records::count_with(desk.tx, TARGETING_CRITERION.name, account, (field, value))
@@ -241,6 +250,16 @@ fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
     }
     let message = format!("A line item has at most {limit} criteria of {kind}");
     Err(Problem::attribute("targeting_type", message).into())
+}
+
+/// What all criteria of a kind at a line item have in common.
+pub fn alike(item: i64, kind: &str) -> i64 {
+    key(&[&item.to_string(), kind])
+}
+
+/// The criteria of a kind at a line item.
+pub fn of_kind(desk: &mut Desk<'_, '_>, item: i64, kind: &str) -> Result<Vec<Record>, Stop> {
+    desk.shown(&TARGETING_CRITERION, "alike", alike(item, kind))
 }
 
 /// A number for some texts, by which they are found again.

@@ -17,6 +17,7 @@ use store::Tx;
 use store::ads::Access;
 
 use super::find;
+use super::publishers::{self, CuratedCommand, PublisherCommand};
 use crate::world::World;
 
 /// What may be done about advertising.
@@ -26,6 +27,12 @@ pub(crate) enum AdsCommand {
     /// Accounts that advertise
     #[command(subcommand)]
     Account(AccountCommand),
+    /// Users at whose videos advertisements are shown
+    #[command(subcommand)]
+    Publisher(PublisherCommand),
+    /// Sets of publishers for some countries
+    #[command(subcommand)]
+    CuratedCategory(CuratedCommand),
 }
 
 /// What may be done about accounts that advertise.
@@ -132,7 +139,11 @@ pub(crate) enum AccountCommand {
 
 /// Does it.
 pub(super) async fn execute(world: &World, command: AdsCommand) -> Result<Value, Stop> {
-    let AdsCommand::Account(command) = command;
+    let command = match command {
+        AdsCommand::Account(command) => command,
+        AdsCommand::Publisher(command) => return publishers::publisher(world, command).await,
+        AdsCommand::CuratedCategory(command) => return publishers::curated(world, command).await,
+    };
     match command {
         AccountCommand::List { user } => {
             let read = world.store.read(move |tx| list(tx, &user));

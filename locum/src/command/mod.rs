@@ -22,6 +22,7 @@ mod places;
 mod polls;
 mod posts;
 mod profiles;
+mod publishers;
 mod reindex;
 mod sign;
 mod spaces;

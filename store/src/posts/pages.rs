@@ -126,6 +126,15 @@ pub fn ids_of_author(
     })
 }
 
+/// How many of an author's live posts from an id on show a video.
+pub fn videos_since(tx: &mut Tx<'_>, author: UserId, from: i64) -> Result<i64, Fault> {
+    // Keys of videos begin with 7 or 13, those of photos and moving pictures with others.
+    let sql = "SELECT COUNT(*) FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 \
+               AND id >= $2 AND (',' || media_keys LIKE '%,7_%' OR ',' || media_keys LIKE '%,13_%')";
+    let found = tx.row(sql, &[author.into(), from.into()], |row| row.int(0))?;
+    Ok(found.unwrap_or(0))
+}
+
 /// Ids of everyone's live posts between two ids, the first excluded, oldest first.
 pub fn live_between(
     tx: &mut Tx<'_>,

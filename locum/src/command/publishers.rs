@@ -1,0 +1,259 @@
+//! `locum ads publisher` and `locum ads curated-category`.
+
+use ads::desk::EVERYONE;
+use ads::record::Record;
+use ads::resources::categories::is_content;
+use ads::resources::curated_categories::{self, CURATED_CATEGORY};
+use ads::resources::publishers::{self, PUBLISHER};
+use base::{Refusal, Stop, UserId};
+use clap::Subcommand;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::records::{self, Level};
+use store::{Tx, users};
+
+use super::find;
+use crate::world::World;
+
+/// How many publishers, or curated categories, there may be.
+const MOST: usize = 1000;
+
+/// What may be done about users at whose videos advertisements are shown.
+#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PublisherCommand {
+    /// Makes a user a publisher, or changes what holds for the publisher
+    Add {
+        /// @username or id
+        user: String,
+        /// A category of content; may be given more than once
+        #[arg(long = "category", required = true, value_name = "ID")]
+        categories: Vec<String>,
+        /// Where advertisements may be shown at the videos, ISO 3166-1; may be given more than once
+        #[arg(long = "country", required = true, value_name = "CODE")]
+        countries: Vec<String>,
+        /// Where the videos may be promoted; the same countries when absent
+        #[arg(long = "promoted-in", value_name = "CODE")]
+        promoted: Vec<String>,
+        /// Shows no advertisements for now
+        #[arg(long)]
+        restricted: bool,
+    },
+    /// A user is no publisher any longer, and leaves all curated categories
+    Remove {
+        /// @username or id
+        user: String,
+    },
+    /// Lists publishers
+    List,
+}
+
+/// What may be done about sets of publishers.
+#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum CuratedCommand {
+    /// Puts publishers together
+    Add {
+        /// What it is called
+        name: String,
+        /// What is in it
+        #[arg(long, default_value = "")]
+        description: String,
+        /// For which country, ISO 3166-1; may be given more than once
+        #[arg(long = "country", required = true, value_name = "CODE")]
+        countries: Vec<String>,
+        /// A publisher, @username or id; may be given more than once
+        #[arg(long = "publisher", required = true, value_name = "USER")]
+        publishers: Vec<String>,
+    },
+    /// Takes a curated category away
+    Remove {
+        /// Its id
+        category: String,
+    },
+    /// Lists curated categories
+    List,
+}
+
+/// Does what is said about publishers.
+pub(super) async fn publisher(world: &World, command: PublisherCommand) -> Result<Value, Stop> {
+    let changed = world.store.write(move |tx| match &command {
+        PublisherCommand::Add {
+            user,
+            categories,
+            countries,
+            promoted,
+            restricted,
+        } => {
+            let user = find::user(tx, user)?;
+            let known = publishers::of_user(tx, user.id)?;
+            if known.is_none() && publishers::all(tx)?.len() >= MOST {
+                return Err(full("publisher"));
+            }
+            let is_new = known.is_none();
+            let fresh = || Record::new(&PUBLISHER, user.id.get(), EVERYONE, tx.now());
+            let mut record = known.unwrap_or_else(fresh);
+            if let Some(unknown) = categories.iter().find(|id| !is_content(id)) {
+                let message = "There is no such category of content";
+                return Err(Refusal::invalid("category", unknown, message).into());
+            }
+            let promoted = if promoted.is_empty() {
+                countries
+            } else {
+                promoted
+            };
+            record.set("content_category_ids", once(categories));
+            record.set("monetizable_country_codes", codes("country", countries)?);
+            let promoted = codes("promoted-in", promoted)?;
+            record.set("promotion_eligible_country_codes", promoted);
+            record.set("monetization_restricted", i64::from(*restricted));
+            keep(tx, &mut record, is_new)?;
+            Ok(publishers::spoken(&record, &user))
+        }
+        PublisherCommand::Remove { user } => {
+            let user = find::anyone(tx, user)?;
+            if publishers::of_user(tx, user.id)?.is_none() {
+                return Err(find::unknown("publisher", &user.username));
+            }
+            records::delete(tx, PUBLISHER.name, user.id.get())?;
+            leave(tx, user.id)?;
+            Ok(json!({ "user_id": user.id.to_string(), "removed": true }))
+        }
+        PublisherCommand::List => {
+            let mut rows = Vec::new();
+            for publisher in publishers::all(tx)? {
+                if let Some(user) = users::by_id(tx, UserId::new(publisher.id))? {
+                    rows.push(publishers::spoken(&publisher, &user));
+                }
+            }
+            Ok(rows.into())
+        }
+    });
+    changed.await
+}
+
+/// Does what is said about curated categories.
+pub(super) async fn curated(world: &World, command: CuratedCommand) -> Result<Value, Stop> {
+    let changed = world.store.write(move |tx| match &command {
+        CuratedCommand::Add {
+            name,
+            description,
+            countries,
+            publishers,
+        } => {
+            let record = category(tx, name, description, countries, publishers)?;
+            Ok(shown(&record))
+        }
+        CuratedCommand::Remove { category } => {
+            let id = CURATED_CATEGORY.ids.read("category", category).ok();
+            let found = match id {
+                Some(id) => curated_categories::find(tx, id)?,
+                None => None,
+            };
+            let mut found = found.ok_or_else(|| find::unknown("curated category", category))?;
+            // Line items that name it keep its id; it takes no new ones.
+            found.deleted = true;
+            found.level = Level::Hidden;
+            keep(tx, &mut found, false)?;
+            Ok(json!({ "id": found.written_id(), "removed": true }))
+        }
+        CuratedCommand::List => {
+            let all = curated_categories::all(tx)?;
+            Ok(all.iter().map(shown).collect())
+        }
+    });
+    changed.await
+}
+
+fn category(
+    tx: &mut Tx<'_>,
+    name: &str,
+    description: &str,
+    countries: &[String],
+    members: &[String],
+) -> Result<Record, Stop> {
+    if curated_categories::all(tx)?.len() >= MOST {
+        return Err(full("curated category"));
+    }
+    let name = name.trim();
+    if !(1..=255).contains(&name.chars().count()) {
+        let message = "The name has 1 to 255 characters";
+        return Err(Refusal::invalid("name", name, message).into());
+    }
+    if description.chars().count() > 1000 {
+        let message = "The description has at most 1000 characters";
+        return Err(Refusal::invalid("description", description, message).into());
+    }
+    let mut ids: Vec<i64> = Vec::new();
+    for member in members {
+        let user = find::user(tx, member)?;
+        if publishers::of_user(tx, user.id)?.is_none() {
+            let message = "This user is no publisher";
+            return Err(Refusal::invalid("publisher", member, message).into());
+        }
+        if !ids.contains(&user.id.get()) {
+            ids.push(user.id.get());
+        }
+    }
+    let codes = codes("country", countries)?;
+    let number = records::next_id(tx, CURATED_CATEGORY.name)?;
+    let id = number.saturating_add(CURATED_CATEGORY.ids.first());
+    let mut record = Record::new(&CURATED_CATEGORY, id, EVERYONE, tx.now());
+    record.set("name", name);
+    record.set("description", description);
+    record.set("country_codes", codes);
+    record.set("publisher_user_ids", ids);
+    keep(tx, &mut record, true)?;
+    Ok(record)
+}
+
+/// A user is taken out of every curated category.
+fn leave(tx: &mut Tx<'_>, user: UserId) -> Result<(), Stop> {
+    for mut category in curated_categories::all(tx)? {
+        let mut ids = category.items("publisher_user_ids").to_vec();
+        let before = ids.len();
+        ids.retain(|id| id.as_i64() != Some(user.get()));
+        if ids.len() < before {
+            category.set("publisher_user_ids", ids);
+            keep(tx, &mut category, false)?;
+        }
+    }
+    Ok(())
+}
+
+fn keep(tx: &mut Tx<'_>, record: &mut Record, is_new: bool) -> Result<(), Stop> {
+    record.updated_at = tx.now();
+    if is_new {
+        records::insert(tx, record.of.name, &record.to_store())?;
+    } else {
+        records::update(tx, record.of.name, &record.to_store())?;
+    }
+    Ok(())
+}
+
+fn shown(record: &Record) -> Value {
+    let mut members = record.spoken(base::Speech::Post);
+    members.insert("id".to_owned(), record.written_id().into());
+    members.into()
+}
+
+/// Countries, as the interface writes them.
+fn codes(name: &'static str, codes: &[String]) -> Result<Vec<String>, Stop> {
+    curated_categories::countries(name, codes)
+        .map_err(|problem| Refusal::invalid(name, codes.join(","), problem.message.clone()).into())
+}
+
+fn once(texts: &[String]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for text in texts {
+        if !all.contains(text) {
+            all.push(text.clone());
+        }
+    }
+    all
+}
+
+fn full(what: &'static str) -> Stop {
+    let message = format!("There are {MOST} of them already");
+    Refusal::invalid(what, "", message).into()
+}

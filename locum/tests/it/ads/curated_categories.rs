@@ -1,0 +1,232 @@
+//! Publishers, curated categories, and line items that are shown with them.
+
+use serde_json::{Value, json};
+
+use super::{Advertiser, is, send};
+use crate::harness::{Person, shared};
+use crate::media::samples::{Film, mp4};
+use crate::media::{at_once, processed};
+
+/// Shows a video to everyone.
+fn shows_a_video(person: &Person<'_>) {
+    let film = at_once(person, "tweet_video", &mp4(Film::default())).is(200);
+    let id = film["data"]["id"].as_str().unwrap().to_owned();
+    processed(person, &id);
+    let post = json!({ "media": { "media_ids": [id] } });
+    person.publish(&post).is(201);
+}
+
+fn publisher(person: &Person<'_>, more: &[&str]) -> Value {
+    let add = ["ads", "publisher", "add", &person.username];
+    let usual = ["--category", "se", "--country", "PT"];
+    shared().cli(&[&add[..], &usual, more].concat()).json()
+}
+
+fn curated(name: &str, countries: &[&str], members: &[&Person<'_>]) -> String {
+    let mut add = vec!["ads", "curated-category", "add", name];
+    add.extend(countries.iter().flat_map(|code| ["--country", *code]));
+    let names = members.iter().map(|member| member.username.as_str());
+    add.extend(names.flat_map(|name| ["--publisher", name]));
+    let made = shared().cli(&add).json();
+    made["id"].as_str().unwrap().to_owned()
+}
+
+/// The row of a list whose member has a value.
+fn row<'a>(list: &'a Value, member: &str, value: &str) -> &'a Value {
+    let rows = list["data"].as_array().unwrap();
+    let found = rows.iter().find(|row| row[member] == value);
+    found.unwrap_or(&Value::Null)
+}
+
+fn place(name: &str, code: &str) -> String {
+    let add = ["place", "add", name, "--type", "country", "--country-code"];
+    let made = shared().cli(&[&add[..], &[code]].concat()).json();
+    made["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn publishers_are_what_operators_say_and_are_counted_by_their_videos() {
+    let ads = Advertiser::new();
+    let (club, rider) = (shared().person("club"), shared().person("rider"));
+    let added = publisher(&club, &["--promoted-in", "pt", "--promoted-in", "ES"]);
+    assert_eq!(added["username"], club.username.as_str());
+    publisher(&rider, &["--restricted"]);
+    let all = || send(&ads.person, "GET", "/12/publishers", &[]).is(200);
+    let list = all();
+    assert_eq!(list["next_cursor"], Value::Null);
+    let shown = json!({
+        "user_id": club.id,
+        "username": club.username,
+        "content_category_ids": ["se"],
+        "monetizable_country_codes": ["PT"],
+        "promotion_eligible_country_codes": ["PT", "ES"],
+        "monetization_restricted": false,
+    });
+    assert_eq!(*row(&list, "user_id", &club.id), shown);
+    assert_eq!(
+        row(&list, "user_id", &rider.id)["monetization_restricted"],
+        true
+    );
+    let id = curated("City cycling", &["PT", "es"], &[&club, &rider]);
+    let one = format!("/curated_categories/{id}");
+    let videos = || ads.get(&one, &[])["data"]["videos_monetized_in_last_thirty_days"].clone();
+    let sports = || {
+        let list = send(&ads.person, "GET", "/12/content_categories", &[]).is(200);
+        row(&list, "id", "se").clone()
+    };
+    assert_eq!(videos(), 0);
+    let before = sports();
+    let count = |row: &Value, name: &str| row[name].as_i64().unwrap();
+    club.says("Without a video");
+    shows_a_video(&club);
+    shows_a_video(&club);
+    // A restricted publisher's videos are shown without advertisements.
+    shows_a_video(&rider);
+    assert_eq!(videos(), 2);
+    let after = sports();
+    let (publishers, shown) = (
+        "publishers_in_last_thirty_days",
+        "videos_monetized_in_last_thirty_days",
+    );
+    assert_eq!(count(&after, publishers), count(&before, publishers) + 1);
+    assert_eq!(count(&after, shown), count(&before, shown) + 2);
+    // What the operator says again holds instead.
+    publisher(&rider, &[]);
+    assert_eq!(videos(), 3);
+    shared()
+        .cli(&["ads", "publisher", "remove", &club.username])
+        .well();
+    assert_eq!(*row(&all(), "user_id", &club.id), Value::Null);
+    let left = ads.get(&one, &[]);
+    assert_eq!(left["data"]["publisher_user_ids"], json!([rider.id]));
+    assert_eq!(videos(), 1);
+    for wrong in [
+        &["publisher", "add", "nobody-at-all"][..],
+        &["publisher", "remove", &club.username],
+        &["curated-category", "remove", "zzzz"],
+    ] {
+        let more: &[&str] = match wrong[1] {
+            "add" => &["--category", "se", "--country", "PT"],
+            _ => &[],
+        };
+        shared().cli(&[&["ads"], wrong, more].concat()).ends(1);
+    }
+    let add = ["ads", "publisher", "add", &club.username, "--category"];
+    for wrong in [["zz", "--country", "PT"], ["se", "--country", "Portugal"]] {
+        shared().cli(&[&add[..], &wrong].concat()).ends(1);
+    }
+}
+
+#[test]
+fn curated_categories_are_found_by_country() {
+    let ads = Advertiser::new();
+    let member = shared().person("member");
+    publisher(&member, &[]);
+    let (near, far) = (
+        curated("Near", &["PT", "ES"], &[&member]),
+        curated("Far", &["JP"], &[&member]),
+    );
+    assert_eq!(near.len(), 12);
+    let list = |codes: &str| ads.get("/curated_categories", &[("country_codes", codes)]);
+    let found = list("es,FR");
+    assert!(found["total_count"].as_i64().unwrap() >= 1);
+    assert_eq!(row(&found, "id", &far), &Value::Null);
+    let one = row(&found, "id", &near);
+    assert_eq!(one["name"], "Near");
+    assert_eq!(one["country_codes"], json!(["PT", "ES"]));
+    assert_eq!(one["publisher_user_ids"], json!([member.id]));
+    assert_eq!(one["deleted"], Value::Null);
+    assert_eq!(list("XX")["total_count"], 0);
+    let shown = ads.get(&format!("/curated_categories/{near}"), &[]);
+    assert_eq!(shown["data"], *one);
+    assert_eq!(shown["request"]["params"]["id"], near.as_str());
+    let at = "country_codes";
+    let list = |params: &[(&str, &str)]| ads.send("GET", "/curated_categories", params);
+    is(&list(&[]), 400, "MISSING_PARAMETER", at);
+    is(&list(&[(at, "P1")]), 400, "INVALID_PARAMETER", at);
+    is(&list(&[(at, "Portugal")]), 400, "INVALID_PARAMETER", at);
+    let many = vec!["PT"; 201].join(",");
+    is(&list(&[(at, &many)]), 400, "INVALID_PARAMETER", at);
+    let gone = ["ads", "curated-category", "remove", &far];
+    shared().cli(&gone).well();
+    let answer = ads.send("GET", &format!("/curated_categories/{far}"), &[]);
+    is(&answer, 404, "NOT_FOUND", "id");
+    let answer = ads.send("GET", "/curated_categories/a%20b", &[]);
+    is(&answer, 404, "INVALID_ID_ILLEGAL_CHARACTERS", "id");
+}
+
+#[test]
+fn a_line_item_takes_a_curated_category_of_a_country_that_it_targets() {
+    let ads = Advertiser::new();
+    let member = shared().person("member");
+    publisher(&member, &[]);
+    let (near, far) = (
+        curated("Near", &["PT"], &[&member]),
+        curated("Far", &["JP"], &[&member]),
+    );
+    let item = ads.line_item(&ads.campaign());
+    let path = "/line_item_curated_categories";
+    let link = |item: &str, category: &str| {
+        let params = [("line_item_id", item), ("curated_category_id", category)];
+        ads.send("POST", path, &params)
+    };
+    let at = "curated_category_id";
+    is(&link(&item, &near), 400, "INVALID", at);
+    let target = |kind: &str, value: &str, operator: &str| {
+        let params = [
+            ("line_item_id", item.as_str()),
+            ("targeting_type", kind),
+            ("targeting_value", value),
+            ("operator_type", operator),
+        ];
+        ads.send("POST", "/targeting_criteria", &params)
+    };
+    target("LOCATION", &place("Portugal", "PT"), "EQ").is(200);
+    is(&link(&item, &far), 400, "INVALID", at);
+    is(&link(&item, "zzz"), 404, "NOT_FOUND", at);
+    is(
+        &link("zzz", &near),
+        404,
+        "LINE_ITEM_NOT_FOUND",
+        "line_item_id",
+    );
+    let made = link(&item, &near).is(200);
+    assert_eq!(made["data"]["curated_category_id"], near.as_str());
+    assert_eq!(made["data"]["line_item_id"], item.as_str());
+    let id = made["data"]["id"].as_str().unwrap();
+    is(&link(&item, &near), 400, "INVALID", "line_item_id");
+    // Categories of content, and more than a few left out, do not go with it.
+    is(
+        &target("IAB_CATEGORY", "IAB17", "EQ"),
+        400,
+        "INVALID",
+        "targeting_type",
+    );
+    for number in 0..5 {
+        let other = shared().person(&format!("left{number}"));
+        target("CONTENT_PUBLISHER_USER", &other.id, "NE").is(200);
+    }
+    is(
+        &target("CONTENT_PUBLISHER_USER", &member.id, "NE"),
+        400,
+        "INVALID",
+        "targeting_type",
+    );
+    let one = format!("{path}/{id}");
+    is(&ads.send("PUT", &one, &[(at, &far)]), 400, "INVALID", at);
+    let same = ads.send("PUT", &one, &[(at, &near)]).is(200);
+    assert_eq!(same["data"]["curated_category_id"], near.as_str());
+    let filter = [("line_item_ids", item.as_str())];
+    assert_eq!(ads.get(path, &filter)["data"][0]["id"], id);
+    let gone = ads.send("DELETE", &one, &[]).is(200);
+    assert_eq!(gone["data"]["deleted"], true);
+    is(
+        &ads.send("GET", &one, &[]),
+        404,
+        "NOT_FOUND",
+        "line_item_curated_category_id",
+    );
+    assert_eq!(ads.get(path, &filter)["data"], json!([]));
+    target("IAB_CATEGORY", "IAB17", "EQ").is(200);
+    is(&link(&item, &near), 400, "INVALID", at);
+}
