@@ -151,10 +151,15 @@ impl Hub {
         // Whoever gives up in the middle gives back the slot.
         let mut guard = Guard(Some(session.clone()));
         let row = self.row(&session);
-        let most = opening.most;
-        let write = move |tx: &mut Tx<'_>| rules::open(tx, &row, most, here);
-        let begun = self.0.store.write(write).await?;
-        session.begin(begun.end, begun.token);
+        let (most, begins) = (opening.most, session.clone());
+        let write = move |tx: &mut Tx<'_>| {
+            let begun = rules::open(tx, &row, most, here)?;
+            // Before anybody can change what this has seen: whoever reads of it in the log finds
+            // the session as it is.
+            begins.begin(begun.end, begun.token);
+            Ok(())
+        };
+        self.0.store.write(write).await?;
         self.0.opened.fetch_add(1, Ordering::Relaxed);
         self.0.begun.notify_one();
         guard.0 = None;
@@ -162,7 +167,7 @@ impl Hub {
     }
 
     /// Takes a slot on this node; and how many others are taken.
-    fn reserve(&self, opening: &Opening) -> Result<(Session, usize), Stop> {
+    pub(super) fn reserve(&self, opening: &Opening) -> Result<(Session, usize), Stop> {
         let session = self.make(opening)?;
         let mut open = self.0.open.lock();
         if self.0.closing.load(Ordering::SeqCst) {

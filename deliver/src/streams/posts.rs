@@ -209,6 +209,11 @@ fn tell(tx: &mut Tx<'_>, state: &State, event: &Event, turn: &mut Turn) -> Resul
     Ok(())
 }
 
+/// Whether a session's token is still that of its app.
+fn holds(session: &Session, token: Option<[u8; 32]>) -> bool {
+    session.begun().map(|begun| begun.token) == token
+}
+
 /// How far a look came.
 enum Looked {
     More,
@@ -227,7 +232,12 @@ impl Shared {
             end: log::end(tx)?,
             ..Turn::default()
         };
-        let first = || self.hub.sessions(|_| true).iter().map(Session::begun).min();
+        // Those whose slot is only reserved begin later.
+        let first = || {
+            let sessions = self.hub.sessions(|_| true);
+            let begun = sessions.iter().filter_map(Session::begun);
+            begun.map(|begun| begun.at).min()
+        };
         turn.cursor = state.cursor.or_else(first).unwrap_or(turn.end);
         let from = state.readers().map(|reader| reader.after).min();
         let from = from.unwrap_or(turn.cursor).min(turn.cursor);
@@ -332,13 +342,16 @@ impl Shared {
     /// Ends the connections of an app that may not be used any more, or whose token is gone.
     fn judge(&self, tx: &mut Tx<'_>, event: &Event, turn: &mut Turn) -> Result<(), Fault> {
         let app = AppId::new(event.subject_id);
-        let held = self.hub.sessions(|session| session.app() == app);
+        // Who began behind it has seen it already, and maybe more than this look does.
+        let before = |session: &Session| session.begun().is_some_and(|begun| begun.at < event.seq);
+        let held = self
+            .hub
+            .sessions(|session| session.app() == app && before(session));
         if held.is_empty() {
             return Ok(());
         }
         let token = connections::token(tx, app)?;
-        let other = |session: &Session| session.token() != token.as_ref();
-        let ended = held.into_iter().filter(other);
+        let ended = held.into_iter().filter(|one| !holds(one, token));
         turn.ended.extend(ended.map(|one| (one, Why::Revoked)));
         Ok(())
     }
@@ -455,6 +468,10 @@ impl State {
             let filtered = session.endpoint() == Endpoint::Filtered;
             if !filtered || self.book.load(tx, session.app())? {
                 turn.ready.push(session.id());
+                // What was told while it began may have been passed already.
+                if !holds(session, connections::token(tx, session.app())?) {
+                    turn.ended.push((session.clone(), Why::Revoked));
+                }
             }
         }
         Ok(())
@@ -474,3 +491,6 @@ impl State {
         app.map_or(Ok(()), |app| self.book.added(tx, app, event.subject_id))
     }
 }
+
+#[cfg(test)]
+mod tests;

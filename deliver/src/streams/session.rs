@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -109,11 +108,17 @@ struct Inner {
     pace: Option<u32>,
     keep_alive: Duration,
     hub: Weak<Shared>,
-    /// Where the log ended when it began.
-    begun: AtomicI64,
-    /// By what its token is known again.
-    token: OnceLock<[u8; 32]>,
+    begun: Mutex<Option<Begun>>,
     queue: Mutex<Queue>,
+}
+
+/// What a session began with.
+#[derive(Clone, Copy)]
+pub(super) struct Begun {
+    /// Where the log ended.
+    pub(super) at: i64,
+    /// By what its token is known again.
+    pub(super) token: [u8; 32],
 }
 
 #[derive(Default)]
@@ -173,8 +178,7 @@ impl Session {
             pace,
             keep_alive,
             hub,
-            begun: AtomicI64::new(i64::MAX),
-            token: OnceLock::new(),
+            begun: Mutex::default(),
             queue: Mutex::default(),
         }))
     }
@@ -219,19 +223,13 @@ impl Session {
         self.0.since
     }
 
-    /// Where the log ended when it began.
-    pub(super) fn begun(&self) -> i64 {
-        self.0.begun.load(Ordering::Acquire)
-    }
-
-    /// By what its token is known again.
-    pub(super) fn token(&self) -> Option<&[u8; 32]> {
-        self.0.token.get()
+    /// What it began with; none while its slot is only reserved.
+    pub(super) fn begun(&self) -> Option<Begun> {
+        *self.0.begun.lock()
     }
 
     pub(super) fn begin(&self, at: i64, token: [u8; 32]) {
-        let _first = self.0.token.set(token);
-        self.0.begun.store(at, Ordering::Release);
+        *self.0.begun.lock() = Some(Begun { at, token });
     }
 
     /// Whether it has ended.

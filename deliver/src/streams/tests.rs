@@ -16,13 +16,14 @@ use crate::fixtures::app;
 use super::{Endpoint, Feed, Hub, Opening, Settings, Why};
 
 /// The hub of a new store, with two apps.
-struct Site {
-    hub: Hub,
-    apps: [AppId; 2],
+pub(super) struct Site {
+    pub(super) store: Arc<Store>,
+    pub(super) hub: Hub,
+    pub(super) apps: [AppId; 2],
     _folder: TempDir,
 }
 
-async fn site(settings: Settings) -> Site {
+pub(super) async fn site(settings: Settings) -> Site {
     let folder = TempDir::new().unwrap();
     let options = Options {
         location: Location::File(folder.path().join("locum.db")),
@@ -38,13 +39,14 @@ async fn site(settings: Settings) -> Site {
     let apps = |tx: &mut Tx<'_>| Ok([app(tx, "ana")?.id, app(tx, "bob")?.id]);
     let apps = store.write(apps).await.unwrap();
     Site {
-        hub: Hub::new(store, settings),
+        hub: Hub::new(Arc::clone(&store), settings),
+        store,
         apps,
         _folder: folder,
     }
 }
 
-fn opening(app: AppId, endpoint: Endpoint) -> Opening {
+pub(super) fn opening(app: AppId, endpoint: Endpoint) -> Opening {
     Opening {
         app,
         endpoint,

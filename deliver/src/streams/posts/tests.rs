@@ -1,0 +1,85 @@
+//! What a look at the log makes of sessions that are only about to begin.
+
+use std::sync::Arc;
+
+use network::connections;
+use network::reads::Reads;
+use serde_json::Value;
+use store::{Tx, log};
+
+use super::super::tests::{Site, opening, site};
+use super::super::{Endpoint, Settings, Why};
+use super::{PostStreams, Turn};
+
+fn streams(site: &Site) -> PostStreams {
+    let voice = Arc::new(|_: &base::Refusal| Value::Null);
+    let (store, hub) = (Arc::clone(&site.store), site.hub.clone());
+    PostStreams::new(store, hub, Arc::new(Reads::default()), voice)
+}
+
+async fn look(streams: &PostStreams) -> Turn {
+    let shared = Arc::clone(&streams.0);
+    let look = move |tx: &mut Tx<'_>| Ok(shared.look(tx)?);
+    streams.0.store.read(look).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_slot_that_is_only_reserved_is_neither_ended_nor_a_place_in_the_log() {
+    let site = site(Settings::default()).await;
+    let (streams, [app, other]) = (streams(&site), site.apps);
+    // The first to come: what the log says of its app is not read as if it had another token.
+    let (_reserved, _) = site
+        .hub
+        .reserve(&opening(app, Endpoint::Filtered))
+        .unwrap();
+    let first = look(&streams).await;
+    let end = site.store.read(|tx| Ok(log::end(tx)?)).await.unwrap();
+    assert!(first.ended.is_empty());
+    assert_eq!(first.cursor, end, "not a place that the log never reaches");
+    let _looked = streams.0.take(first);
+    // Beside others that have begun before.
+    let session = site
+        .hub
+        .open(opening(other, Endpoint::Sample))
+        .await
+        .unwrap();
+    let changed = move |tx: &mut Tx<'_>| {
+        for app in [app, other] {
+            log::append(tx, "app.update", 1, app.get(), "")?;
+        }
+        Ok(())
+    };
+    site.store.write(changed).await.unwrap();
+    let second = look(&streams).await;
+    assert!(second.ended.is_empty(), "both have the token of their app");
+    let _looked = streams.0.take(second);
+    assert!(!session.is_over());
+}
+
+#[tokio::test]
+async fn a_token_that_ends_ends_what_began_with_it_and_nothing_that_began_since() {
+    let site = site(Settings::default()).await;
+    let (streams, [app, _]) = (streams(&site), site.apps);
+    let before = site
+        .hub
+        .open(opening(app, Endpoint::Filtered))
+        .await
+        .unwrap();
+    let rotated = move |tx: &mut Tx<'_>| {
+        network::apps::rotate(tx, app, network::apps::Which::Bearer)?;
+        Ok(())
+    };
+    site.store.write(rotated).await.unwrap();
+    let since = site
+        .hub
+        .open(opening(app, Endpoint::Sample))
+        .await
+        .unwrap();
+    let token = move |tx: &mut Tx<'_>| Ok(connections::token(tx, app)?);
+    let token = site.store.read(token).await.unwrap();
+    assert_eq!(since.begun().map(|begun| begun.token), token);
+    let turn = look(&streams).await;
+    let _looked = streams.0.take(turn);
+    assert_eq!(before.why(), Some(Why::Revoked));
+    assert!(!since.is_over());
+}
