@@ -28,10 +28,7 @@ async fn a_slot_that_is_only_reserved_is_neither_ended_nor_a_place_in_the_log() 
     let site = site(Settings::default()).await;
     let (streams, [app, other]) = (streams(&site), site.apps);
     // The first to come: what the log says of its app is not read as if it had another token.
-    let (_reserved, _) = site
-        .hub
-        .reserve(&opening(app, Endpoint::Filtered))
-        .unwrap();
+    let (_reserved, _) = site.hub.reserve(&opening(app, Endpoint::Filtered)).unwrap();
     let first = look(&streams).await;
     let end = site.store.read(|tx| Ok(log::end(tx)?)).await.unwrap();
     assert!(first.ended.is_empty());
@@ -70,11 +67,7 @@ async fn a_token_that_ends_ends_what_began_with_it_and_nothing_that_began_since(
         Ok(())
     };
     site.store.write(rotated).await.unwrap();
-    let since = site
-        .hub
-        .open(opening(app, Endpoint::Sample))
-        .await
-        .unwrap();
+    let since = site.hub.open(opening(app, Endpoint::Sample)).await.unwrap();
     let token = move |tx: &mut Tx<'_>| Ok(connections::token(tx, app)?);
     let token = site.store.read(token).await.unwrap();
     assert_eq!(since.begun().map(|begun| begun.token), token);

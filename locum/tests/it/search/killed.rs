@@ -90,10 +90,13 @@ fn nothing_acknowledged_is_missing_from_the_index() {
         let reader = server.person("reader");
         // A search waits for the index, but not for ever: on a busy machine it is still behind.
         let mut found_now = HashSet::new();
-        until("what was acknowledged is found, and what was deleted is not", || {
-            found_now = every(&reader);
-            there.is_subset(&found_now) && gone.is_disjoint(&found_now)
-        });
+        until(
+            "what was acknowledged is found, and what was deleted is not",
+            || {
+                found_now = every(&reader);
+                there.is_subset(&found_now) && gone.is_disjoint(&found_now)
+            },
+        );
         let counted = usize::try_from(total(&server, "lasting")).unwrap();
         assert_eq!(counted, found_now.len());
         assert!(found(&reader, "\"lasting word\"").len() <= 100);
