@@ -22,7 +22,16 @@ impl Pace {
     const fn full_ms(self) -> i64 {
         self.every_ms.saturating_mul(self.burst)
     }
+
+    /// What is held against something lies no further ahead, unless the clock was set back.
+    const fn horizon_ms(self) -> i64 {
+        self.full_ms().saturating_add(APART_MS)
+    }
 }
+
+/// By so much the moments of tries may be apart that are counted one after the other: one may have
+/// waited for another, or come from a node whose clock is a little behind.
+const APART_MS: i64 = 60_000;
 
 /// Whether something may be tried now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +50,7 @@ pub enum Verdict {
 /// Counts a try, unless there were too many. One statement decides, so that tries at the same
 /// moment, on whatever node, do not pass together.
 pub fn charge(tx: &mut Tx<'_>, digest: &[u8; 32], pace: Pace, now: Time) -> Result<Verdict, Fault> {
-    // A row from further ahead than a full bucket is from a clock that was set back since.
+    // A row from much further ahead than a full bucket is from a clock that was set back since.
     let sql = "INSERT INTO attempts (digest, clear_at) VALUES ($1, $2) ON CONFLICT (digest) \
                DO UPDATE SET noted = 0, clear_at = $3 + \
                CASE WHEN attempts.clear_at BETWEEN $4 AND $5 THEN attempts.clear_at ELSE $4 END \
@@ -51,7 +60,7 @@ pub fn charge(tx: &mut Tx<'_>, digest: &[u8; 32], pace: Pace, now: Time) -> Resu
         now.plus_ms(pace.every_ms).into(),
         pace.every_ms.into(),
         now.into(),
-        now.plus_ms(pace.full_ms()).into(),
+        now.plus_ms(pace.horizon_ms()).into(),
         now.plus_ms(pace.slack_ms()).into(),
     ];
     if tx.exec(sql, &args)? > 0 {

@@ -4,7 +4,7 @@ use argon2::PasswordHasher;
 use argon2::password_hash::phc::Salt;
 use base::{Secret, UserId};
 use network::passwords::PasswordPool;
-use network::sign_in::{Answer, Attempt, Gate, Limits, Pace, SUSPENDED};
+use network::sign_in::{Answer, Attempt, Gate, Limits, Pace, SUSPENDED, Verdict};
 use network::users::NewUser;
 use store::{Location, Store, Tx};
 
@@ -180,6 +180,30 @@ fn attempts_at_the_same_moment_do_not_pass_together() {
         });
         let passed = set.join_all().await;
         assert_eq!(passed.into_iter().filter(|passed| *passed).count(), 3);
+    });
+}
+
+#[test]
+fn an_attempt_of_a_moment_before_does_not_empty_the_bucket() {
+    on_each_engine(async |world| {
+        let pace = Limits::default().per_address;
+        let start = base::Time::from_seconds(1_780_315_200);
+        let charged = async |after_ms: i64| {
+            let now = start.plus_ms(after_ms);
+            let charge = move |tx: &mut Tx<'_>| {
+                Ok(store::attempts::charge(tx, &[7; 32], pace, now)? == Verdict::Allowed)
+            };
+            world.store.write(charge).await.unwrap()
+        };
+        for allowed in [true, true, true, false] {
+            assert_eq!(charged(0).await, allowed);
+        }
+        // Begun before the others, it comes after them.
+        assert!(!charged(-5).await);
+        assert!(!charged(-59_000).await);
+        assert!(!charged(0).await);
+        // A clock that was set back locks nobody out.
+        assert!(charged(-3_600_000).await);
     });
 }
 
