@@ -75,7 +75,10 @@ impl Side {
 
     /// The text with numbers for this side's ids.
     fn common(&self, text: &str) -> String {
-        let mut text = text.replace(&self.server.url, "<site>");
+        let host = self.server.url.trim_start_matches("http://");
+        let text = text.replace(&self.server.url, "<site>");
+        // Links are shown without their scheme.
+        let mut text = text.replace(host, "<host>");
         for (number, id) in self.posts.iter().enumerate() {
             text = text.replace(id, &format!("<post {number}>"));
         }
