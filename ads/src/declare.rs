@@ -76,6 +76,8 @@ pub struct Resource {
     pub computed: Option<Computed>,
     /// What else a change of it brings about.
     pub after: Option<After>,
+    /// How it is shown, where that is not by its fields alone.
+    pub shows: Option<Shows>,
 }
 
 /// Looks at what is asked of a list.
@@ -87,6 +89,8 @@ pub type Twin = fn(&mut Desk<'_, '_>, &Record) -> Result<Option<Record>, Stop>;
 /// Works out further members of some records, in their order.
 pub type Computed =
     fn(&mut Desk<'_, '_>, &[Record]) -> Result<Vec<Vec<(&'static str, Value)>>, Stop>;
+/// Writes some records as JSON, in their order.
+pub type Shows = fn(&mut Desk<'_, '_>, &[Record]) -> Result<Vec<String>, Stop>;
 
 /// What can be done to a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -313,6 +317,7 @@ impl Resource {
         twin: None,
         computed: None,
         after: None,
+        shows: None,
     };
 
     /// Whether something can be done to it.

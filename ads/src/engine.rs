@@ -291,6 +291,9 @@ fn beside(
 
 /// Records as they are shown, with what is worked out of each.
 pub fn show(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Vec<String>, Stop> {
+    if let Some(shows) = records.first().and_then(|record| record.of.shows) {
+        return shows(desk, records);
+    }
     let speech = desk.caller.speech;
     let computed = match records.first().and_then(|record| record.of.computed) {
         Some(computed) => computed(desk, records)?,

@@ -49,6 +49,35 @@ pub fn list(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Re
     page(desk, rows, &wanted, &scope, total)
 }
 
+/// How many records are looked at together where each must be looked at.
+const CHUNK: usize = 500;
+
+/// A page of those records that are kept: of kinds that no index finds by what is asked for.
+pub fn kept(
+    desk: &mut Desk<'_, '_>,
+    of: &'static Resource,
+    given: &Given,
+    keeps: &dyn Fn(&Record) -> bool,
+) -> Result<Answer, Stop> {
+    checked(given)?;
+    let scope = walk(desk, &given.echo);
+    let mut wanted = wanted(desk, of, given, &scope)?;
+    wanted.prefix.clear();
+    let count = std::mem::replace(&mut wanted.count, CHUNK);
+    let mut rows = Vec::new();
+    loop {
+        let (found, _) = of_account(desk, of, &wanted, false)?;
+        let is_last = found.len() <= CHUNK;
+        wanted.after = found.last().map(|(at, record)| (at.clone(), record.id));
+        rows.extend(found.into_iter().filter(|(_, record)| keeps(record)));
+        if is_last || rows.len() > count {
+            break;
+        }
+    }
+    wanted.count = count;
+    page(desk, rows, &wanted, &scope, None)
+}
+
 fn page(
     desk: &mut Desk<'_, '_>,
     mut rows: Vec<(At, Record)>,

@@ -1,11 +1,13 @@
 //! Draft posts: written for an account, and not published.
 
-use base::Word;
+use base::{Stop, Word};
+use serde_json::Value;
 
 use crate::access::Who;
 use crate::declare::{Custom, Delete, Field, Filter, Resource, Rule, Verb};
 use crate::desk::Desk;
 use crate::kind::{Ids, Kind};
+use crate::record::Record;
 use crate::resources::compositions::{self, LIST, is_sound, media_keys, text};
 
 /// A post that is not published.
@@ -16,25 +18,42 @@ pub static DRAFT_POST: Resource = Resource {
     path: "draft_<posts>",
     about: "draft post",
     fields: &[
-        Field::text("name", 1, 80).fixed(),
-        text().fixed(),
+        Field::text("name", 1, 80),
+        text(),
         Field::new("user_id", Kind::User).kept(),
         Field::new("as_user_id", Kind::Long).fixed().hidden(),
-        Field::new("nullcast", Kind::Bool).fixed().or_flag(true),
-        Field::text("card_uri", 1, 64).fixed(),
-        media_keys().fixed(),
+        Field::new("nullcast", Kind::Bool).or_flag(true),
+        Field::text("card_uri", 1, 64),
+        media_keys(),
     ],
     filters: &[Filter::new("user_id", "user_id", Kind::User)],
     count: (100, 200),
     extras: false,
-    verbs: &[Verb::Get, Verb::Create],
+    verbs: &[Verb::Get, Verb::Create, Verb::Update, Verb::Delete],
     reads: Who::CreativeReader,
     writes: Who::PostWriter,
     rules: &[Rule::Within(is_sound)],
     delete: Delete::Hard,
     shows_deleted: false,
+    computed: Some(computed),
     ..Resource::DEFAULT
 };
+
+/// That it is gone, which is said once.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "as every resource works out what it shows"
+)]
+fn computed(
+    _: &mut Desk<'_, '_>,
+    drafts: &[Record],
+) -> Result<Vec<Vec<(&'static str, Value)>>, Stop> {
+    let of = |draft: &Record| {
+        let gone = draft.deleted.then(|| ("status", "DELETED".into()));
+        gone.into_iter().collect()
+    };
+    Ok(drafts.iter().map(of).collect())
+}
 
 /// The list of them, which is of one user.
 pub static OPERATIONS: &[Custom] = &[Custom::get(

@@ -9,14 +9,15 @@ use store::media::{self, Media};
 use crate::access::Who;
 use crate::answer::Answer;
 use crate::change::Change;
-use crate::declare::{Custom, Field, Need, Resource, Rule, Verb};
+use crate::declare::{CURSOR, Custom, Field, Need, Resource, Rule, Verb};
 use crate::desk::Desk;
-use crate::engine::{checked, create, delete, update};
+use crate::engine::{checked, create, delete, show_one, update};
 use crate::given::Given;
 use crate::kind::{Kind, instant};
+use crate::listing;
 use crate::record::Record;
 use crate::resources::account_media::{ACCOUNT_MEDIA, of_measures};
-use crate::resources::promotable_users;
+use crate::resources::{card_media, promotable_users};
 
 /// What an account says of a medium.
 pub static LIBRARY_MEDIA: Resource = Resource {
@@ -37,12 +38,15 @@ pub static LIBRARY_MEDIA: Resource = Resource {
             .fixed()
             .hidden(),
     ],
+    count: (20, 50),
     verbs: &[],
     rules: &[
         Rule::Own(says_of_videos_only),
         Rule::Within(has_a_picture_as_poster),
     ],
+    twin: Some(twin),
     after: Some(after),
+    shows: Some(shows),
     ..Resource::DEFAULT
 };
 
@@ -55,8 +59,38 @@ const KEY: Field = Field::new("media_key", Kind::MediaKey)
     .required()
     .update(Need::Must);
 
-/// What can be done to a medium of the library.
+/// What can be done to media of the library.
 pub static OPERATIONS: &[Custom] = &[
+    Custom::get(
+        "getAdsMediaLibrary",
+        "media_library",
+        "A page of the media library.",
+        list,
+    )
+    .who(Who::CreativeReader)
+    .params(&[
+        Field::new("count", Kind::Int(1, 50)).or_number(20),
+        CURSOR,
+        Field::one_of("media_type", &["GIF", "IMAGE", "VIDEO"]),
+        Field::text("q", 1, 255),
+    ]),
+    Custom::get(
+        "getAdsLibraryMedia",
+        "media_library/{media_key}",
+        "A medium of the library.",
+        one,
+    )
+    .who(Who::CreativeReader)
+    .params(&[KEY]),
+    Custom::change(
+        "POST",
+        "addAdsLibraryMedia",
+        "media_library",
+        "Takes a medium that was uploaded into the library.",
+        add,
+    )
+    .who(Who::CreativeWriter)
+    .params(&[KEY, NAME, FILE_NAME, TITLE, DESCRIPTION, POSTER]),
     Custom::change(
         "PUT",
         "updateAdsLibraryMedia",
@@ -77,18 +111,70 @@ pub static OPERATIONS: &[Custom] = &[
     .params(&[KEY]),
 ];
 
+fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+    let kind = given.text("media_type").map(str::to_owned);
+    let term = given.text("q").unwrap_or_default().to_lowercase();
+    if kind.is_none() && term.is_empty() {
+        return listing::list(desk, &LIBRARY_MEDIA, given);
+    }
+    listing::kept(desk, &LIBRARY_MEDIA, given, &|record| {
+        let is_of_kind = |kind| kind_of(record.text("media_key")).0 == kind;
+        let holds = |name: &&str| record.text(name).to_lowercase().contains(&term);
+        kind.as_deref().is_none_or(is_of_kind) && FOUND_BY.iter().any(holds)
+    })
+}
+
+/// Where a term is looked for.
+const FOUND_BY: &[&str] = &["name", "title", "file_name", "description"];
+
+fn one(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+    checked(given)?;
+    let record = looked_up(desk, given)?;
+    answered(desk, &record)
+}
+
+/// The medium that a look names. Looking does not take it in.
+fn looked_up(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Record, Stop> {
+    let key = given.text("media_key").unwrap_or_default();
+    let known = match medium(desk, key)? {
+        Some(medium) => desk.with(&LIBRARY_MEDIA, "media_id", medium.id.get())?,
+        None => Vec::new(),
+    };
+    let known = known.into_iter().find(|known| !known.deleted);
+    known.ok_or_else(|| not_there("media_key", key).into())
+}
+
+/// Takes a medium in; one that was there already is the same with what is said of it now.
+fn add(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+    checked(given)?;
+    let key = given.text("media_key").unwrap_or_default();
+    let now = desk.now();
+    let alive = |medium: &Media| medium.expires_at.is_none_or(|end| end > now);
+    let Some(medium) = medium(desk, key)?.filter(alive) else {
+        return Err(not_there("media_key", key).into());
+    };
+    if !is_usable(desk, &medium)? {
+        let message = format!("The media {key} is not one that this account may use");
+        let problem = Problem::parameter("media_key", key, message);
+        return Err(problem.code("INVALID_MEDIA").into());
+    }
+    let record = take_in(desk, &medium)?;
+    let record = update(desk, &LIBRARY_MEDIA, record.id, given)?;
+    answered(desk, &record)
+}
+
 fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     checked(given)?;
     let record = named(desk, given)?;
     let record = update(desk, &LIBRARY_MEDIA, record.id, given)?;
-    shown(desk, &record)
+    answered(desk, &record)
 }
 
 fn remove(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     checked(given)?;
     let record = named(desk, given)?;
     let record = delete(desk, &LIBRARY_MEDIA, record.id)?;
-    shown(desk, &record)
+    answered(desk, &record)
 }
 
 fn named(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Record, Stop> {
@@ -113,21 +199,42 @@ pub fn taken_in(desk: &mut Desk<'_, '_>, key: &str) -> Result<Option<Record>, St
     if let Some(known) = known.into_iter().next() {
         return Ok(Some(known).filter(|known| !known.deleted));
     }
-    let Some(full) = promotable_users::full(desk)? else {
+    if !is_usable(desk, &medium)? {
         return Ok(None);
+    }
+    take_in(desk, &medium).map(Some)
+}
+
+/// Whether the account's own user uploaded a medium, or may use it.
+fn is_usable(desk: &mut Desk<'_, '_>, medium: &Media) -> Result<bool, Stop> {
+    let Some(full) = promotable_users::full(desk)? else {
+        return Ok(false);
     };
     let alive = medium.expires_at.is_none_or(|end| end > desk.now());
     let usable = medium.owner_id == full || media::is_shared(desk.tx, medium.id, full)?;
     // What only messages carry is for those who read them.
-    if !alive || !usable || media::is_private(desk.tx, medium.id)? {
-        return Ok(None);
-    }
+    Ok(alive && usable && !media::is_private(desk.tx, medium.id)?)
+}
+
+fn take_in(desk: &mut Desk<'_, '_>, medium: &Media) -> Result<Record, Stop> {
+    let is_new = desk
+        .with(&LIBRARY_MEDIA, "media_id", medium.id.get())?
+        .is_empty();
     let mut given = Given::default();
-    given.put("media_key", key.into());
+    given.put("media_key", medium.media_key.clone().into());
     given.put("media_id", medium.id.get().into());
     let record = create(desk, &LIBRARY_MEDIA, &given)?;
-    show_elsewhere(desk, &medium)?;
-    Ok(Some(record))
+    if is_new {
+        show_elsewhere(desk, medium)?;
+    }
+    Ok(record)
+}
+
+/// A medium is in a library once; one that was removed comes back as it was.
+fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Stop> {
+    let id = record.int("media_id").unwrap_or(0);
+    let known = desk.with(&LIBRARY_MEDIA, "media_id", id)?;
+    Ok(known.into_iter().next())
 }
 
 fn medium(desk: &mut Desk<'_, '_>, key: &str) -> Result<Option<Media>, Stop> {
@@ -218,42 +325,69 @@ fn still(desk: &Desk<'_, '_>, medium: &Media) -> Option<String> {
     Some(medium.preview_image_url.clone()).filter(|url| !url.is_empty())
 }
 
-fn shown(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Answer, Stop> {
-    let Some(medium) = medium(desk, record.text("media_key"))? else {
-        return Err(not_there("media_key", record.text("media_key")).into());
-    };
-    let poster = record.text("poster_media_key").to_owned();
-    let poster = match self::medium(desk, &poster)? {
-        Some(poster) => address(desk, &poster),
-        None => still(desk, &medium),
+fn answered(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Answer, Stop> {
+    Ok(Answer::raw(show_one(desk, record)?))
+}
+
+fn shows(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Vec<String>, Stop> {
+    let keys = records
+        .iter()
+        .flat_map(|record| [record.text("media_key"), record.text("poster_media_key")]);
+    let known = card_media::find(desk, keys)?;
+    let all = records.iter().map(|record| {
+        let key = record.text("media_key");
+        let poster = known.get(record.text("poster_media_key"));
+        let mut members = record.spoken(desk.caller.speech);
+        // The file of a user who left goes with them.
+        if let Some(medium) = known.get(key) {
+            members.extend(shown(desk, record, medium, poster));
+        }
+        for (name, at) in [
+            ("created_at", record.created_at),
+            ("updated_at", record.updated_at),
+        ] {
+            members.insert(name.to_owned(), instant(at).into());
+        }
+        members.insert("deleted".to_owned(), record.deleted.into());
+        Value::Object(members).to_string()
+    });
+    Ok(all.collect())
+}
+
+fn shown(
+    desk: &Desk<'_, '_>,
+    record: &Record,
+    medium: &Media,
+    poster: Option<&Media>,
+) -> Map<String, Value> {
+    let poster = match poster {
+        Some(poster) => address(desk, poster),
+        None => still(desk, medium),
     };
     let speech = desk.caller.speech;
-    let mut members = record.spoken(speech);
-    members.extend(facts(&medium, speech, record.deleted));
+    let mut members = facts(medium, speech, record.deleted);
     let plays = medium.kind != "photo";
-    members.insert("media_url".to_owned(), address(desk, &medium).into());
+    members.insert("media_url".to_owned(), address(desk, medium).into());
     members.insert(
         "poster_media_url".to_owned(),
         poster.filter(|_| plays).into(),
     );
-    for (name, at) in [
-        ("created_at", record.created_at),
-        ("updated_at", record.updated_at),
-    ] {
-        members.insert(name.to_owned(), instant(at).into());
-    }
-    members.insert("deleted".to_owned(), record.deleted.into());
-    Ok(Answer::one(&Value::Object(members)))
+    members
 }
 
-/// What the file itself says.
-fn facts(medium: &Media, speech: Speech, removed: bool) -> Map<String, Value> {
-    let (kind, word) = match medium.media_key.split('_').next() {
+/// What a medium is, by its key.
+fn kind_of(key: &str) -> (&'static str, Word) {
+    match key.split('_').next() {
         Some("3") => ("IMAGE", Word::new("POST_IMAGE", "TWEET_IMAGE")),
         Some("16") => ("GIF", Word::new("POST_GIF", "TWEET_GIF")),
         Some("13") => ("VIDEO", Word::same("AMPLIFY_VIDEO")),
         _ => ("VIDEO", Word::new("POST_VIDEO", "TWEET_VIDEO")),
-    };
+    }
+}
+
+/// What the file itself says.
+fn facts(medium: &Media, speech: Speech, removed: bool) -> Map<String, Value> {
+    let (kind, word) = kind_of(&medium.media_key);
     let plays = kind != "IMAGE";
     let duration = (kind == "VIDEO").then_some(medium.duration_ms);
     // The library carries it as well as posts do.

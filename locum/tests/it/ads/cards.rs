@@ -8,21 +8,21 @@ use crate::media::samples::{Film, mp4, png};
 use crate::media::{at_once, processed};
 
 impl Advertiser {
-    fn media(&self, category: &str, file: &[u8]) -> String {
+    pub(super) fn media(&self, category: &str, file: &[u8]) -> String {
         upload(&self.person, category, file)
     }
 
-    fn image(&self) -> String {
+    pub(super) fn image(&self) -> String {
         self.media("tweet_image", &png(800, 418))
     }
 
-    fn film(&self) -> String {
-        let film = Film {
-            width: 160,
-            height: 90,
-            ..Film::default()
-        };
-        self.media("tweet_video", &mp4(film))
+    pub(super) fn film(&self) -> String {
+        self.media("tweet_video", &mp4(wide()))
+    }
+
+    /// A film for advertising.
+    pub(super) fn clip(&self) -> String {
+        self.media("amplify_video", &mp4(wide()))
     }
 
     fn json(&self, method: &'static str, path: &str, body: &Value) -> Answer {
@@ -36,6 +36,14 @@ impl Advertiser {
             "/cards",
             &json!({ "name": "Cargo offer", "components": components }),
         )
+    }
+}
+
+fn wide() -> Film {
+    Film {
+        width: 160,
+        height: 90,
+        ..Film::default()
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod campaigns;
 mod cards;
+mod collection;
 mod curated_categories;
 mod isolation;
 mod scheduled_posts;

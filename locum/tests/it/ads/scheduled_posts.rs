@@ -9,7 +9,7 @@ use crate::harness::{Person, Server, shared, until};
 use crate::media::{at_once, samples};
 
 /// The start of a minute that is so many minutes ahead.
-fn minute(ahead: i64) -> String {
+pub(super) fn minute(ahead: i64) -> String {
     let now = wall().ms();
     let at = Time::from_ms(now - now.rem_euclid(60_000) + ahead * 60_000);
     format!("{}Z", at.to_string().split('.').next().unwrap())
@@ -345,6 +345,39 @@ fn drafts_are_kept_and_not_published() {
         "INVALID_ID_ILLEGAL_CHARACTERS",
         "draft_post_id",
     );
+    let path = format!("/draft_tweets/{id}");
+    let changed = [
+        ("text", "Certainly"),
+        ("name", "Idea"),
+        ("nullcast", "false"),
+    ];
+    let changed = ads.send("PUT", &path, &changed).is(200);
+    assert_eq!(
+        (
+            &changed["data"]["text"],
+            &changed["data"]["name"],
+            &changed["data"]["nullcast"]
+        ),
+        (&json!("Certainly"), &json!("Idea"), &json!(false))
+    );
+    is(
+        &ads.send("PUT", &path, &[("text", "")]),
+        400,
+        "TWEET_CANNOT_BE_BLANK",
+        "text",
+    );
+    assert_eq!(ads.get(&path, &[])["data"], changed["data"]);
+    let gone = ads.send("DELETE", &path, &[]).is(200);
+    assert_eq!(gone["data"]["status"], "DELETED");
+    for method in ["GET", "PUT", "DELETE"] {
+        is(
+            &ads.send(method, &path, &[]),
+            404,
+            "NOT_FOUND",
+            "draft_tweet_id",
+        );
+    }
+    assert!(ids(&ads.get("/draft_posts", &[])).is_empty());
     let two = [("text", "x"), ("as_user_id", "1")];
     is(
         &ads.send("POST", "/draft_posts", &two),
@@ -420,14 +453,69 @@ fn the_library_says_of_media_what_the_account_says() {
         (&made["data"]["text"], &made["data"]["media_keys"]),
         (&json!(""), &json!([key]))
     );
+    let keys = |params: &[(&str, &str)]| -> Vec<String> {
+        let page = ads.get("/media_library", params);
+        let data = page["data"].as_array().unwrap().iter();
+        data.map(|one| one["media_key"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(ads.get(&path, &[])["data"]["file_name"], "b.png");
+    let (second, third) = (upload(20, 20), upload(30, 30));
+    let take = |key: &str, more: &[(&str, &str)]| {
+        ads.send(
+            "POST",
+            "/media_library",
+            &[&[("media_key", key)], more].concat(),
+        )
+    };
+    let added = take(&second, &[("name", "River ride")]).is(200);
+    assert_eq!(added["data"]["name"], "River ride");
+    assert_eq!(take(&second, &[]).is(200)["data"], added["data"]);
+    take(&third, &[]).is(200);
+    assert_eq!(keys(&[]), [third.clone(), second.clone(), key.clone()]);
+    for (params, found) in [
+        (&[("q", "RIDE")][..], vec![second.clone()]),
+        (&[("q", "b.P")], vec![key.clone()]),
+        (&[("media_type", "VIDEO")], vec![]),
+        (
+            &[("media_type", "IMAGE"), ("q", "ride")],
+            vec![second.clone()],
+        ),
+        (&[("q", "nothing")], vec![]),
+    ] {
+        assert_eq!(keys(params), found, "{params:?}");
+    }
+    // Page by page, with what is asked for and without.
+    for asked in [&[][..], &[("media_type", "IMAGE")]] {
+        let (mut walked, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let page = [("count", "1"), ("cursor", cursor.as_str())];
+            let page = ads.get("/media_library", &[asked, &page].concat());
+            walked.extend(page["data"][0]["media_key"].as_str().map(str::to_owned));
+            match page["next_cursor"].as_str() {
+                Some(next) => next.clone_into(&mut cursor),
+                None => break,
+            }
+        }
+        assert_eq!(walked, keys(&[]), "{asked:?}");
+    }
+    is(
+        &ads.send("GET", "/media_library", &[("count", "51")]),
+        400,
+        "INVALID_PARAMETER",
+        "count",
+    );
     let gone = ads.send("DELETE", &path, &[]).is(200);
     assert_eq!(gone["data"]["deleted"], true);
-    is(
-        &ads.send("DELETE", &path, &[]),
-        404,
-        "MEDIA_NOT_FOUND",
-        "media_key",
-    );
+    assert_eq!(keys(&[]), [third.clone(), second.clone()]);
+    for method in ["DELETE", "GET"] {
+        is(
+            &ads.send(method, &path, &[]),
+            404,
+            "MEDIA_NOT_FOUND",
+            "media_key",
+        );
+    }
     is(&schedule(&ads, &with), 404, "MEDIA_NOT_FOUND", "media_keys");
     let theirs = at_once(
         &shared().person("stranger"),
@@ -435,10 +523,13 @@ fn the_library_says_of_media_what_the_account_says() {
         &samples::png(8, 8),
     )
     .is(200);
-    let theirs = format!(
-        "/media_library/{}",
-        theirs["data"]["media_key"].as_str().unwrap()
-    );
+    let theirs = theirs["data"]["media_key"].as_str().unwrap();
+    is(&take(theirs, &[]), 400, "INVALID_MEDIA", "media_key");
+    is(&take("3_1", &[]), 404, "MEDIA_NOT_FOUND", "media_key");
+    is(&take("", &[]), 400, "MISSING_PARAMETER", "media_key");
+    // What nothing carries any longer is gone.
+    is(&take(&key, &[]), 404, "MEDIA_NOT_FOUND", "media_key");
+    let theirs = format!("/media_library/{theirs}");
     is(
         &ads.send("PUT", &theirs, &[("name", "x")]),
         404,
