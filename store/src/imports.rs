@@ -13,7 +13,7 @@ pub use people::{
     Known, UserShift, alias, aliases, is_name_only, known, name_only, rename, shift_user,
 };
 pub use posts::{
-    PostShift, Seen, children, fill, insert_placeholder, is_reposted, learn, seen,
-    set_conversation, shift_post, supersede,
+    PostShift, Seen, children, insert_placeholder, is_reposted, learn, seen, set_conversation,
+    shift_post, supersede,
 };
 pub use progress::{Mark, claim, note_authors, progress, renew_homes, set_progress};

@@ -6,7 +6,7 @@ use crate::Tx;
 use crate::db::Row;
 
 pub(crate) use adding::count_author;
-pub use adding::{Beside, insert, insert_alone};
+pub use adding::{Beside, fill, insert, insert_alone};
 pub use pages::{
     Span, ids_of_author, live_between, mentioning, of_author, recent, recent_of, videos_since,
 };

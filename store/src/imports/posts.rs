@@ -3,7 +3,7 @@
 use base::{Fault, PostId, Time, UserId};
 
 use crate::Tx;
-use crate::posts::{Beside, Post, State};
+use crate::posts::{Post, State};
 
 /// What an import must know of a post that is there.
 #[derive(Clone, Copy, Debug)]
@@ -73,62 +73,6 @@ pub fn learn(tx: &mut Tx<'_>, post: &Post) -> Result<(), Fault> {
         tx.exec(sql, &args)?;
     }
     Ok(())
-}
-
-/// Puts the real post in the place of its placeholder, without mentions and counters. Likes and
-/// reposts that came before it are taken off the figures that it brings along.
-pub fn fill(tx: &mut Tx<'_>, post: &Post, beside: &Beside) -> Result<bool, Fault> {
-    let sql = "UPDATE post SET author_id = $1, created_at = $2, state = $3, text = $4, lang = $5, \
-               conversation_id = $6, in_reply_to_post_id = $7, in_reply_to_user_id = $8, \
-               quoted_post_id = $9, repost_of_id = $10, edit_root_id = $11, \
-               edits_remaining = $12, community_id = $13, reply_settings = $14, nullcast = $15, \
-               followers_only = $16, possibly_sensitive = $17, paid_partnership = $18, \
-               made_with_ai = $19, entities = $20, short_entities = $21, display_start = $22, \
-               display_end = $23, media_keys = $24, imported_like_count = \
-               CASE WHEN CAST($25 AS BIGINT) > like_count \
-               THEN CAST($25 AS BIGINT) - like_count ELSE 0 END, imported_repost_count = \
-               CASE WHEN CAST($26 AS BIGINT) > repost_count \
-               THEN CAST($26 AS BIGINT) - repost_count ELSE 0 END, place_id = $27, \
-               card_uri = $28, geo = $29, withheld = $30, app_id = $31, unshared = $32, \
-               members_only = $33, direct_message_deep_link = $34 WHERE id = $35 AND state = 3";
-    let args = [
-        post.author_id.into(),
-        post.created_at.into(),
-        post.state.number().into(),
-        (&post.text).into(),
-        (&post.lang).into(),
-        post.conversation_id.into(),
-        post.in_reply_to_post_id.into(),
-        post.in_reply_to_user_id.into(),
-        post.quoted_post_id.into(),
-        post.repost_of_id.into(),
-        post.edit_root_id.into(),
-        post.edits_remaining.into(),
-        post.community_id.into(),
-        (&post.reply_settings).into(),
-        post.nullcast.into(),
-        post.followers_only.into(),
-        post.possibly_sensitive.into(),
-        post.paid_partnership.into(),
-        post.made_with_ai.into(),
-        (&post.entities).into(),
-        (&post.short_entities).into(),
-        post.display_start.into(),
-        post.display_end.into(),
-        (&post.media_keys).into(),
-        beside.imported_likes.into(),
-        beside.imported_reposts.into(),
-        post.place_id.as_ref().into(),
-        (&post.card_uri).into(),
-        (&post.geo).into(),
-        (&post.withheld).into(),
-        post.app_id.into(),
-        post.unshared.into(),
-        post.members_only.into(),
-        (&beside.direct_message_deep_link).into(),
-        post.id.into(),
-    ];
-    Ok(tx.exec(sql, &args)? > 0)
 }
 
 /// Whether a user has a live repost of a post.

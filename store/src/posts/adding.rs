@@ -1,9 +1,12 @@
 //! Posts stored, and the counters that this moves.
 
+use std::sync::OnceLock;
+
 use base::{Fault, PostId, UserId};
 
 use super::{Post, State, by_id};
 use crate::Tx;
+use crate::db::Value;
 
 /// What comes with a post when it is stored.
 #[derive(Clone, Debug, Default)]
@@ -48,58 +51,90 @@ pub fn insert(tx: &mut Tx<'_>, post: &Post, beside: &Beside) -> Result<bool, Fau
     Ok(true)
 }
 
+/// What a post's row is written with, column by column; its id comes first.
+fn columns<'a>(post: &'a Post, beside: &'a Beside) -> [Column<'a>; 37] {
+    [
+        ("id", post.id.into()),
+        ("author_id", post.author_id.into()),
+        ("created_at", post.created_at.into()),
+        ("state", post.state.number().into()),
+        ("text", (&post.text).into()),
+        ("lang", (&post.lang).into()),
+        ("conversation_id", post.conversation_id.into()),
+        ("in_reply_to_post_id", post.in_reply_to_post_id.into()),
+        ("in_reply_to_user_id", post.in_reply_to_user_id.into()),
+        ("quoted_post_id", post.quoted_post_id.into()),
+        ("repost_of_id", post.repost_of_id.into()),
+        ("edit_root_id", post.edit_root_id.into()),
+        ("edits_remaining", post.edits_remaining.into()),
+        ("community_id", post.community_id.into()),
+        ("place_id", post.place_id.as_ref().into()),
+        ("card_uri", (&post.card_uri).into()),
+        ("reply_settings", (&post.reply_settings).into()),
+        ("nullcast", post.nullcast.into()),
+        ("followers_only", post.followers_only.into()),
+        ("possibly_sensitive", post.possibly_sensitive.into()),
+        ("paid_partnership", post.paid_partnership.into()),
+        ("made_with_ai", post.made_with_ai.into()),
+        ("entities", (&post.entities).into()),
+        ("short_entities", (&post.short_entities).into()),
+        ("display_start", post.display_start.into()),
+        ("display_end", post.display_end.into()),
+        ("media_keys", (&post.media_keys).into()),
+        ("poll_id", post.poll_id.into()),
+        ("geo", (&post.geo).into()),
+        ("withheld", (&post.withheld).into()),
+        ("app_id", post.app_id.into()),
+        ("imported_like_count", beside.imported_likes.into()),
+        ("imported_repost_count", beside.imported_reposts.into()),
+        ("fingerprint", beside.fingerprint.as_ref().into()),
+        ("unshared", post.unshared.into()),
+        ("members_only", post.members_only.into()),
+        (
+            "direct_message_deep_link",
+            (&beside.direct_message_deep_link).into(),
+        ),
+    ]
+}
+
+type Column<'a> = (&'static str, Value<'a>);
+
 fn insert_row(tx: &mut Tx<'_>, post: &Post, beside: &Beside) -> Result<bool, Fault> {
-    let sql = "INSERT INTO post (id, author_id, created_at, state, text, lang, conversation_id, \
-               in_reply_to_post_id, in_reply_to_user_id, quoted_post_id, repost_of_id, \
-               edit_root_id, edits_remaining, community_id, place_id, card_uri, reply_settings, \
-               nullcast, followers_only, possibly_sensitive, paid_partnership, made_with_ai, \
-               entities, short_entities, display_start, display_end, media_keys, poll_id, geo, \
-               withheld, app_id, imported_like_count, imported_repost_count, fingerprint, \
-               unshared, members_only, direct_message_deep_link) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
-               $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, \
-               $35, $36, $37) \
-               ON CONFLICT DO NOTHING";
-    let args = [
-        post.id.into(),
-        post.author_id.into(),
-        post.created_at.into(),
-        post.state.number().into(),
-        (&post.text).into(),
-        (&post.lang).into(),
-        post.conversation_id.into(),
-        post.in_reply_to_post_id.into(),
-        post.in_reply_to_user_id.into(),
-        post.quoted_post_id.into(),
-        post.repost_of_id.into(),
-        post.edit_root_id.into(),
-        post.edits_remaining.into(),
-        post.community_id.into(),
-        post.place_id.as_ref().into(),
-        (&post.card_uri).into(),
-        (&post.reply_settings).into(),
-        post.nullcast.into(),
-        post.followers_only.into(),
-        post.possibly_sensitive.into(),
-        post.paid_partnership.into(),
-        post.made_with_ai.into(),
-        (&post.entities).into(),
-        (&post.short_entities).into(),
-        post.display_start.into(),
-        post.display_end.into(),
-        (&post.media_keys).into(),
-        post.poll_id.into(),
-        (&post.geo).into(),
-        (&post.withheld).into(),
-        post.app_id.into(),
-        beside.imported_likes.into(),
-        beside.imported_reposts.into(),
-        beside.fingerprint.as_ref().into(),
-        post.unshared.into(),
-        post.members_only.into(),
-        (&beside.direct_message_deep_link).into(),
-    ];
-    Ok(tx.exec(sql, &args)? > 0)
+    static SQL: OnceLock<String> = OnceLock::new();
+    let columns = columns(post, beside);
+    let sql = SQL.get_or_init(|| {
+        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        let places: Vec<String> = (1..=names.len()).map(|n| format!("${n}")).collect();
+        let (names, places) = (names.join(", "), places.join(", "));
+        format!("INSERT INTO post ({names}) VALUES ({places}) ON CONFLICT DO NOTHING")
+    });
+    Ok(tx.exec(sql, &columns.map(|(_, value)| value))? > 0)
+}
+
+/// Puts the real post in the place of its placeholder, without mentions and counters. Likes and
+/// reposts that came before it are taken off the figures that it brings along. False when there is
+/// no such placeholder.
+pub fn fill(tx: &mut Tx<'_>, post: &Post, beside: &Beside) -> Result<bool, Fault> {
+    static SQL: OnceLock<String> = OnceLock::new();
+    let mut columns = columns(post, beside);
+    // The id is what the row is found by.
+    columns.rotate_left(1);
+    let sql = SQL.get_or_init(|| {
+        let names = columns.iter().map(|(name, _)| *name);
+        let sets: Vec<String> = (1..columns.len())
+            .zip(names)
+            .map(|(place, name)| match name.strip_prefix("imported_") {
+                Some(known) => format!(
+                    "{name} = CASE WHEN CAST(${place} AS BIGINT) > {known} \
+                     THEN CAST(${place} AS BIGINT) - {known} ELSE 0 END"
+                ),
+                None => format!("{name} = ${place}"),
+            })
+            .collect();
+        let (sets, id) = (sets.join(", "), columns.len());
+        format!("UPDATE post SET {sets} WHERE id = ${id} AND state = 3")
+    });
+    Ok(tx.exec(sql, &columns.map(|(_, value)| value))? > 0)
 }
 
 /// Moves the author's counters; a nullcast post counts as any other, but is nobody's newest.

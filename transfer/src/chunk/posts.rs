@@ -58,7 +58,7 @@ fn store_one(tx: &mut Tx<'_>, desk: &mut Desk, told: &Prepared) -> Result<(), Fa
     };
     let stored = match there {
         None => posts::insert_alone(tx, &post, &beside)?,
-        Some(_) => is_free(tx, &post)? && imports::fill(tx, &post, &beside)?,
+        Some(_) => is_free(tx, &post)? && posts::fill(tx, &post, &beside)?,
     };
     if !stored {
         let why = "its author reposted the same post already";
