@@ -13,6 +13,7 @@ pub mod engine;
 pub mod given;
 pub mod history;
 pub mod kind;
+pub mod ledger;
 pub mod listing;
 pub mod operations;
 pub mod publishing;
@@ -21,6 +22,7 @@ pub mod reference;
 pub mod request;
 pub mod resources;
 pub mod run;
+pub mod zone;
 
 pub use answer::Answer;
 pub use operations::{Does, Operation, Param, all as operations};

@@ -393,6 +393,11 @@ mod tests {
                 "audience_member",
                 "audience_key",
                 "audience_gone",
+                "ad_event",
+                "ad_hour",
+                "ad_total",
+                "ad_active",
+                "ad_job",
             ],
         ),
         (

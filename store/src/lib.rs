@@ -31,6 +31,7 @@ pub mod grants;
 pub mod graph;
 pub mod imports;
 pub mod letters;
+pub mod ledger;
 pub mod likes;
 pub mod lists;
 pub mod log;

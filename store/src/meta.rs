@@ -30,12 +30,12 @@ macro_rules! highest_of {
 }
 
 /// Tables whose key is an id that was issued here, and how its highest is found.
-const NOUNS: [(&str, &str); 21] = highest_of!(
+const NOUNS: [(&str, &str); 22] = highest_of!(
     "users" "app" "post" "media" "list"
     "poll" "community" "space" "space_topic" "bookmark_folder"
     "upload" "note" "story" "dm_conversation" "dm_event" "rule"
     "webhook" "replay" "compliance_job" "activity_subscription"
-    "stream_connection"
+    "stream_connection" "ad_job"
 );
 /// When the log and the record were last added to.
 const LAST: [&str; 2] = [
@@ -92,7 +92,8 @@ mod tests {
     use super::NOUNS;
 
     /// Rows that are found by something else; their ids say in which order they came.
-    const DATED: [&str; 20] = [
+    const DATED: [&str; 21] = [
+        "ad_event",
         "affiliate",
         "block",
         "bookmark",

@@ -9,6 +9,7 @@ use crate::Tx;
 use crate::db::{Row, Value};
 
 pub use listing::{At, By, Listing, Order, page, total};
+pub(crate) use shape::interned;
 pub use shape::{Index, prepare};
 
 /// Where a record is shown.
@@ -171,7 +172,7 @@ pub fn with(
     shown: bool,
 ) -> Result<Vec<Stored>, Fault> {
     let level = if shown { "AND level = 0 " } else { "" };
-    let sql = shape::interned(format!(
+    let sql = interned(format!(
         "SELECT {} FROM ads_record WHERE kind = '{kind}' AND account_id = $1 AND {} = $2 \
          {level}ORDER BY created_at, id",
         columns!(),
@@ -187,7 +188,7 @@ pub fn count_with(
     account: i64,
     (field, value): (&'static str, i64),
 ) -> Result<i64, Fault> {
-    let sql = shape::interned(format!(
+    let sql = interned(format!(
         "SELECT COUNT(*) FROM ads_record WHERE kind = '{kind}' AND account_id = $1 AND {} = $2 \
          AND level = 0",
         shape::field(field)
@@ -203,7 +204,7 @@ pub fn hide(
     account: i64,
     (field, value): (&'static str, i64),
 ) -> Result<Vec<i64>, Fault> {
-    let sql = shape::interned(format!(
+    let sql = interned(format!(
         "UPDATE ads_record SET level = 2 WHERE kind = '{kind}' AND account_id = $1 AND {} = $2 \
          AND level < 2 RETURNING id",
         shape::field(field)
@@ -221,7 +222,7 @@ pub fn due(
     limit: i64,
 ) -> Result<Vec<Stored>, Fault> {
     // The least value is that of records without the field.
-    let sql = shape::interned(format!(
+    let sql = interned(format!(
         "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {} > $1 AND {} <= $2 AND level = 0 \
          ORDER BY {}, id LIMIT $3",
         columns!(),
@@ -252,6 +253,46 @@ pub fn of_account(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<Vec<Store
     tx.rows(sql, &[kind.into(), account.into()], read)
 }
 
+/// The ids of all records of a kind in an account, deleted ones too.
+pub fn ids_of(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<Vec<i64>, Fault> {
+    let sql = "SELECT id FROM ads_record WHERE kind = $1 AND account_id = $2 \
+               ORDER BY (created_at + 0), id";
+    tx.rows(sql, &[kind.into(), account.into()], |row| row.int(0))
+}
+
+/// Records of a kind in every account whose declared field has a value, oldest first; those that
+/// are shown only.
+pub fn anywhere(
+    tx: &mut Tx<'_>,
+    kind: &'static str,
+    (field, value): (&'static str, i64),
+) -> Result<Vec<Stored>, Fault> {
+    let sql = interned(format!(
+        "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {} = $1 AND level = 0 \
+         ORDER BY created_at, id LIMIT 100",
+        columns!(),
+        shape::field(field)
+    ));
+    tx.rows(sql, &[value.into()], read)
+}
+
+/// Records of a kind in every account whose declared field is above `least`, those with the least
+/// first. Hidden ones are left out.
+pub fn beyond(
+    tx: &mut Tx<'_>,
+    kind: &'static str,
+    (field, least): (&'static str, i64),
+    limit: i64,
+) -> Result<Vec<Stored>, Fault> {
+    let ordered = shape::ordered(field);
+    let sql = interned(format!(
+        "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {ordered} > $1 AND level = 0 \
+         ORDER BY {ordered}, id LIMIT $2",
+        columns!()
+    ));
+    tx.rows(sql, &[least.into(), limit.into()], read)
+}
+
 /// How many of an account's shown records of a kind have a field of at most `most`; those without
 /// it are not counted.
 pub fn count_up_to(
@@ -262,7 +303,7 @@ pub fn count_up_to(
     most: i64,
 ) -> Result<i64, Fault> {
     let ordered = shape::ordered(field);
-    let sql = shape::interned(format!(
+    let sql = interned(format!(
         "SELECT COUNT(*) FROM ads_record WHERE kind = '{kind}' AND account_id = $1 \
          AND {ordered} > $2 AND {ordered} <= $3 AND level = 0"
     ));

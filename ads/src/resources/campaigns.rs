@@ -3,6 +3,7 @@
 use base::refusal::{At, Problem};
 use base::{Stop, Word};
 use serde_json::{Value, json};
+use store::ledger::Entity;
 use store::records;
 
 use crate::change::Change;
@@ -62,6 +63,7 @@ pub static CAMPAIGN: Resource = Resource {
         Rule::Beside("funding_instrument_id", has_whole_amounts),
         Rule::Within(fill),
         Rule::Within(keep_the_limit),
+        Rule::Within(covers_what_is_spent),
     ],
     history: "CAMPAIGN",
     computed: Some(computed),
@@ -194,6 +196,28 @@ fn keep_the_limit(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), St
     Err(problem.into())
 }
 
+fn covers_what_is_spent(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+    covers(desk, change, Entity::Campaign)
+}
+
+/// A total budget is not set below what was spent of it: of a campaign, and of a line item.
+pub fn covers(desk: &mut Desk<'_, '_>, change: &Change, entity: Entity) -> Result<(), Stop> {
+    if change.verb != Verb::Update || !change.changes(TOTAL) {
+        return Ok(());
+    }
+    let Some(total) = change.record.int(TOTAL) else {
+        return Ok(());
+    };
+    let spent = store::ledger::spent(desk.tx, entity, &[change.record.id])?;
+    let spent = spent.first().map_or(0, |(_, spent)| *spent);
+    if spent <= total {
+        return Ok(());
+    }
+    let message = format!("{spent} of this budget is spent already");
+    let problem = Problem::attribute(TOTAL, message);
+    Err(problem.code("SPEND_EXCEEDS_BUDGET").into())
+}
+
 /// Writes down what a campaign's line items come to, after one of them changed.
 pub fn sum_up(desk: &mut Desk<'_, '_>, id: i64) -> Result<(), Stop> {
     let Some(mut campaign) = desk.find(&CAMPAIGN, id)? else {
@@ -214,9 +238,9 @@ fn computed(
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Stop> {
     let now = desk.now();
     let approval = desk.account()?.record.text("approval_status").to_owned();
-    let funding = servability::funding(desk, campaigns)?;
+    let means = servability::means(desk, campaigns)?;
     let of = |campaign: &Record| {
-        let state = servability::of_campaign(campaign, &approval, &funding, now);
+        let state = servability::of_campaign(campaign, &approval, &means, now);
         vec![
             ("servable", state.servable()),
             ("reasons_not_servable", json!(state.reasons)),

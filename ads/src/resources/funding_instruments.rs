@@ -1,14 +1,18 @@
 //! Funding instruments: what pays for campaigns.
 
+use std::collections::HashMap;
+
 use base::refusal::Problem;
 use base::{Stop, Time, Word};
 use serde_json::{Value, json};
+use store::ledger::Entity;
 
 use crate::access::Who;
 use crate::change::Change;
 use crate::declare::{Field, Filter, Need, Resource, Rule, Verb};
 use crate::desk::Desk;
 use crate::kind::Kind;
+use crate::ledger::purse;
 use crate::record::Record;
 use crate::resources::accounts::ACCOUNT;
 use crate::resources::bidding::{CURRENCIES, is_whole};
@@ -133,8 +137,8 @@ fn status(_: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Why an instrument cannot pay now, in the contract's order.
-pub fn reasons(record: &Record, now: Time) -> Vec<&'static str> {
+/// Why an instrument that has paid so much cannot pay now, in the contract's order.
+pub fn reasons(record: &Record, spent: i64, now: Time) -> Vec<&'static str> {
     let mut reasons = Vec::new();
     if record.deleted {
         reasons.push("DELETED");
@@ -148,22 +152,28 @@ pub fn reasons(record: &Record, now: Time) -> Vec<&'static str> {
     if record.time("end_time").is_some_and(|end| end <= now) {
         reasons.push("EXPIRED");
     }
+    let limits = purse::limits(Entity::Funding, record);
+    if limits.total.is_some_and(|most| spent >= most) {
+        reasons.push("BUDGET_EXHAUSTED");
+    }
     reasons
 }
 
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "other resources look things up for this"
-)]
 fn computed(
     desk: &mut Desk<'_, '_>,
     records: &[Record],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Stop> {
     let now = desk.now();
+    let ids: Vec<i64> = records.iter().map(|record| record.id).collect();
+    let spent = store::ledger::spent(desk.tx, Entity::Funding, &ids)?;
+    let spent: HashMap<i64, i64> = spent.into_iter().collect();
     let of = |record: &Record| {
-        let reasons = reasons(record, now);
+        let spent = spent.get(&record.id).copied().unwrap_or(0);
+        let reasons = reasons(record, spent, now);
         let credit = matches!(record.text("type"), "CREDIT_LINE" | "AGENCY_CREDIT_LINE");
-        let remaining = record.int("credit_limit_local_micro").filter(|_| credit);
+        let limit = record.int("credit_limit_local_micro").filter(|_| credit);
+        // The last event may have cost more than was left.
+        let remaining = limit.map(|limit| limit.saturating_sub(spent).max(0));
         vec![
             ("account_id", ACCOUNT.ids.write(record.account_id).into()),
             ("credit_remaining_local_micro", remaining.into()),

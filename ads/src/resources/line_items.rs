@@ -18,6 +18,7 @@ use crate::resources::campaigns::{self, CAMPAIGN, not_draft_again, within_total}
 use crate::resources::categories::of_businesses;
 use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
 use crate::resources::promotable_users;
+use crate::resources::servability;
 use objectives::{OBJECTIVES, of_objective};
 
 /// A line item.
@@ -69,6 +70,7 @@ pub static LINE_ITEM: Resource = Resource {
             .kept()
             .hidden()
             .or_number(0),
+        Field::new("serves", Kind::Time).kept().hidden(),
     ],
     filters: &[
         Filter::ids("campaign_ids", "campaign_id", &CAMPAIGN),
@@ -95,6 +97,7 @@ pub static LINE_ITEM: Resource = Resource {
         Rule::Beside("campaign_id", keeps_within_its_campaign),
         Rule::Within(fill),
         Rule::Within(is_like_its_siblings),
+        Rule::Within(covers_what_is_spent),
     ],
     history: "LINE_ITEM",
     after: Some(after),
@@ -311,7 +314,19 @@ fn fill(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
     if record.get("start_time").is_none() {
         record.set("start_time", now.ms() / 1000 * 1000);
     }
+    note_service(record);
     Ok(())
+}
+
+/// Later than any end.
+const NEVER: i64 = i64::MAX;
+
+/// Notes until when a line item may be served as far as it depends on itself: those that may are
+/// found by that.
+fn note_service(record: &mut Record) {
+    let serves = record.text("entity_status") == "ACTIVE" && servability::is_complete(record);
+    let until = record.int("end_time").unwrap_or(NEVER);
+    record.set("serves", serves.then_some(until));
 }
 
 /// Line items of a campaign have one objective and sell one product; there are only so many.
@@ -347,6 +362,10 @@ fn is_like_its_siblings(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<
     Ok(())
 }
 
+fn covers_what_is_spent(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+    campaigns::covers(desk, change, store::ledger::Entity::LineItem)
+}
+
 fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
     for (system, name) in [
         ("Android", "android_app_store_identifier"),
@@ -371,6 +390,7 @@ pub fn count_creatives(desk: &mut Desk<'_, '_>, id: i64) -> Result<(), Stop> {
         return Ok(());
     }
     item.set("creatives", creatives);
+    note_service(&mut item);
     desk.keep(&item)?;
     campaigns::sum_up(desk, item.int("campaign_id").unwrap_or(0))
 }

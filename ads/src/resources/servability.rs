@@ -1,16 +1,19 @@
 //! Whether a campaign or line item can be served now, and if not, why: the one place that decides
 //! (contract §8.5).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use base::refusal::Problem;
 use base::{Stop, Time};
 use serde_json::{Value, json};
+use store::ledger::Entity;
 use store::records;
 
 use crate::desk::Desk;
+use crate::ledger::purse;
 use crate::record::Record;
 use crate::resources::funding_instruments::{self, FUNDING_INSTRUMENT};
+use crate::zone::Zone;
 
 /// What a campaign or line item has come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,8 +36,12 @@ impl State {
     }
 }
 
-/// Whether each of some instruments can pay.
-pub type Funding = HashMap<i64, bool>;
+/// What there is to spend: which instruments can pay, and whose own budget is used up.
+#[derive(Clone, Debug, Default)]
+pub struct Means {
+    funding: HashMap<i64, bool>,
+    exhausted: HashSet<(&'static str, i64)>,
+}
 
 /// A line item as its campaign remembers it: when it runs, and whether it counts.
 #[derive(Clone, Copy, Debug)]
@@ -81,8 +88,8 @@ pub fn is_complete(item: &Record) -> bool {
     item.int("creatives").unwrap_or(0) > 0
 }
 
-/// Whether the instruments of some records can pay.
-pub fn funding(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Funding, Stop> {
+/// What there is to spend for some campaigns, or for line items and their campaigns.
+pub fn means(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Means, Stop> {
     let mut ids: Vec<i64> = records
         .iter()
         .filter_map(|record| record.int("funding_instrument_id"))
@@ -90,19 +97,46 @@ pub fn funding(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Funding, S
     ids.sort_unstable();
     ids.dedup();
     let now = desk.now();
-    let mut able = Funding::new();
+    let mut means = Means::default();
+    let spent: HashMap<i64, i64> = store::ledger::spent(desk.tx, Entity::Funding, &ids)?
+        .into_iter()
+        .collect();
     for row in records::by_ids(desk.tx, FUNDING_INSTRUMENT.name, &ids)? {
         let record = Record::stored(&FUNDING_INSTRUMENT, &row)?;
-        able.insert(
-            record.id,
-            funding_instruments::reasons(&record, now).is_empty(),
-        );
+        let spent = spent.get(&record.id).copied().unwrap_or(0);
+        let able = funding_instruments::reasons(&record, spent, now).is_empty();
+        means.funding.insert(record.id, able);
     }
-    Ok(able)
+    let day = Zone::named(desk.account()?.record.text("timezone")).day(now);
+    for entity in [Entity::Campaign, Entity::LineItem] {
+        let kind = kind_of(entity);
+        let own: Vec<&Record> = records.iter().filter(|one| one.of.name == kind).collect();
+        let ids: Vec<i64> = own.iter().map(|record| record.id).collect();
+        let spent = purse::spent(desk.tx, entity, &ids, day)?;
+        let reached = own.iter().filter(|record| {
+            let spent = spent.get(&record.id).copied().unwrap_or_default();
+            purse::limits(entity, record).are_reached(spent)
+        });
+        means.exhausted.extend(reached.map(|record| (kind, record.id)));
+    }
+    Ok(means)
+}
+
+const fn kind_of(entity: Entity) -> &'static str {
+    match entity {
+        Entity::Campaign => "campaign",
+        _ => "line_item",
+    }
+}
+
+impl Means {
+    fn are_used_up(&self, record: &Record) -> bool {
+        self.exhausted.contains(&(record.of.name, record.id))
+    }
 }
 
 /// The state of a campaign.
-pub fn of_campaign(campaign: &Record, approval: &str, funding: &Funding, now: Time) -> State {
+pub fn of_campaign(campaign: &Record, approval: &str, means: &Means, now: Time) -> State {
     let flights = remembered(campaign);
     let now = now.ms();
     let started = |flight: &Flight| flight.start.is_none_or(|start| start <= now);
@@ -123,8 +157,11 @@ pub fn of_campaign(campaign: &Record, approval: &str, funding: &Funding, now: Ti
     {
         reasons.push("INCOMPLETE");
     }
-    if !can_pay(campaign, funding) {
+    if !can_pay(campaign, means) {
         reasons.push("FUNDING_PROBLEM");
+    }
+    if means.are_used_up(campaign) {
+        reasons.push("BUDGET_EXHAUSTED");
     }
     state(campaign, reasons)
 }
@@ -134,16 +171,17 @@ pub fn of_line_item(
     item: &Record,
     campaign: &Record,
     approval: &str,
-    funding: &Funding,
+    means: &Means,
     now: Time,
 ) -> State {
-    let above = of_campaign(campaign, approval, funding, now);
+    let above = of_campaign(campaign, approval, means, now);
     let own = |reason: &str| match reason {
         "DELETED" => item.deleted,
         "EXPIRED" => item.time("end_time").is_some_and(|end| end <= now),
         "STARTS_IN_FUTURE" => item.time("start_time").is_some_and(|start| start > now),
         "PAUSED_BY_ADVERTISER" => item.text("entity_status") != "ACTIVE",
         "INCOMPLETE" => !is_complete(item),
+        "BUDGET_EXHAUSTED" => means.are_used_up(item),
         _ => false,
     };
     let inherited = |reason: &str| reason != "INCOMPLETE" && above.reasons.contains(&reason);
@@ -177,9 +215,9 @@ fn common(record: &Record, approval: &str) -> Vec<&'static str> {
     reasons
 }
 
-fn can_pay(record: &Record, funding: &Funding) -> bool {
+fn can_pay(record: &Record, means: &Means) -> bool {
     let id = record.int("funding_instrument_id").unwrap_or(0);
-    funding.get(&id).copied().unwrap_or(false)
+    means.funding.get(&id).copied().unwrap_or(false)
 }
 
 fn state(record: &Record, reasons: Vec<&'static str>) -> State {

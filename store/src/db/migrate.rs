@@ -82,6 +82,7 @@ const SCRIPTS: &[(&str, &str)] = &[
         "audiences",
         include_str!("../../migrations/0021_audiences.sql"),
     ),
+    ("ledger", include_str!("../../migrations/0022_ledger.sql")),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

@@ -91,7 +91,7 @@ pub(super) fn ordered(name: &str) -> String {
 
 /// A statement that lives as long as the process. There are only as many as declarations lead to:
 /// what callers write never becomes part of one.
-pub(super) fn interned(sql: String) -> &'static str {
+pub(crate) fn interned(sql: String) -> &'static str {
     static ALL: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
     let mut all = ALL.lock();
     let all = all.get_or_insert_default();

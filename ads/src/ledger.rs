@@ -1,0 +1,270 @@
+//! What happens to what is promoted is recorded here, and charged: the one place that writes the
+//! ledger (contract §8.6).
+
+pub mod purse;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use base::{Fault, Time};
+use store::ledger::{self, Entity, Fact, Kind, Looks, Origin, Placement};
+use store::{Tx, records};
+
+use crate::record::Record;
+use crate::resources::accounts::ACCOUNT;
+use crate::resources::campaigns::CAMPAIGN;
+use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
+use crate::resources::line_items::LINE_ITEM;
+use crate::zone::Zone;
+use purse::Purse;
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// What.
+    pub kind: Kind,
+    /// When.
+    pub at: Time,
+    /// To which line item.
+    pub line_item_id: i64,
+    /// What kind of thing it shows.
+    pub creative: Entity,
+    /// Which of them.
+    pub creative_id: i64,
+    /// The post or user that it shows; 0 where it shows neither.
+    pub subject: i64,
+    /// Who saw it: a user, or less than nothing for someone who is none.
+    pub viewer: i64,
+    /// Where.
+    pub placement: Placement,
+    /// What is known of the viewer.
+    pub looks: Looks,
+    /// What it costs if it is what the line item pays for; 0: nothing.
+    pub price: i64,
+    /// How it came to be known.
+    pub origin: Origin,
+    /// Its own id.
+    pub id: i64,
+    /// The impression that it belongs to, which has one of each kind.
+    pub once: i64,
+}
+
+/// What a line item pays for.
+pub fn pays_for(item: &Record, kind: Kind) -> bool {
+    match item.text("pay_by") {
+        "IMPRESSION" => kind == Kind::Impression,
+        "VIEW" => {
+            kind == match item.text("goal") {
+                "VIEW_3S_100PCT" => Kind::Video3,
+                "VIEW_6S" => Kind::Video6,
+                "VIEW_15S" => Kind::Video15,
+                "PREROLL_STARTS" => Kind::VideoStart,
+                _ => Kind::VideoView,
+            }
+        }
+        "LINK_CLICK" => kind == Kind::UrlClick,
+        "APP_CLICK" => kind == Kind::AppClick,
+        "FOLLOW" => kind == Kind::Follow,
+        _ => kind.is_engagement(),
+    }
+}
+
+/// What is known of line items while events are recorded.
+struct Books {
+    items: HashMap<i64, Record>,
+    zones: HashMap<i64, Zone>,
+    purses: HashMap<(Entity, i64), Purse>,
+    owed: HashMap<i64, i64>,
+}
+
+/// Records what happened, as a whole; what was recorded already is left out. Nothing is charged
+/// once a budget is used up: what it is overdrawn by is less than one event. Answers what is new.
+pub fn record(tx: &mut Tx<'_>, events: &[Event]) -> Result<Vec<Fact>, Fault> {
+    let ids: Vec<i64> = distinct(events.iter().map(|event| event.line_item_id));
+    let items = all(tx, &LINE_ITEM, &ids)?;
+    // Whoever else spends what the same instruments pay waits, and then finds this spent.
+    let pays = distinct(items.values().filter_map(|item| item.int("funding_instrument_id")));
+    for id in pays {
+        records::lock(tx, FUNDING_INSTRUMENT.name, id)?;
+    }
+    let mut known = known(tx, events)?;
+    let mut books = books(tx, items)?;
+    let mut events: Vec<&Event> = events.iter().collect();
+    events.sort_by_key(|event| (event.at, event.id));
+    let mut facts = Vec::with_capacity(events.len());
+    for event in events {
+        if known.insert((event.once, event.kind))
+            && let Some(fact) = books.fact(tx, event)?
+        {
+            facts.push(fact);
+        }
+    }
+    let added = ledger::add(tx, &facts)?;
+    for (item, owed) in &books.owed {
+        ledger::owe(tx, *item, *owed)?;
+    }
+    facts.retain(|fact| added.contains(&fact.id));
+    Ok(facts)
+}
+
+fn distinct(ids: impl Iterator<Item = i64>) -> Vec<i64> {
+    let mut ids: Vec<i64> = ids.collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+fn known(tx: &mut Tx<'_>, events: &[Event]) -> Result<HashSet<(i64, Kind)>, Fault> {
+    let impressions = distinct(events.iter().map(|event| event.once));
+    Ok(ledger::by_impression(tx, &impressions)?
+        .into_iter()
+        .collect())
+}
+
+/// Records of a resource by their ids, deleted or not.
+pub fn all(
+    tx: &mut Tx<'_>,
+    of: &'static crate::declare::Resource,
+    ids: &[i64],
+) -> Result<HashMap<i64, Record>, Fault> {
+    let rows = records::by_ids(tx, of.name, ids)?;
+    let read = |row: &records::Stored| Ok((row.id, Record::stored(of, row)?));
+    rows.iter().map(read).collect()
+}
+
+fn books(tx: &mut Tx<'_>, items: HashMap<i64, Record>) -> Result<Books, Fault> {
+    let of = |name: &'static str| distinct(items.values().filter_map(|item| item.int(name)));
+    let (campaigns, funding) = (of("campaign_id"), of("funding_instrument_id"));
+    let campaigns = all(tx, &CAMPAIGN, &campaigns)?;
+    let funding = all(tx, &FUNDING_INSTRUMENT, &funding)?;
+    let accounts = distinct(items.values().map(|item| item.account_id));
+    let accounts = all(tx, &ACCOUNT, &accounts)?;
+    let zones = accounts.iter();
+    let zones = zones.map(|(id, account)| (*id, Zone::named(account.text("timezone"))));
+    let mut purses = HashMap::new();
+    for (entity, records) in [
+        (Entity::Funding, &funding),
+        (Entity::Campaign, &campaigns),
+        (Entity::LineItem, &items),
+    ] {
+        purse::open(tx, entity, records, &mut purses)?;
+    }
+    let ids: Vec<i64> = items.keys().copied().collect();
+    let totals = ledger::totals(tx, Entity::LineItem, &ids)?;
+    Ok(Books {
+        zones: zones.collect(),
+        purses,
+        owed: totals.into_iter().map(|(id, _, owed)| (id, owed)).collect(),
+        items,
+    })
+}
+
+impl Books {
+    /// What is written of an event; nothing where its line item never was.
+    fn fact(&mut self, tx: &mut Tx<'_>, event: &Event) -> Result<Option<Fact>, Fault> {
+        let Some(item) = self.items.get(&event.line_item_id) else {
+            return Ok(None);
+        };
+        let id = |name: &str| item.int(name).unwrap_or(0);
+        let (campaign, funding) = (id("campaign_id"), id("funding_instrument_id"));
+        let account = item.account_id;
+        let utc = Zone::named("UTC");
+        let zone = self.zones.get(&account).unwrap_or(&utc).clone();
+        let keys = [
+            (Entity::Funding, funding),
+            (Entity::Campaign, campaign),
+            (Entity::LineItem, item.id),
+        ];
+        let pays = event.price > 0 && pays_for(item, event.kind);
+        let by_thousand = item.text("pay_by") == "IMPRESSION";
+        let day = zone.day(event.at);
+        let billed = pays && self.can_pay(tx, &keys, day)?;
+        let charge = match (billed, by_thousand) {
+            (false, _) => 0,
+            (true, false) => event.price,
+            (true, true) => {
+                let owed = self.owed.entry(event.line_item_id).or_default();
+                *owed = owed.saturating_add(event.price);
+                let charge = *owed / 1000;
+                *owed %= 1000;
+                charge
+            }
+        };
+        for key in keys {
+            if let Some(purse) = self.purses.get_mut(&key) {
+                purse.pay(day.0, charge);
+            }
+        }
+        Ok(Some(Fact {
+            id: event.id,
+            at: event.at,
+            kind: event.kind,
+            account_id: account,
+            funding_id: funding,
+            campaign_id: campaign,
+            line_item_id: event.line_item_id,
+            creative: event.creative,
+            creative_id: event.creative_id,
+            subject: event.subject,
+            viewer: event.viewer,
+            placement: event.placement,
+            looks: event.looks.clone(),
+            price_micro: event.price,
+            billed,
+            charge_micro: charge,
+            origin: event.origin,
+            once: event.once,
+            shift: zone.shift(event.at),
+        }))
+    }
+
+    fn can_pay(
+        &mut self,
+        tx: &mut Tx<'_>,
+        keys: &[(Entity, i64)],
+        day: (Time, Time),
+    ) -> Result<bool, Fault> {
+        for key in keys {
+            if let Some(purse) = self.purses.get_mut(key)
+                && purse.is_empty(tx, day)?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The line items that an entity of an account is made of; of a creative, the one that shows it.
+pub fn line_items_of(
+    tx: &mut Tx<'_>,
+    account: i64,
+    entity: Entity,
+    ids: &[i64],
+) -> Result<BTreeMap<i64, Vec<i64>>, Fault> {
+    let mut of: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+    for id in ids {
+        let items = match entity {
+            Entity::LineItem => vec![*id],
+            Entity::Account => records::ids_of(tx, LINE_ITEM.name, account)?,
+            Entity::Campaign => with(tx, account, "campaign_id", *id)?,
+            Entity::Funding => with(tx, account, "funding_instrument_id", *id)?,
+            Entity::PromotedPost | Entity::PromotedAccount | Entity::MediaCreative => {
+                let kind = entity.name().to_ascii_lowercase();
+                let row = records::by_id(tx, &kind, *id)?;
+                let row = row.filter(|row| row.account_id == account);
+                let body = row.map(|row| row.body).unwrap_or_default();
+                let body: serde_json::Value = serde_json::from_str(&body).unwrap_or_default();
+                let item = body.get("line_item_id").and_then(serde_json::Value::as_i64);
+                item.into_iter().collect()
+            }
+            Entity::Post => Vec::new(),
+        };
+        of.insert(*id, items);
+    }
+    Ok(of)
+}
+
+fn with(tx: &mut Tx<'_>, account: i64, field: &'static str, id: i64) -> Result<Vec<i64>, Fault> {
+    let rows = records::with(tx, LINE_ITEM.name, account, (field, id), false)?;
+    Ok(rows.into_iter().map(|row| row.id).collect())
+}

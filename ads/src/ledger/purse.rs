@@ -1,0 +1,127 @@
+//! Budgets, and what is left of them.
+
+use std::collections::HashMap;
+
+use base::{Fault, Time};
+use store::Tx;
+use store::ledger::{self, Entity};
+
+use crate::record::Record;
+
+const DAILY: &str = "daily_budget_amount_local_micro";
+const TOTAL: &str = "total_budget_amount_local_micro";
+
+/// What something may spend, and has spent.
+#[derive(Clone, Debug, Default)]
+pub struct Purse {
+    entity: Option<(Entity, i64)>,
+    limits: Limits,
+    spent: i64,
+    days: HashMap<Time, i64>,
+}
+
+/// What something may spend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// In all.
+    pub total: Option<i64>,
+    /// In a day.
+    pub daily: Option<i64>,
+}
+
+/// What a funding instrument, campaign or line item may spend.
+pub fn limits(entity: Entity, record: &Record) -> Limits {
+    if entity != Entity::Funding {
+        return Limits {
+            total: record.int(TOTAL),
+            daily: record.int(DAILY),
+        };
+    }
+    let total = match record.text("type") {
+        "INSERTION_ORDER" | "PARTNER_MANAGED" => record.int("funded_amount_local_micro"),
+        _ => record.int("credit_limit_local_micro"),
+    };
+    Limits { total, daily: None }
+}
+
+/// Opens the purses of some records.
+pub(super) fn open(
+    tx: &mut Tx<'_>,
+    entity: Entity,
+    records: &HashMap<i64, Record>,
+    purses: &mut HashMap<(Entity, i64), Purse>,
+) -> Result<(), Fault> {
+    let ids: Vec<i64> = records.keys().copied().collect();
+    let spent: HashMap<i64, i64> = ledger::spent(tx, entity, &ids)?.into_iter().collect();
+    for (id, record) in records {
+        let purse = Purse {
+            entity: Some((entity, *id)),
+            limits: limits(entity, record),
+            spent: spent.get(id).copied().unwrap_or(0),
+            days: HashMap::new(),
+        };
+        purses.insert((entity, *id), purse);
+    }
+    Ok(())
+}
+
+impl Purse {
+    /// Whether nothing is left, in all or for a day.
+    pub(super) fn is_empty(&mut self, tx: &mut Tx<'_>, day: (Time, Time)) -> Result<bool, Fault> {
+        if self.limits.total.is_some_and(|most| self.spent >= most) {
+            return Ok(true);
+        }
+        let (Some(most), Some((entity, id))) = (self.limits.daily, self.entity) else {
+            return Ok(false);
+        };
+        if let Some(spent) = self.days.get(&day.0) {
+            return Ok(*spent >= most);
+        }
+        let found = ledger::spent_in(tx, entity, &[id], day)?;
+        let spent = found.first().map_or(0, |(_, spent)| *spent);
+        self.days.insert(day.0, spent);
+        Ok(spent >= most)
+    }
+
+    /// Takes an amount out of it.
+    pub(super) fn pay(&mut self, day: Time, amount: i64) {
+        self.spent = self.spent.saturating_add(amount);
+        if let Some(spent) = self.days.get_mut(&day) {
+            *spent = spent.saturating_add(amount);
+        }
+    }
+}
+
+/// What was spent: in all, and on the day of a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// In all.
+    pub total: i64,
+    /// On the day.
+    pub today: i64,
+}
+
+impl Limits {
+    /// Whether that is all that may be spent.
+    pub fn are_reached(self, spent: Spent) -> bool {
+        self.total.is_some_and(|most| spent.total >= most)
+            || self.daily.is_some_and(|most| spent.today >= most)
+    }
+}
+
+/// What some entities have spent, in all and on a day; those that spent nothing are left out.
+pub fn spent(
+    tx: &mut Tx<'_>,
+    entity: Entity,
+    ids: &[i64],
+    day: (Time, Time),
+) -> Result<HashMap<i64, Spent>, Fault> {
+    let mut all: HashMap<i64, Spent> = HashMap::new();
+    for (id, total) in ledger::spent(tx, entity, ids)? {
+        all.entry(id).or_default().total = total;
+    }
+    for (id, today) in ledger::spent_in(tx, entity, ids, day)? {
+        all.entry(id).or_default().today = today;
+    }
+    Ok(all)
+}
