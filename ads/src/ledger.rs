@@ -82,7 +82,11 @@ pub fn record(tx: &mut Tx<'_>, events: &[Event]) -> Result<Vec<Fact>, Fault> {
     let ids: Vec<i64> = distinct(events.iter().map(|event| event.line_item_id));
     let items = all(tx, &LINE_ITEM, &ids)?;
     // Whoever else spends what the same instruments pay waits, and then finds this spent.
-    let pays = distinct(items.values().filter_map(|item| item.int("funding_instrument_id")));
+    let pays = distinct(
+        items
+            .values()
+            .filter_map(|item| item.int("funding_instrument_id")),
+    );
     for id in pays {
         records::lock(tx, FUNDING_INSTRUMENT.name, id)?;
     }

@@ -74,7 +74,10 @@ mod tests {
         assert_eq!(zone.shift(from), 0);
         let zone = Zone::named("Asia/Kolkata");
         assert_eq!(zone.shift(from), HOUR / 2);
-        assert_eq!(zone.midnight("2026-03-08"), Some(time("2026-03-07T18:30:00Z")));
+        assert_eq!(
+            zone.midnight("2026-03-08"),
+            Some(time("2026-03-07T18:30:00Z"))
+        );
         assert!(!Zone::is_known("Nowhere/At_All"));
         assert_eq!(Zone::named("Nowhere/At_All").offset(from), 0);
     }

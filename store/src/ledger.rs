@@ -17,8 +17,8 @@ pub use jobs::{
     Job, JobState, expire, file, insert_job, job, jobs, move_job, open_count, open_jobs,
 };
 pub use reading::{
-    Active, Cut, Part, Segment, Viewed, active, by_impression, hours, impressions_of, parts, shown_to,
-    spent, spent_in, total, totals, viewed, viewers,
+    Active, Cut, Part, Segment, Viewed, active, by_impression, hours, impressions_of, parts,
+    shown_to, spent, spent_in, total, totals, viewed, viewers,
 };
 pub use words::{Entity, Kind, METRICS, Metric, Origin, Placement, Sums};
 

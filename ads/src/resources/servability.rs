@@ -117,7 +117,9 @@ pub fn means(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Means, Stop>
             let spent = spent.get(&record.id).copied().unwrap_or_default();
             purse::limits(entity, record).are_reached(spent)
         });
-        means.exhausted.extend(reached.map(|record| (kind, record.id)));
+        means
+            .exhausted
+            .extend(reached.map(|record| (kind, record.id)));
     }
     Ok(means)
 }

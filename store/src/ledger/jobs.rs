@@ -145,7 +145,9 @@ pub fn jobs(tx: &mut Tx<'_>, account: i64, below: i64, limit: i64) -> Result<Vec
 /// How many of an account's jobs are still to be done. An account has few of them.
 pub fn open_count(tx: &mut Tx<'_>, account: i64) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM ad_job WHERE state < 3 AND account_id = $1";
-    Ok(tx.row(sql, &[account.into()], |row| row.int(0))?.unwrap_or(0))
+    Ok(tx
+        .row(sql, &[account.into()], |row| row.int(0))?
+        .unwrap_or(0))
 }
 
 /// Jobs of a state that were made until a moment, the oldest first.
@@ -159,7 +161,11 @@ pub fn open_jobs(
         "SELECT ",
         " FROM ad_job WHERE state = $1 AND state < 3 AND created_at <= $2 ORDER BY id LIMIT $3"
     );
-    tx.rows(sql, &[state.number().into(), until.into(), limit.into()], read)
+    tx.rows(
+        sql,
+        &[state.number().into(), until.into(), limit.into()],
+        read,
+    )
 }
 
 /// Moves a job on; false when it is not where it was thought to be.
@@ -185,7 +191,9 @@ pub fn move_job(
 /// The file that an address ends in this for, while it is given.
 pub fn file(tx: &mut Tx<'_>, token: &str) -> Result<Option<Vec<u8>>, Fault> {
     let sql = "SELECT file FROM ad_job WHERE token = $1 AND expires_at > $2";
-    let found = tx.row(sql, &[token.into(), tx.now().into()], |row| row.opt_bytes(0))?;
+    let found = tx.row(sql, &[token.into(), tx.now().into()], |row| {
+        row.opt_bytes(0)
+    })?;
     Ok(found.flatten())
 }
 

@@ -365,11 +365,13 @@ pub fn active(
         own.filter(|one| mask >> (one.number() / GROUP) & 1 == 1)
             .collect()
     };
-    let active = all.into_iter().map(|(entity_id, (first, last, mask))| Active {
-        entity_id,
-        first,
-        last,
-        groups: groups(mask),
-    });
+    let active = all
+        .into_iter()
+        .map(|(entity_id, (first, last, mask))| Active {
+            entity_id,
+            first,
+            last,
+            groups: groups(mask),
+        });
     Ok(active.collect())
 }
