@@ -7,6 +7,7 @@ use view::Object;
 use crate::endpoint::{Accent, Body, Endpoint, Kind, Param, Place, Window};
 use crate::router::spell;
 
+mod ads;
 mod schema;
 
 use schema::{array, closed, kind, schema_name, schema_of};
@@ -15,12 +16,25 @@ use schema::{array, closed, kind, schema_name, schema_of};
 ///
 /// It speaks the posts vocabulary; `x-alias` lists what else is understood.
 pub fn document(endpoints: &[&[Endpoint]], all: bool) -> Value {
+    let shown = endpoints.iter().copied().flatten();
+    // Pages are for people.
+    let shown = shown.filter(|endpoint| endpoint.accent != Accent::Page);
+    of(shown
+        .filter(|endpoint| endpoint.act.is_some() || all)
+        .collect())
+}
+
+/// The document of the advertising interface alone.
+pub fn advertising(endpoints: &[&[Endpoint]]) -> Value {
+    let shown = endpoints.iter().copied().flatten();
+    of(shown
+        .filter(|endpoint| endpoint.accent == Accent::Ads && endpoint.act.is_some())
+        .collect())
+}
+
+fn of(endpoints: Vec<&Endpoint>) -> Value {
     let mut paths: Map<String, Value> = Map::new();
-    for endpoint in endpoints.iter().copied().flatten() {
-        // Pages are for people.
-        if endpoint.accent == Accent::Page || (endpoint.act.is_none() && !all) {
-            continue;
-        }
+    for endpoint in &endpoints {
         let item = paths
             .entry(spell(endpoint.path, Speech::Post))
             .or_insert_with(|| json!({}));
@@ -39,7 +53,7 @@ pub fn document(endpoints: &[&[Endpoint]], all: bool) -> Value {
         "servers": [{ "url": "/" }],
         "paths": paths,
         "components": {
-            "schemas": schemas(endpoints, all),
+            "schemas": schemas(&endpoints),
             "responses": refusals(),
             "securitySchemes": security_schemes(),
         },
@@ -50,17 +64,18 @@ fn operation(endpoint: &Endpoint) -> Value {
     let mut facts = Map::new();
     facts.insert("operationId".into(), endpoint.id.into());
     facts.insert("summary".into(), endpoint.about.into());
-    let params: Vec<_> = endpoint
-        .params
-        .iter()
-        .copied()
-        .flatten()
-        .map(parameter)
-        .collect();
+    let in_body = endpoint.ads.is_some_and(::ads::Operation::takes_json);
+    let params = endpoint.params.iter().copied().flatten();
+    let params = params.filter(|param| param.place == Place::Path || !in_body);
+    let params: Vec<_> = params.map(parameter).collect();
     if !params.is_empty() {
         facts.insert("parameters".into(), params.into());
     }
-    if let Some(body) = request_body(endpoint.body) {
+    let body = match endpoint.ads {
+        Some(declared) => ads::body(declared),
+        None => request_body(endpoint.body),
+    };
+    if let Some(body) = body {
         facts.insert("requestBody".into(), body);
     }
     facts.insert("responses".into(), responses(endpoint));
@@ -166,6 +181,9 @@ fn responses(endpoint: &Endpoint) -> Value {
 }
 
 fn answer(endpoint: &Endpoint) -> Value {
+    if let Some(declared) = endpoint.ads {
+        return ads::answer(declared);
+    }
     let signed_form = endpoint.path.starts_with("/oauth/");
     if signed_form || endpoint.accent == Accent::Page {
         return json!({ "text/html": { "schema": { "type": "string" } } });
@@ -264,14 +282,19 @@ fn refusals() -> Value {
     })
 }
 
-fn schemas(endpoints: &[&[Endpoint]], all: bool) -> Value {
+fn schemas(endpoints: &[&Endpoint]) -> Value {
     let mut schemas = refusal_schemas();
-    let shown = |endpoint: &&Endpoint| endpoint.act.is_some() || all;
-    let shown = endpoints.iter().copied().flatten().filter(shown);
-    for object in shown.filter_map(main_object) {
+    let all = endpoints.iter().copied();
+    for object in all.clone().filter_map(main_object) {
         schemas
             .entry(schema_name(object))
             .or_insert_with(|| schema_of(object));
+    }
+    let declared = all.filter_map(|endpoint| endpoint.ads);
+    for resource in declared.filter_map(ads::resource) {
+        schemas
+            .entry(ads::name(resource))
+            .or_insert_with(|| ads::record(resource));
     }
     schemas.into()
 }

@@ -130,6 +130,9 @@ pub(crate) struct ListenArgs {
     /// The control port on this machine; 0 takes a free one
     #[arg(long, value_name = "PORT")]
     control_port: Option<u16>,
+    /// A second port, where the sandbox of the advertising interface is; 0 takes a free one
+    #[arg(long, value_name = "PORT")]
+    ads_sandbox_port: Option<u16>,
     /// The address that clients use
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
@@ -154,9 +157,11 @@ impl ListenArgs {
     /// The keys that these flags set.
     pub(crate) fn flags(&self) -> Vec<Flag> {
         let control = self.control_port.map(|port| format!("127.0.0.1:{port}"));
+        let sandbox = self.ads_sandbox_port.map(|port| port.to_string());
         let all = [
             ("listen.addr", &self.listen, "--listen"),
             ("listen.control_addr", &control, "--control-port"),
+            ("listen.ads_sandbox_port", &sandbox, "--ads-sandbox-port"),
             ("core.base_url", &self.base_url, "--base-url"),
             ("core.vocabulary", &self.vocabulary, "--vocabulary"),
             ("limits.rate_limits", &self.rate_limits, "--rate-limits"),

@@ -16,7 +16,7 @@ mod webhooks;
 pub(crate) use key::{Key, Kind, Mode, Preset};
 pub(crate) use load::{Sources, data_dir, load};
 pub(crate) use parse::{RateLimits, check, span};
-pub(crate) use settings::Settings;
+pub(crate) use settings::{Settings, own_url};
 pub(crate) use show::rows;
 pub(crate) use table::KEYS;
 pub(crate) use values::Values;

@@ -41,6 +41,8 @@ pub(crate) struct Settings {
     pub(crate) addr: SocketAddr,
     /// Where administration comes to, beside the socket.
     pub(crate) control_addr: Option<SocketAddr>,
+    /// The second port, where the sandbox of the advertising interface is, if there is one.
+    pub(crate) ads_sandbox_port: Option<u16>,
     /// Whether another control port may be taken when that one is not free.
     pub(crate) control_may_move: bool,
     /// Whose forwarding headers are believed.
@@ -121,6 +123,15 @@ pub(crate) struct Keys {
     pub(crate) beside_data: bool,
 }
 
+/// The address under which a listener is reached from its own machine.
+pub(crate) fn own_url(bound: SocketAddr) -> String {
+    if bound.ip().is_unspecified() {
+        format!("http://127.0.0.1:{}", bound.port())
+    } else {
+        format!("http://{bound}")
+    }
+}
+
 impl Settings {
     /// The typed values, with the checks that need more than one key.
     #[expect(clippy::too_many_lines, reason = "one line for each setting")]
@@ -142,6 +153,9 @@ impl Settings {
             addr: reader.number("listen.addr")?,
             control_addr: reader
                 .text("listen.control_addr")
+                .and_then(|text| text.parse().ok()),
+            ads_sandbox_port: reader
+                .text("listen.ads_sandbox_port")
                 .and_then(|text| text.parse().ok()),
             control_may_move: !values.is_set("listen.control_addr"),
             trusted_proxies: reader
@@ -197,8 +211,7 @@ impl Settings {
     pub(crate) fn base_url(&self, bound: SocketAddr) -> String {
         match &self.base_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
-            None if bound.ip().is_unspecified() => format!("http://127.0.0.1:{}", bound.port()),
-            None => format!("http://{bound}"),
+            None => own_url(bound),
         }
     }
 

@@ -47,7 +47,9 @@ pub(crate) static KEYS: &[Key] = &[
         Kind::Origins,
         // What unchanged clients sign for, wherever their requests are led.
         Is("https://api.x.com,https://api.twitter.com,\
-             https://upload.x.com,https://upload.twitter.com"),
+             https://upload.x.com,https://upload.twitter.com,\
+             https://ads-api.x.com,https://ads-api.twitter.com,\
+             https://ads-api-sandbox.x.com,https://ads-api-sandbox.twitter.com"),
         Unset,
         "Further addresses that clients may have signed their requests for.",
     ),
@@ -121,6 +123,13 @@ pub(crate) static KEYS: &[Key] = &[
         Is("127.0.0.1:8079"),
         Unset,
         "Where administration comes to, beside the socket in the data folder; loopback only.",
+    ),
+    both(
+        "listen.ads_sandbox_port",
+        Kind::Count(0, 65_535),
+        Unset,
+        "A second port beside that of `listen.addr`, whose requests are in the sandbox of the \
+         advertising interface; 0 takes a free one.",
     ),
     both(
         "listen.trusted_proxies",

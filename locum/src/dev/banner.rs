@@ -22,6 +22,8 @@ pub(super) struct Facts<'a> {
     pub(super) counts: Counts,
     /// The address that clients use.
     pub(super) base_url: &'a str,
+    /// The sandbox of the advertising interface, where it has a port of its own.
+    pub(super) ads_sandbox: Option<&'a str>,
     /// Where administration comes to.
     pub(super) control: Option<SocketAddr>,
     /// The credentials.
@@ -63,6 +65,10 @@ pub(super) fn text(facts: &Facts<'_>) -> String {
         facts.counts.posts,
         facts.counts.apps,
     );
+    if let Some(sandbox) = facts.ads_sandbox {
+        let line = format!("  Sandbox   {sandbox}  (of the advertising interface)\n");
+        text.push_str(&line);
+    }
     if let Some(control) = facts.control {
         let line = format!("  Control   http://{control}  (token in {data_dir}/control.token)\n");
         text.push_str(&line);
@@ -123,6 +129,7 @@ mod tests {
                 more: false,
             },
             base_url: "http://127.0.0.1:8080",
+            ads_sandbox: Some("http://127.0.0.1:8078"),
             control: None,
             lines,
         }
@@ -135,6 +142,7 @@ mod tests {
         assert!(
             text.contains("dev world \"demo\" · seed 7 · clock live · data ./.locum (created)")
         );
+        assert!(text.contains("Sandbox   http://127.0.0.1:8078"));
         assert!(text.contains("ready in 0.31 s   12 users  340 posts  2 apps"));
         assert!(
             text.contains("OAuth 2.0 01234567…") && !text.contains("89abcdef"),

@@ -64,11 +64,12 @@ impl Lines {
     }
 
     /// The same lines with the addresses of a server before them.
-    pub(super) fn at(&self, base_url: &str) -> Self {
+    pub(super) fn at(&self, base_url: &str, ads_sandbox: Option<&str>) -> Self {
         let mut lines = Self::default();
         lines.set("BASE_URL", base_url);
         lines.set("ADS_URL", base_url);
-        lines.set("ADS_SANDBOX_URL", &sandbox(base_url));
+        let sandbox = ads_sandbox.map_or_else(|| sandbox(base_url), str::to_owned);
+        lines.set("ADS_SANDBOX_URL", &sandbox);
         let addresses = ["BASE_URL", "ADS_URL", "ADS_SANDBOX_URL"];
         let rest = self
             .0
@@ -102,7 +103,7 @@ impl Lines {
     }
 }
 
-/// The sandbox of the ads interface is told by its host, which every resolver takes for this
+/// Without a port of its own, the sandbox of the ads interface is told by its host, which every resolver takes for this
 /// machine.
 fn sandbox(base_url: &str) -> String {
     let (scheme, authority) = base_url.split_once("://").unwrap_or(("http", base_url));
@@ -121,7 +122,7 @@ mod tests {
     #[test]
     fn a_file_is_read_back_and_moves_to_another_port() {
         let text = "LOCUM_BASE_URL=http://127.0.0.1:1\nLOCUM_API_KEY=a=b\n# note\nOTHER=1\n";
-        let lines = Lines::parse(text).at("http://127.0.0.1:8080");
+        let lines = Lines::parse(text).at("http://127.0.0.1:8080", None);
         assert_eq!(
             lines.text(),
             "LOCUM_BASE_URL=http://127.0.0.1:8080\n\
@@ -130,6 +131,8 @@ mod tests {
              LOCUM_API_KEY=a=b\n"
         );
         assert_eq!(lines.get("API_KEY"), Some("a=b"));
-        assert_eq!(lines.at("http://127.0.0.1:8080"), lines);
+        assert_eq!(lines.at("http://127.0.0.1:8080", None), lines);
+        let own = lines.at("http://127.0.0.1:8080", Some("http://127.0.0.1:8078"));
+        assert_eq!(own.get("ADS_SANDBOX_URL"), Some("http://127.0.0.1:8078"));
     }
 }

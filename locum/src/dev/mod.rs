@@ -47,7 +47,7 @@ pub(crate) fn run(common: &Common, args: &DevArgs) -> Result<(), Exit> {
     };
     let output = Output::of(common);
     run::run(world, args.listen.ready_fd, |ready| {
-        let lines = lines.at(&ready.base_url);
+        let lines = lines.at(&ready.base_url, ready.ads_sandbox.as_deref());
         lines.write(&settings.data_dir)?;
         let start = Start {
             began,
@@ -79,6 +79,7 @@ fn show(
     if output.json {
         output.value(&serde_json::json!({
             "base_url": ready.base_url,
+            "ads_sandbox": ready.ads_sandbox,
             "control": ready.control.map(|addr| addr.to_string()),
             "data_dir": data_dir,
             "created": start.is_new,
@@ -99,6 +100,7 @@ fn show(
         took: start.began.elapsed(),
         counts: start.counts,
         base_url: &ready.base_url,
+        ads_sandbox: ready.ads_sandbox.as_deref(),
         control: ready.control,
         lines,
     }));

@@ -150,6 +150,17 @@ impl Doors {
         ))
     }
 
+    /// Answers clients in the sandbox of the advertising interface.
+    pub(super) fn serve_sandbox(&self, listener: Listener, shutdown: &Shutdown) -> Serving {
+        let limits = self.limits.clone();
+        Box::pin(edge::serve(
+            listener,
+            limits,
+            self.server.in_sandbox(),
+            shutdown.clone(),
+        ))
+    }
+
     /// Answers administrators.
     pub(super) fn administer(&self, listener: Listener, shutdown: &Shutdown) -> Serving {
         let limits = self.limits.clone();

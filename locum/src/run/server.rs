@@ -24,8 +24,21 @@ pub(crate) struct Ready {
     pub(crate) base_url: String,
     /// Where the server listens.
     pub(crate) addr: SocketAddr,
+    /// The address of the advertising interface's sandbox, where it has a port of its own.
+    pub(crate) ads_sandbox: Option<String>,
     /// Where administration comes to, beside the socket.
     pub(crate) control: Option<SocketAddr>,
+}
+
+impl Ready {
+    fn of(listening: &Listening) -> Self {
+        Self {
+            base_url: listening.base_url.clone(),
+            addr: listening.addr,
+            ads_sandbox: listening.ads_sandbox.clone(),
+            control: listening.control,
+        }
+    }
 }
 
 /// Runs a server on an open world until it is told to stop. `announce` is called once clients can
@@ -69,26 +82,28 @@ async fn live(
     sockets.listening.write(&settings.data_dir)?;
     let Sockets {
         public,
+        sandbox,
         control,
         local,
         listening,
         token,
     } = sockets;
-    let ready = Ready {
-        base_url: listening.base_url.clone(),
-        addr: listening.addr,
-        control: listening.control,
-    };
+    let ready = Ready::of(&listening);
     let shutdown = Shutdown::new();
     let (desk, sender) = Desk::open(Arc::clone(&world.store), settings.webhooks.clone());
     let kept = files.clone();
     let doors = Doors::open(world, &listening, token, page_key, files, desk, &shutdown)?;
     let mailer = background::mailer(settings)?;
     doors.watch("public", public.stats());
+    if let Some(sandbox) = &sandbox {
+        doors.watch("ads_sandbox", sandbox.stats());
+    }
     let serving = async {
         let control = control.map(|listener| doors.administer(listener, &shutdown));
+        let sandbox = sandbox.map(|listener| doors.serve_sandbox(listener, &shutdown));
         tokio::join!(
             doors.serve(public, &shutdown),
+            OptionFuture::from(sandbox),
             OptionFuture::from(control),
             doors.administer(local, &shutdown),
             background::keep(world.clone(), doors.uploads(), shutdown.clone()),

@@ -7,7 +7,7 @@ use base::{Chance, Fault};
 use edge::Listener;
 use serde::{Deserialize, Serialize};
 
-use crate::config::Settings;
+use crate::config::{Settings, own_url};
 use crate::exit::Exit;
 use crate::world::write_private;
 
@@ -25,6 +25,9 @@ pub(crate) struct Listening {
     pub(crate) control: Option<SocketAddr>,
     /// The address that clients use.
     pub(crate) base_url: String,
+    /// The address of the second port, where the sandbox of the advertising interface is.
+    #[serde(default)]
+    pub(crate) ads_sandbox: Option<String>,
 }
 
 impl Listening {
@@ -53,6 +56,8 @@ impl Listening {
 /// Every listener, bound.
 pub(super) struct Sockets {
     pub(super) public: Listener,
+    /// The second port, of the advertising interface's sandbox.
+    pub(super) sandbox: Option<Listener>,
     pub(super) control: Option<Listener>,
     pub(super) local: Listener,
     pub(super) listening: Listening,
@@ -65,6 +70,8 @@ pub(super) fn bind(settings: &Settings) -> Result<Sockets, Exit> {
     let public = edge::bind(settings.addr)
         .map_err(|error| Exit::Failed(format!("listen.addr {}: {error}", settings.addr)))?;
     let addr = public.local_addr().unwrap_or(settings.addr);
+    let sandbox = settings.ads_sandbox_port.map(|port| sandbox(addr, port));
+    let sandbox = sandbox.transpose()?;
     let control = settings.control_addr.map(|addr| control(settings, addr));
     let control = control.transpose()?;
     let path = settings.data_dir.join("control.sock");
@@ -80,14 +87,23 @@ pub(super) fn bind(settings: &Settings) -> Result<Sockets, Exit> {
         addr,
         control: control.as_ref().and_then(Listener::local_addr),
         base_url: settings.base_url(addr),
+        ads_sandbox: sandbox.as_ref().and_then(Listener::local_addr).map(own_url),
     };
     Ok(Sockets {
         public,
+        sandbox,
         control,
         local,
         listening,
         token,
     })
+}
+
+/// The second port, at the same address as the first.
+fn sandbox(beside: SocketAddr, port: u16) -> Result<Listener, Exit> {
+    let addr = SocketAddr::new(beside.ip(), port);
+    edge::bind(addr)
+        .map_err(|error| Exit::Failed(format!("listen.ads_sandbox_port {addr}: {error}")))
 }
 
 /// The control port; another when the usual one is taken and nobody asked for it.

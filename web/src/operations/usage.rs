@@ -22,4 +22,9 @@ pub static USAGE: &[Endpoint] = &[
         .act(v2::description::document)
         .about("This document.")
         .open(),
+    Endpoint::new("getAdsOpenApiSpec", "GET", "/12/openapi.json")
+        .aliases(&["/11/openapi.json"])
+        .act(v2::description::advertising)
+        .about("The part of this document that is about advertising.")
+        .open(),
 ];

@@ -15,6 +15,18 @@ static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| {
         .into()
 });
 
+/// The same of the advertising interface.
+static ADVERTISING: LazyLock<Bytes> = LazyLock::new(|| {
+    openapi::advertising(&operations::ENDPOINTS)
+        .to_string()
+        .into()
+});
+
+/// `GET /12/openapi.json`.
+pub(crate) fn advertising(call: Call) -> Pending {
+    Box::pin(async move { call.say_bytes(ADVERTISING.clone()) })
+}
+
 /// `GET /2/openapi.json`.
 pub(crate) fn document(call: Call) -> Pending {
     Box::pin(async move { call.say_bytes(DOCUMENT.clone()) })

@@ -7,6 +7,7 @@ mod cards;
 mod collection;
 mod curated_categories;
 mod isolation;
+mod sandbox;
 mod scheduled_posts;
 
 use serde_json::{Value, json};

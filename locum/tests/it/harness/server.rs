@@ -272,6 +272,11 @@ impl Server {
         ask.send(&self.agent, &self.url)
     }
 
+    /// Asks it something at another of its addresses.
+    pub(crate) fn send_to(&self, url: &str, ask: Ask) -> Answer {
+        ask.send(&self.agent, url)
+    }
+
     /// The same, where it may be gone in the middle.
     pub(crate) fn try_send(&self, ask: Ask) -> Option<Answer> {
         ask.try_send(&self.agent, &self.url).ok()

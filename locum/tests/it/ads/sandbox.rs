@@ -1,0 +1,143 @@
+//! The sandbox at its own port, by its host's name and below a path.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Ask, Person, Server, shared};
+
+/// The ways that lead into the sandbox, and the one that does not.
+struct Doors<'s> {
+    person: Person<'s>,
+    port: String,
+}
+
+impl Doors<'_> {
+    fn at_port(&self, ask: Ask) -> Answer {
+        let header = ask.signature(&self.person.key(), &self.port);
+        self.person
+            .server
+            .send_to(&self.port, ask.authorized(header))
+    }
+
+    fn by_host(&self, ask: Ask) -> Answer {
+        let (_, port) = self.person.server.url.rsplit_once(':').unwrap();
+        let host = format!("ads-api-sandbox.localhost:{port}");
+        let header = ask.signature(&self.person.key(), &format!("http://{host}"));
+        let ask = ask.authorized(header).header("host", &host);
+        self.person.server.send(ask)
+    }
+}
+
+fn ids(answer: &Answer) -> Vec<String> {
+    let page = answer.is(200);
+    let data = page["data"].as_array().unwrap().iter();
+    data.map(|one| one["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_sandbox_has_a_port_of_its_own_and_a_world_of_its_own() {
+    let server = Server::start(&["--ads-sandbox-port", "0"]);
+    let person = server.person("advertiser");
+    let create = [
+        "ads",
+        "account",
+        "create",
+        "Real",
+        "--user",
+        &person.username,
+    ];
+    let real = server.cli(&create).json();
+    let real = real["id"].as_str().unwrap().to_owned();
+    let doors = Doors {
+        port: server.env("ADS_SANDBOX_URL").to_owned(),
+        person,
+    };
+    assert_ne!(doors.port, server.url);
+    assert_eq!(server.send_to(&doors.port, Ask::get("/readyz")).status, 200);
+
+    // Accounts are made in the sandbox alone, whichever way leads there.
+    let here = doors.person.signed(Ask::post("/12/accounts"));
+    assert_eq!(here.is(405)["errors"][0]["code"], "METHOD_NOT_ALLOWED");
+    let mut made = Vec::new();
+    for answer in [
+        doors.at_port(Ask::post("/12/accounts")),
+        doors.by_host(Ask::post("/11/accounts")),
+        doors.person.signed(Ask::post("/ads-sandbox/12/accounts")),
+    ] {
+        made.extend(ids(&answer));
+    }
+    let list = || Ask::get("/12/accounts?sort_by=created_at-asc");
+    assert_eq!(ids(&doors.at_port(list())), made);
+    assert_eq!(ids(&doors.by_host(list())), made);
+    assert_eq!(ids(&doors.person.signed(list())), [real.as_str()]);
+    let account = |id: &str, more: &str| format!("/12/accounts/{id}{more}");
+    let elsewhere = doors.at_port(Ask::get(account(&real, "")));
+    assert_eq!(elsewhere.is(403)["errors"][0]["code"], "ACCOUNT_NOT_FOUND");
+    let inside = doors.person.signed(Ask::get(account(&made[0], "")));
+    assert_eq!(inside.is(403)["errors"][0]["code"], "ACCOUNT_NOT_FOUND");
+
+    // What is done there stays there.
+    let instrument = "/funding_instruments?currency=EUR&type=CREDIT_LINE&start_time=2026-01-01";
+    let instrument = doors
+        .at_port(Ask::post(account(&made[0], instrument)))
+        .is(200);
+    let instrument = instrument["data"]["id"].as_str().unwrap();
+    let campaign = format!(
+        "/campaigns?funding_instrument_id={instrument}&name=Trial\
+         &daily_budget_amount_local_micro=1000000"
+    );
+    let campaign = doors
+        .at_port(Ask::post(account(&made[0], &campaign)))
+        .is(200);
+    assert_eq!(campaign["data"]["currency"], "EUR");
+    let path = account(&made[0], "/campaigns");
+    assert_eq!(ids(&doors.by_host(Ask::get(&path))).len(), 1);
+    assert_eq!(doors.person.signed(Ask::get(&path)).status, 403);
+}
+
+#[test]
+fn the_interface_describes_itself() {
+    let document = shared().send(Ask::get("/12/openapi.json")).is(200);
+    for path in ["/11/openapi.json", "/ads-sandbox/12/openapi.json"] {
+        assert_eq!(shared().send(Ask::get(path)).is(200), document, "{path}");
+    }
+    let paths = document["paths"].as_object().unwrap();
+    assert!(
+        paths
+            .keys()
+            .all(|path| path.starts_with("/12/") || path.starts_with("/5/")),
+        "{paths:?}"
+    );
+    let described: usize = paths
+        .values()
+        .map(|item| item.as_object().unwrap().len())
+        .sum();
+    assert!(described >= ads::operations().len(), "{described}");
+    let create = &paths["/12/accounts/{account_id}/campaigns"]["post"];
+    assert_eq!(create["operationId"], "createAdsCampaign");
+    let named = |name: &str| -> Value {
+        let params = create["parameters"].as_array().unwrap().iter();
+        let found = params.into_iter().find(|param| param["name"] == name);
+        found.cloned().unwrap_or_default()
+    };
+    assert_eq!(named("name")["required"], true);
+    assert_eq!(named("name")["schema"]["maxLength"], 255);
+    let answer = &create["responses"]["200"]["content"]["application/json"]["schema"];
+    let campaign = json!({ "$ref": "#/components/schemas/AdsCampaign" });
+    assert_eq!(answer["properties"]["data"], campaign);
+    let fields = &document["components"]["schemas"]["AdsCampaign"]["properties"];
+    assert_eq!(
+        fields["purchase_order_number"]["type"],
+        json!(["string", "null"])
+    );
+    let batch = &paths["/12/batch/accounts/{account_id}/campaigns"]["post"]["requestBody"];
+    assert_eq!(
+        batch["content"]["application/json"]["schema"]["maxItems"],
+        40
+    );
+    // Nothing of it is left out of the document of everything.
+    let whole = shared().send(Ask::get("/2/openapi.json")).is(200);
+    for (path, item) in paths {
+        assert_eq!(&whole["paths"][path], item, "{path}");
+    }
+}
