@@ -80,6 +80,8 @@ pub enum Who {
     PostWriter,
     /// Whoever may look at audiences.
     AudienceReader,
+    /// Whoever may look at campaigns or at audiences.
+    Planner,
     /// Whoever works on audiences.
     AudienceWriter,
     /// Administrators.
@@ -88,7 +90,7 @@ pub enum Who {
 
 impl Who {
     /// Every one of them that is about a role.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Member,
         Self::CampaignReader,
         Self::CampaignWriter,
@@ -96,6 +98,7 @@ impl Who {
         Self::CreativeWriter,
         Self::PostWriter,
         Self::AudienceReader,
+        Self::Planner,
         Self::AudienceWriter,
         Self::Admin,
     ];
@@ -115,6 +118,7 @@ impl Who {
                 role,
                 Admin | AdManager | CampaignAnalyst | PartnerAudienceManager
             ),
+            Self::Planner => !matches!(role, Role::Analyst),
             Self::AudienceWriter => matches!(role, Admin | AdManager | PartnerAudienceManager),
             Self::Admin => matches!(role, Admin),
         }

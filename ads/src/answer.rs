@@ -17,6 +17,8 @@ pub struct Answer {
     pub requests: Option<Vec<Value>>,
     /// Members of the echo that only the operation knows.
     pub echo: Map<String, Value>,
+    /// Headers that it is sent with.
+    pub headers: Vec<(&'static str, String)>,
     /// The member that the data stands under, where it is not `data`.
     pub under: &'static str,
 }

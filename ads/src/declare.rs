@@ -249,6 +249,8 @@ pub struct Custom {
     pub writes: bool,
     /// How often it may be called.
     pub often: Often,
+    /// Whether it looks into the index of posts.
+    pub searches: bool,
     /// Does it.
     pub act: fn(&mut Desk<'_, '_>, &Given) -> Result<Answer, Stop>,
 }
@@ -381,6 +383,7 @@ impl Custom {
             params: &[],
             writes: false,
             often: Often::Usual,
+            searches: false,
             act,
         }
     }
@@ -399,6 +402,16 @@ impl Custom {
             who: Who::Admin,
             often: Often::Minute(450),
             ..Self::get(id, path, about, act)
+        }
+    }
+
+    /// Is asked by a POST, and changes nothing.
+    #[must_use]
+    pub const fn posts(self) -> Self {
+        Self {
+            method: "POST",
+            often: Often::Minute(450),
+            ..self
         }
     }
 
@@ -442,6 +455,15 @@ impl Custom {
     #[must_use]
     pub const fn often(self, often: Often) -> Self {
         Self { often, ..self }
+    }
+
+    /// Looks into the index of posts, which is waited for.
+    #[must_use]
+    pub const fn searching(self) -> Self {
+        Self {
+            searches: true,
+            ..self
+        }
     }
 
     /// Is of this version.

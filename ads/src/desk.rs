@@ -1,5 +1,7 @@
 //! Where work on an account is done: the transaction, the account, and who works on it.
 
+use std::sync::Arc;
+
 use base::refusal::Problem;
 use base::{Speech, Stop, Time, UserId};
 use store::records;
@@ -7,6 +9,7 @@ use store::{Tx, ads};
 
 use crate::access::{Role, Who};
 use crate::declare::Resource;
+use crate::evaluator::Evaluator;
 use crate::record::Record;
 use crate::request::Caller;
 use crate::resources::accounts::ACCOUNT;
@@ -26,6 +29,8 @@ pub struct Desk<'t, 'c> {
     pub scope: String,
     /// Where the site is; what files are found below.
     pub site: &'static str,
+    /// Who decides who is reached, where users are looked at.
+    pub evaluator: Option<Arc<Evaluator>>,
     account: Option<Account>,
 }
 
@@ -49,6 +54,7 @@ impl<'t, 'c> Desk<'t, 'c> {
             cursor_key: [0; 32],
             scope: String::new(),
             site: "",
+            evaluator: None,
             account: None,
         }
     }
@@ -110,6 +116,12 @@ impl<'t, 'c> Desk<'t, 'c> {
     pub fn account(&self) -> Result<&Account, Stop> {
         let missing = || base::Fault::new("an operation without an account looks for one");
         self.account.as_ref().ok_or_else(|| missing().into())
+    }
+
+    /// Who decides who is reached.
+    pub fn evaluator(&self) -> Result<Arc<Evaluator>, Stop> {
+        let missing = || base::Fault::new("users are looked at without an evaluator");
+        Ok(self.evaluator.clone().ok_or_else(missing)?)
     }
 
     /// Its id.

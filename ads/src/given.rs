@@ -19,6 +19,8 @@ pub struct Given {
     pub problems: Vec<Problem>,
     /// The JSON body, whole.
     pub json: Option<Value>,
+    /// What was sent in the query beside it.
+    pub beside: Vec<(String, String)>,
 }
 
 /// Where parameters come from.
@@ -33,6 +35,7 @@ impl Given {
         let operation = request.operation;
         let mut given = Self {
             json: request.json.clone(),
+            beside: request.beside.clone(),
             ..Self::default()
         };
         let speech = request.caller.speech;

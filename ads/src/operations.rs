@@ -35,6 +35,8 @@ pub struct Operation {
     pub often: Often,
     /// Whether it changes anything.
     pub writes: bool,
+    /// Whether it looks into the index of posts.
+    pub searches: bool,
 }
 
 /// What an operation does.
@@ -189,6 +191,7 @@ fn of_resource(resource: &'static Resource) -> Vec<Operation> {
             params: leak_all(vec![account_param()]),
             often: Often::Minute(450),
             writes: true,
+            searches: false,
         });
     }
     all
@@ -249,6 +252,7 @@ fn of_verb(resource: &'static Resource, verb: Verb) -> Operation {
             Often::Minute(450)
         },
         writes: !reads,
+        searches: false,
     }
 }
 
@@ -366,6 +370,7 @@ fn of_custom(custom: &'static Custom) -> Operation {
         params: leak_all(all),
         often: custom.often,
         writes: custom.writes,
+        searches: custom.searches,
     }
 }
 
@@ -396,6 +401,7 @@ fn of_reference(reference: &'static Reference) -> Operation {
         params: leak_all(all),
         often: reference.often,
         writes: false,
+        searches: false,
     }
 }
 

@@ -1,8 +1,11 @@
 //! A request, once the floor above has taken it apart.
 
+use std::sync::Arc;
+
 use base::{AppId, Speech, UserId};
 use serde_json::Value;
 
+use crate::evaluator::Evaluator;
 use crate::operations::Operation;
 
 /// A request of one operation.
@@ -20,6 +23,10 @@ pub struct Request {
     pub json: Option<Value>,
     /// The key that cursors are signed with.
     pub cursor_key: [u8; 32],
+    /// What was sent in the query beside a JSON body.
+    pub beside: Vec<(String, String)>,
+    /// Who decides who is reached, where users are looked at.
+    pub evaluator: Option<Arc<Evaluator>>,
     /// Where the site is.
     pub site: &'static str,
 }

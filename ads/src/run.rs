@@ -16,11 +16,14 @@ use crate::request::Request;
 use crate::resources::RESOURCES;
 use crate::{batch, engine, listing, reference};
 
-/// Does what a request asks for; the body of the answer.
-pub fn run(tx: &mut Tx<'_>, request: &Request) -> Result<String, Stop> {
+/// Does what a request asks for; the body of the answer, and headers of its own.
+pub fn run(tx: &mut Tx<'_>, request: &Request) -> Result<Answered, Stop> {
     let given = Given::read(request);
     match act(tx, request, &given) {
-        Ok(answer) => Ok(answer.envelope(&given.echo)),
+        Ok(answer) => Ok(Answered {
+            body: answer.envelope(&given.echo),
+            headers: answer.headers,
+        }),
         Err(Stop::Refused(Refusal::Ads(mut declined))) => {
             if declined.request.is_empty() {
                 declined.request = json!({ "params": given.echo }).to_string();
@@ -29,6 +32,15 @@ pub fn run(tx: &mut Tx<'_>, request: &Request) -> Result<String, Stop> {
         }
         Err(other) => Err(other),
     }
+}
+
+/// What is sent back.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    /// The body.
+    pub body: String,
+    /// Headers that only this answer has.
+    pub headers: Vec<(&'static str, String)>,
 }
 
 fn act(tx: &mut Tx<'_>, request: &Request, given: &Given) -> Result<Answer, Stop> {
@@ -45,6 +57,7 @@ fn act(tx: &mut Tx<'_>, request: &Request, given: &Given) -> Result<Answer, Stop
     let mut desk = Desk::new(tx, request.caller);
     desk.cursor_key = request.cursor_key;
     desk.site = request.site;
+    desk.evaluator.clone_from(&request.evaluator);
     operation.id.clone_into(&mut desk.scope);
     if request.path.iter().any(|(name, _)| *name == "account_id") {
         let id = given.int("account_id").unwrap_or(-1);

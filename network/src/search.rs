@@ -23,7 +23,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
 pub use ::search::Window;
-pub use count::count;
+pub use count::{count, hits};
 pub use find::{Asked, Found, find, ranked};
 
 use follow::State;

@@ -1,7 +1,7 @@
 //! The language codes that `lang:` takes.
 
 /// A code's place in the list; two spellings of one language share it.
-pub(crate) type Language = u8;
+pub type Language = u8;
 
 const CODES: [&str; 80] = [
     "am", "ar", "hy", "eu", "bn", "bg", "ca", "hr", "cs", "da", "nl", "en", "et", "fi", "fr", "de",
@@ -13,7 +13,7 @@ const CODES: [&str; 80] = [
 ];
 
 /// The language of a code, in any case; `he` is `iw` and `id` is `in`.
-pub(crate) fn language(code: &str) -> Option<Language> {
+pub fn language(code: &str) -> Option<Language> {
     let code = match code {
         "he" | "HE" => "iw",
         "id" | "ID" => "in",
@@ -26,7 +26,7 @@ pub(crate) fn language(code: &str) -> Option<Language> {
 }
 
 /// The code of a language.
-pub(crate) fn code(language: Language) -> &'static str {
+pub fn code(language: Language) -> &'static str {
     usize::from(language)
         .checked_sub(1)
         .and_then(|place| CODES.get(place))

@@ -39,6 +39,7 @@ pub use explain::{Joint, Part};
 pub use facts::{Facts, Reading};
 pub use filing::{Asked, Filed, person, speaks};
 pub use geo::Area;
+pub use languages::{Language, code as language_code, language};
 pub use matcher::{Matcher, Slot};
 pub use operators::{Class, Counter, How, Mark, OPERATORS, Operator};
 pub use parser::parse;

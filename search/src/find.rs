@@ -7,6 +7,7 @@ use base::Fault;
 use tantivy::query::{EnableScoring, Weight};
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, SegmentReader};
 
+use crate::schema::LANGUAGE;
 use crate::snapshot::{Block, Columns, Snapshot};
 use crate::{Plan, broken};
 
@@ -112,6 +113,32 @@ impl Snapshot {
                 call(columns.times.get_val(doc));
             }
         })
+    }
+
+    /// Calls with the author and the language of each post, those in the newest blocks first.
+    pub fn speakers(&self, mut call: impl FnMut(i64, u8)) -> Result<(), Fault> {
+        let readers = self.searcher.segment_readers();
+        let columns = |reader: &SegmentReader| -> tantivy::Result<_> {
+            let fast = reader.fast_fields();
+            let authors = fast.i64("author")?.first_or_default_col(0);
+            Ok((authors, fast.u64("flags")?.first_or_default_col(0)))
+        };
+        let columns: tantivy::Result<Vec<_>> = readers.iter().map(columns).collect();
+        let columns = columns.map_err(broken("reading the index's columns"))?;
+        for block in &self.blocks {
+            let (Some(reader), Some((authors, flags))) =
+                (readers.get(block.segment), columns.get(block.segment))
+            else {
+                continue;
+            };
+            for doc in (block.first..block.end).rev() {
+                if !reader.is_deleted(doc) {
+                    let language = flags.get_val(doc) >> LANGUAGE & 0xff;
+                    call(authors.get_val(doc), u8::try_from(language).unwrap_or(0));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn weight(&self, plan: &Plan) -> Result<Box<dyn Weight>, Fault> {

@@ -1,6 +1,8 @@
 //! Who may act on advertising accounts, and what was changed in them.
 
 pub mod audiences;
+pub mod options;
+pub mod viewers;
 
 use base::{Fault, Time, UserId};
 

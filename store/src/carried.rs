@@ -390,6 +390,7 @@ mod tests {
                 "ads_sequence",
                 "ads_access",
                 "ads_change",
+                "ads_option",
                 "audience_member",
                 "audience_key",
                 "audience_gone",

@@ -8,7 +8,8 @@ use crate::db::Row;
 pub(crate) use adding::count_author;
 pub use adding::{Beside, fill, insert, insert_alone};
 pub use pages::{
-    Span, ids_of_author, live_between, mentioning, of_author, recent, recent_of, videos_since,
+    Said, Span, ids_of_author, live_between, mentioning, of_author, recent, recent_of, said,
+    videos_since,
 };
 pub use removal::{delete, removed};
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ads::{Caller, Request};
 use base::{Fault, Refusal, Stop};
+use http::HeaderValue;
 use serde_json::Value;
 
 use crate::body;
@@ -15,13 +16,22 @@ pub(crate) fn act(call: Call) -> Pending {
     Box::pin(async move {
         let request = Arc::new(request(&call)?);
         let writes = request.operation.writes;
+        if request.operation.searches {
+            call.search()?.catch_up(call.store()).await?;
+        }
         let run = move |tx: &mut store::Tx<'_>| ads::run(tx, &request);
-        let body = if writes {
+        let answered = if writes {
             call.write(run).await?
         } else {
             call.read(run).await?
         };
-        Ok(Reply::bytes(200, crate::reply::ADS, body))
+        let mut reply = Reply::bytes(200, crate::reply::ADS, answered.body);
+        for (name, value) in answered.headers {
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                reply.headers.insert(name, value);
+            }
+        }
+        Ok(reply)
     })
 }
 
@@ -51,6 +61,12 @@ fn request(call: &Call) -> Result<Request, Stop> {
         } else {
             None
         },
+        beside: if json {
+            pairs(call, false)?
+        } else {
+            Vec::new()
+        },
+        evaluator: Some(Arc::clone(&call.home.evaluator)),
         cursor_key: call.home.front.config.page_key,
         site: call.home.site,
     })

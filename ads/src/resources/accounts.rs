@@ -45,6 +45,10 @@ pub static ACCOUNT: Resource = Resource {
             .kept()
             .hidden()
             .or_number(200),
+        // Whether estimates are told as they are: `exact`, or rounded.
+        Field::one_of("estimate", &["rounded", "exact"])
+            .kept()
+            .hidden(),
         Field::new("refused", Kind::SomeOf(LISTED)).kept().hidden(),
     ],
     filters: &[Filter::ids("account_ids", "id", &ACCOUNT)],

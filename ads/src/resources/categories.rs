@@ -144,6 +144,11 @@ fn iab() -> Vec<Value> {
     lines(IAB).map(row).collect()
 }
 
+/// The ids and names of all categories of content.
+pub fn iab_names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    lines(IAB).map(|(id, name, _)| (id, name))
+}
+
 /// The categories of a line item that shows itself before videos: all of one or two businesses.
 /// Part of a business's set stands for the whole; none where that cannot be done.
 pub fn of_businesses(asked: &[&str]) -> Option<Vec<&'static str>> {

@@ -5,6 +5,7 @@ pub mod account_apps;
 pub mod account_history;
 pub mod account_media;
 pub mod accounts;
+pub mod audience_estimates;
 pub mod bidding;
 pub mod campaigns;
 pub mod card_components;
@@ -75,6 +76,7 @@ pub static CUSTOM: &[&[Custom]] = &[
     accounts::OPERATIONS,
     access::OPERATIONS,
     account_history::OPERATIONS,
+    audience_estimates::OPERATIONS,
     features::OPERATIONS,
     cards_of_any_kind::OPERATIONS,
     categories::OPERATIONS,

@@ -3,6 +3,7 @@
 use base::refusal::Problem;
 use base::{Stop, UserId, Word};
 use store::records;
+use store::users::User;
 
 use crate::change::Change;
 use crate::declare::{Field, Filter, Often, Resource, Rule, Verb};
@@ -52,7 +53,8 @@ pub static TARGETING_CRITERION: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-const TYPES: &[&str] = &[
+/// Types of criteria.
+pub const TYPES: &[&str] = &[
     "AGE",
     "APP_LIST",
     "APP_STORE_CATEGORY",
@@ -140,10 +142,14 @@ fn takes_its_operator(change: &Change) -> Result<(), Problem> {
 
 fn has_a_sound_value(change: &Change) -> Result<(), Problem> {
     let record = &change.record;
-    let (kind, value) = (
+    sound(
         record.text("targeting_type"),
         record.text("targeting_value"),
-    );
+    )
+}
+
+/// Whether a value is one that a type of criteria may have.
+pub fn sound(kind: &str, value: &str) -> Result<(), Problem> {
     let digits = value.bytes().all(|byte| byte.is_ascii_digit());
     let sound = match kind {
         "AGE" => AGES.contains(&value),
@@ -179,22 +185,30 @@ fn names_someone_of_the_account(desk: &mut Desk<'_, '_>, change: &mut Change) ->
     }
     let kind = change.record.text("targeting_type").to_owned();
     let value = change.record.text("targeting_value").to_owned();
-    let name = if kind.ends_with("OF_USER") || kind == "CONTENT_PUBLISHER_USER" {
-        let user = UserId::parse(&value).unwrap_or_else(|| UserId::new(0));
-        let own = kind != "FOLLOWERS_OF_USER" || promotable_users::full(desk)? == Some(user);
-        let found = store::users::by_id(desk.tx, user)?.filter(|_| own);
-        let Some(found) = found else {
-            let message = format!("The user {value} cannot be targeted by this account");
-            return Err(Problem::attribute("targeting_value", message)
-                .code("INVALID_USER_ID")
-                .into());
-        };
-        found.username
-    } else {
-        value
+    let name = match named(desk, &kind, &value)? {
+        Some(user) => user.username,
+        None => value,
     };
     change.record.set("name", name);
     Ok(())
+}
+
+/// The user whom a criterion names, if its type names one: someone who is there, and where it is
+/// about followers the account's own.
+pub fn named(desk: &mut Desk<'_, '_>, kind: &str, value: &str) -> Result<Option<User>, Stop> {
+    if !(kind.ends_with("OF_USER") || kind == "CONTENT_PUBLISHER_USER") {
+        return Ok(None);
+    }
+    let user = UserId::parse(value).unwrap_or_else(|| UserId::new(0));
+    let own = kind != "FOLLOWERS_OF_USER" || promotable_users::full(desk)? == Some(user);
+    let found = store::users::by_id(desk.tx, user)?.filter(|_| own);
+    if found.is_some() {
+        return Ok(found);
+    }
+    let message = format!("The user {value} cannot be targeted by this account");
+    Err(Problem::attribute("targeting_value", message)
+        .code("INVALID_USER_ID")
+        .into())
 }
 
 /// How many criteria of a kind a line item may have.

@@ -25,17 +25,45 @@ pub fn count(
         snapshot.times(&plan, &asked.window, call)?;
         return Ok(());
     }
-    let mut hits: Vec<Hit> = Vec::new();
+    for hit in looked_at(tx, snapshot, &plan, asked)? {
+        call(hit.at);
+    }
+    Ok(())
+}
+
+/// All posts that a query matches, in no particular order.
+pub fn hits(tx: &mut Tx<'_>, snapshot: &Snapshot, asked: &Asked) -> Result<Vec<Hit>, Stop> {
+    let known = known(tx, &asked.query)?;
+    let plan = Plan::new(&asked.query, &known);
+    if !plan.is_decided() {
+        return looked_at(tx, snapshot, &plan, asked);
+    }
+    let mut hits = Vec::new();
     snapshot.each(&plan, &asked.window, |hit| hits.push(hit))?;
+    Ok(hits)
+}
+
+/// The posts that match where the index alone does not decide.
+fn looked_at(
+    tx: &mut Tx<'_>,
+    snapshot: &Snapshot,
+    plan: &Plan,
+    asked: &Asked,
+) -> Result<Vec<Hit>, Stop> {
+    let mut hits: Vec<Hit> = Vec::new();
+    snapshot.each(plan, &asked.window, |hit| hits.push(hit))?;
     if hits.len() > LOOKED_AT {
         return Err(too_broad(asked).into());
     }
+    let mut found = Vec::new();
     for some in hits.chunks(AT_ONCE) {
-        for post in matching(tx, &asked.query, some)? {
-            call(post.created_at.ms());
-        }
+        let posts = matching(tx, &asked.query, some)?;
+        found.extend(posts.iter().map(|post| Hit {
+            id: post.id.get(),
+            at: post.created_at.ms(),
+        }));
     }
-    Ok(())
+    Ok(found)
 }
 
 /// Counters of posts and places are compared post by post, which has a bound.

@@ -83,6 +83,10 @@ const SCRIPTS: &[(&str, &str)] = &[
         include_str!("../../migrations/0021_audiences.sql"),
     ),
     ("ledger", include_str!("../../migrations/0022_ledger.sql")),
+    (
+        "ads_options",
+        include_str!("../../migrations/0023_ads_options.sql"),
+    ),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

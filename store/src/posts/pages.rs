@@ -147,3 +147,30 @@ pub fn live_between(
         row.id(0)
     })
 }
+
+/// What a post says, for who counts words.
+#[derive(Clone, Debug)]
+pub struct Said {
+    /// The post.
+    pub id: i64,
+    /// Who wrote it.
+    pub author: i64,
+    /// The whole text.
+    pub text: String,
+    /// The code of its language.
+    pub lang: String,
+}
+
+/// What some posts say that are live, no reposts and not for promotion only; in no particular order.
+pub fn said(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Said>, Fault> {
+    let sql = "SELECT id, author_id, text, lang FROM post WHERE id = $1 AND state = 0 \
+               AND nullcast = 0 AND repost_of_id IS NULL";
+    tx.of_each(sql, ids, &[], |row| {
+        Ok(Said {
+            id: row.int(0)?,
+            author: row.int(1)?,
+            text: row.text(2)?,
+            lang: row.text(3)?,
+        })
+    })
+}

@@ -109,6 +109,8 @@ pub struct Home {
     pub streams: deliver::streams::PostStreams,
     /// The index of posts, where there is one.
     pub search: Option<Arc<network::search::Search>>,
+    /// Who decides whom advertising reaches.
+    pub evaluator: Arc<ads::evaluator::Evaluator>,
     /// What reaches webhooks.
     pub webhooks: deliver::webhooks::Desk,
     /// The address that the platform's own files are at.

@@ -188,6 +188,7 @@ impl Server {
             streams: PostStreams::new(Arc::clone(&store), hub.clone(), reads, voice(&config)),
             hub,
             search: config.search.clone(),
+            evaluator: ads::evaluator::Evaluator::new(config.search.clone()),
             webhooks: config.webhooks.clone(),
             // Once for each server: the address lives as long as the process.
             site: String::leak(config.base_url.clone()),

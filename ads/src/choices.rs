@@ -1,0 +1,165 @@
+//! What line items may be targeted by that is somebody's choice: interests, conversations, events
+//! and the like. Some are built in; an operator adds others, and changes any.
+
+use base::Fault;
+use network::keywords;
+use serde_json::{Map, Value, json};
+use store::Tx;
+use store::ads::options;
+
+use crate::resources::categories;
+
+/// Types that an operator adds options of.
+pub const KINDS: &[&str] = &[
+    "INTEREST",
+    "CONVERSATION",
+    "EVENT",
+    "TV_SHOW",
+    "TV_MARKET",
+    "APP_STORE_CATEGORY",
+    "DEVICE",
+    "NETWORK_OPERATOR",
+    "PLATFORM_VERSION",
+    BLOCKED,
+];
+/// Words that are never suggested.
+pub const BLOCKED: &str = "BLOCKED_KEYWORD";
+/// Interests whose numbers are below are built in.
+pub const OWN: i64 = 1_000_000;
+
+/// An option.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// What criteria name.
+    pub value: String,
+    /// Its name.
+    pub name: String,
+    /// Further members that it is shown with, and what makes somebody one of it.
+    pub details: Map<String, Value>,
+    /// The details as they are written: whatever changes them changes this.
+    pub about: String,
+}
+
+impl Choice {
+    fn new(value: String, name: String, details: Value) -> Self {
+        let about = details.to_string();
+        let details = match details {
+            Value::Object(members) => members,
+            _ => Map::new(),
+        };
+        Self {
+            value,
+            name,
+            details,
+            about,
+        }
+    }
+
+    fn stored(choice: options::Choice) -> Self {
+        let details = serde_json::from_str(&choice.details).unwrap_or_default();
+        Self::new(choice.value, choice.name, details)
+    }
+
+    /// Texts of a detail.
+    pub fn texts(&self, name: &str) -> Vec<&str> {
+        let items = self.details.get(name).and_then(Value::as_array);
+        let items = items.map(Vec::as_slice).unwrap_or_default();
+        items.iter().filter_map(Value::as_str).collect()
+    }
+
+    /// Accounts whose followers it is for.
+    pub fn seeds(&self) -> Vec<i64> {
+        let ids = self.texts("users");
+        ids.iter().filter_map(|id| id.parse().ok()).collect()
+    }
+
+    /// What posts that it is about say.
+    pub fn clauses(&self) -> Vec<String> {
+        let keywords = self.texts("keywords").into_iter().map(str::to_owned);
+        let tags = self.texts("hashtags").into_iter();
+        let tags = tags.map(|tag| format!("#{}", tag.trim_start_matches('#')));
+        let all = keywords.chain(tags);
+        all.filter_map(|text| keywords::clause(&text)).collect()
+    }
+}
+
+/// All options of a type, the built-in ones first.
+pub fn of_kind(tx: &mut Tx<'_>, kind: &str) -> Result<Vec<Choice>, Fault> {
+    let stored = options::of_kind(tx, kind)?;
+    let mut all: Vec<Choice> = if kind == "INTEREST" {
+        let changed = |value: &str| stored.iter().any(|other| other.value == value);
+        interests()
+            .filter(|choice| !changed(&choice.value))
+            .collect()
+    } else {
+        Vec::new()
+    };
+    all.extend(stored.into_iter().map(Choice::stored));
+    Ok(all)
+}
+
+/// The option with a value.
+pub fn find(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<Choice>, Fault> {
+    if let Some(stored) = options::find(tx, kind, value)? {
+        return Ok(Some(Choice::stored(stored)));
+    }
+    let mut built_in = interests();
+    Ok(built_in.find(|choice| kind == "INTEREST" && choice.value == value))
+}
+
+/// Words that an operator wants never suggested.
+pub fn blocked(tx: &mut Tx<'_>) -> Result<Vec<String>, Fault> {
+    let all = options::of_kind(tx, BLOCKED)?.into_iter();
+    Ok(all.map(|choice| choice.name).collect())
+}
+
+/// Interests: the categories of content, in two levels. The number of `IAB17-3` is 17003. Posts
+/// about one name it.
+fn interests() -> impl Iterator<Item = Choice> {
+    let named = |id: &str| {
+        let mut all = categories::iab_names();
+        all.find(|(known, _)| *known == id)
+            .map_or("", |(_, name)| name)
+    };
+    categories::iab_names().filter_map(move |(id, name)| {
+        let number = id.strip_prefix("IAB")?;
+        let (group, sub) = number.split_once('-').unwrap_or((number, "0"));
+        let value = group.parse::<u32>().ok()? * 1_000 + sub.parse::<u32>().ok()?;
+        let full = match id.split_once('-') {
+            Some((parent, _)) => format!("{}/{name}", named(parent)),
+            None => name.to_owned(),
+        };
+        let words = name.to_lowercase();
+        let words: Vec<&str> = words
+            .split([',', '/', '&'])
+            .map(str::trim)
+            .filter(|word| !word.is_empty())
+            .collect();
+        let tags = words
+            .iter()
+            .map(|word| word.replace(|letter: char| !letter.is_alphanumeric(), ""));
+        let tags: Vec<String> = tags.filter(|tag| !tag.is_empty()).collect();
+        let details = json!({ "keywords": words, "hashtags": tags });
+        Some(Choice::new(value.to_string(), full, details))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::interests;
+
+    #[test]
+    fn interests_have_two_levels_and_numbers_of_their_own() {
+        let all: Vec<_> = interests().collect();
+        let bicycling = all
+            .iter()
+            .find(|one| one.name == "Sports/Bicycling")
+            .unwrap();
+        assert_eq!(bicycling.clauses(), ["\"bicycling\"", "#bicycling"]);
+        let mut values: Vec<&str> = all.iter().map(|one| one.value.as_str()).collect();
+        values.sort_unstable();
+        values.dedup();
+        assert_eq!(values.len(), all.len());
+        assert!(all.len() > 350);
+    }
+}

@@ -1,0 +1,94 @@
+//! Sets that every question needs: who is active, and who is kept away.
+
+use base::{Fault, Stop, Time};
+use store::Tx;
+use store::ads::viewers;
+
+use super::criteria::Audience;
+use super::kept::Key;
+use super::{Evaluator, Users};
+
+const DAY_MS: i64 = 86_400_000;
+/// How long somebody counts who does nothing more.
+const ACTIVE_MS: i64 = 90 * DAY_MS;
+/// How long a set is kept that the log keeps up to date.
+pub(super) const LONG_MS: i64 = 6 * 3_600_000;
+/// Users that are read at once.
+pub(super) const AT_ONCE: i64 = 50_000;
+/// How often it is looked who has signed in.
+const LOOK_EACH_MS: i64 = 5_000;
+/// How long it may take until it is written that somebody was there.
+const LATE_MS: i64 = 180_000;
+
+/// Since when somebody must have done something to be active.
+pub(super) fn since(tx: &Tx<'_>) -> Time {
+    tx.now().plus_ms(-ACTIVE_MS)
+}
+
+impl Evaluator {
+    /// Users who can be reached at all: who are there, and posted, liked, followed or signed in
+    /// within the last ninety days.
+    pub(super) fn active(&self, tx: &mut Tx<'_>) -> Result<Users, Stop> {
+        self.set(tx, Key::Active, |tx| {
+            let since = since(tx);
+            let mut all = Vec::new();
+            loop {
+                let last = all.last().copied().unwrap_or(0);
+                let some = viewers::engaged(tx, last, since, AT_ONCE)?;
+                let more = i64::try_from(some.len()).unwrap_or(0) == AT_ONCE;
+                all.extend(some);
+                if !more {
+                    break;
+                }
+            }
+            let seen = seen_since(tx, since)?;
+            all.extend(viewers::live(tx, &seen)?);
+            Ok((all, LONG_MS))
+        })
+    }
+
+    /// Who is not reached, whatever is asked: those who block the advertiser.
+    pub(super) fn kept_away(
+        &self,
+        tx: &mut Tx<'_>,
+        audience: &Audience,
+    ) -> Result<Vec<Users>, Stop> {
+        let mut away = Vec::new();
+        if let Some(user) = audience.advertiser {
+            let id = user.get();
+            away.push(self.set(tx, Key::Blockers(id), |tx| {
+                Ok((viewers::blockers(tx, id)?, LONG_MS))
+            })?);
+        }
+        Ok(away)
+    }
+
+    /// Looks who was there since it was looked last: the log tells nothing of that.
+    pub(super) fn see(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
+        let now = tx.now();
+        let since = {
+            let mut kept = self.kept.lock();
+            let before = kept.seen;
+            if before.is_some_and(|before| now < before.plus_ms(LOOK_EACH_MS)) {
+                return Ok(());
+            }
+            kept.seen = Some(now);
+            match before {
+                Some(before) => before.plus_ms(-LATE_MS),
+                None => return Ok(()),
+            }
+        };
+        let seen = seen_since(tx, since)?;
+        self.join(tx, &seen)
+    }
+}
+
+/// Users who were there since a time, each once.
+fn seen_since(tx: &mut Tx<'_>, since: Time) -> Result<Vec<i64>, Fault> {
+    let mut seen = viewers::authenticated(tx, since)?;
+    let signed_in = viewers::signed_in(tx, since)?;
+    seen.extend(signed_in.into_iter().map(|(user, _)| user));
+    seen.sort_unstable();
+    seen.dedup();
+    Ok(seen)
+}

@@ -1,0 +1,118 @@
+//! Who is like others: follows what they follow and others do not (contract §8.2).
+
+use std::collections::HashMap;
+
+use base::Stop;
+use store::Tx;
+use store::ads::viewers;
+
+use super::criteria::Criterion;
+use super::kept::Key;
+use super::{Evaluator, Users};
+
+const DAY_MS: i64 = 86_400_000;
+/// Of those whom others shall be like so many are looked at.
+const SEEDS: usize = 5_000;
+/// Accounts that tell the most.
+const TELLING: usize = 50;
+/// Accounts that are compared.
+const COMPARED: usize = 500;
+/// Followers of a telling account that are looked at.
+const FOLLOWERS: usize = 200_000;
+/// So many times as many are found.
+const TIMES: usize = 10;
+/// And no more than this part of all.
+const PART: usize = 5;
+
+impl Evaluator {
+    /// Who is like a user's followers and is none of them.
+    pub(super) fn like_followers(&self, tx: &mut Tx<'_>, of: i64) -> Result<Users, Stop> {
+        let key = Key::Value("SIMILAR_TO_FOLLOWERS_OF_USER".to_owned(), of.to_string());
+        self.set(tx, key, |tx| {
+            let seeds = viewers::followers(tx, of)?;
+            Ok((self.alike(tx, &seeds, of)?, until_tomorrow(tx)))
+        })
+    }
+
+    /// Who is like the users of a set and is none of them.
+    pub(super) fn like_these(
+        &self,
+        tx: &mut Tx<'_>,
+        criterion: &Criterion,
+        seed: &Users,
+    ) -> Result<Users, Stop> {
+        let key = Key::Value(criterion.kind.clone(), criterion.value.clone());
+        self.set(tx, key, |tx| {
+            let seeds: Vec<i64> = {
+                let kept = self.kept.lock();
+                seed.iter()
+                    .filter_map(|user| kept.numbers.id(user))
+                    .collect()
+            };
+            Ok((self.alike(tx, &seeds, 0)?, until_tomorrow(tx)))
+        })
+    }
+
+    /// The users whose follows are the most like those of some others. `beside` is followed by
+    /// all of them and tells nothing.
+    fn alike(&self, tx: &mut Tx<'_>, seeds: &[i64], beside: i64) -> Result<Vec<i64>, Stop> {
+        let mut seeds = seeds.to_vec();
+        seeds.sort_unstable();
+        let all = usize::try_from(self.active(tx)?.len()).unwrap_or(usize::MAX);
+        let most = (seeds.len() * TIMES).min(all / PART);
+        if most == 0 {
+            return Ok(Vec::new());
+        }
+        let mut scores: HashMap<i64, f64> = HashMap::new();
+        for (account, weight) in telling(tx, &seeds, beside, all)? {
+            for follower in viewers::followers(tx, account)?.into_iter().take(FOLLOWERS) {
+                *scores.entry(follower).or_default() += weight;
+            }
+        }
+        let mut ranked: Vec<(i64, f64)> = scores
+            .into_iter()
+            .filter(|(user, _)| seeds.binary_search(user).is_err() && *user != beside)
+            .collect();
+        ranked.sort_unstable_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+        ranked.truncate(most);
+        Ok(ranked.into_iter().map(|(user, _)| user).collect())
+    }
+}
+
+/// The accounts whose followers some users are above the rest, and how much that tells.
+fn telling(
+    tx: &mut Tx<'_>,
+    seeds: &[i64],
+    beside: i64,
+    all: usize,
+) -> Result<Vec<(i64, f64)>, Stop> {
+    let step = seeds.len().div_ceil(SEEDS).max(1);
+    let some: Vec<i64> = seeds.iter().copied().step_by(step).collect();
+    let mut counts: HashMap<i64, usize> = HashMap::new();
+    for account in viewers::followed(tx, &some)? {
+        *counts.entry(account).or_default() += 1;
+    }
+    counts.remove(&beside);
+    let mut common: Vec<(i64, usize)> = counts.into_iter().collect();
+    common.sort_unstable_by_key(|(account, count)| (std::cmp::Reverse(*count), *account));
+    common.truncate(COMPARED);
+    let ids: Vec<i64> = common.iter().map(|(account, _)| *account).collect();
+    let followers: HashMap<i64, i64> = viewers::follower_counts(tx, &ids)?.into_iter().collect();
+    let mut found: Vec<(i64, f64)> = common
+        .into_iter()
+        .filter_map(|(account, count)| {
+            let followers = followers.get(&account).copied().unwrap_or(0);
+            let followers = usize::try_from(followers).unwrap_or(0);
+            let weight = network::likelihood::gain((count, some.len()), (followers, all))?;
+            Some((account, weight))
+        })
+        .collect();
+    found.sort_unstable_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+    found.truncate(TELLING);
+    Ok(found)
+}
+
+/// What is worked out over night holds until the next.
+fn until_tomorrow(tx: &Tx<'_>) -> i64 {
+    DAY_MS - tx.now().ms().rem_euclid(DAY_MS)
+}

@@ -1,0 +1,144 @@
+//! Where the users of a criterion come from, by its type (the table of contract §8.2).
+
+use base::{Stop, UserId};
+use store::Tx;
+use store::ads::{audiences, viewers};
+
+use super::built::LONG_MS;
+use super::criteria::{Audience, Criterion};
+use super::kept::{Group, Key};
+use super::{Evaluator, Users};
+use crate::kind::Ids;
+
+/// How long it is kept whom an audience comes to.
+const MEMBERS_MS: i64 = 5_000;
+
+/// What a criterion comes down to.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// These users.
+    Users(Users),
+    /// It says where something is shown, not to whom.
+    Elsewhere,
+    /// Nothing is stored that would tell.
+    Unknown,
+}
+
+impl Evaluator {
+    pub(super) fn source(
+        &self,
+        tx: &mut Tx<'_>,
+        audience: &Audience,
+        criterion: &Criterion,
+    ) -> Result<Source, Stop> {
+        let value = criterion.value.as_str();
+        let users = match criterion.kind.as_str() {
+            "FOLLOWERS_OF_USER" => Some(self.followers(tx, number(value))?),
+            "SIMILAR_TO_FOLLOWERS_OF_USER" => Some(self.like_followers(tx, number(value))?),
+            kind if kind.ends_with("_KEYWORD") => self.keyword(tx, kind, value)?,
+            kind @ ("INTEREST" | "CONVERSATION" | "EVENT" | "LIVE_TV_EVENT" | "TV_SHOW") => {
+                self.interested(tx, kind, value)?
+            }
+            "USER_ENGAGEMENT" => self.engaged_with(tx, audience, value)?,
+            "USER_ENGAGEMENT_LOOKALIKE" => {
+                let seed = self.engaged_with(tx, audience, value)?;
+                seed.map(|seed| self.like_these(tx, criterion, &seed))
+                    .transpose()?
+            }
+            "CUSTOM_AUDIENCE" => Some(self.members(tx, value)?),
+            "CUSTOM_AUDIENCE_EXPANDED" => {
+                let seed = self.members(tx, value)?;
+                Some(self.like_these(tx, criterion, &seed)?)
+            }
+            "LOCATION" => self.grouped(tx, Group::Location, &place(value))?,
+            "LANGUAGE" => self.speaking(tx, value)?,
+            "PLATFORM" => self.grouped(tx, Group::Platform, value)?,
+            "IAB_CATEGORY" | "CONTENT_PUBLISHER_USER" | "ENGAGEMENT_TYPE" => {
+                return Ok(Source::Elsewhere);
+            }
+            _ => None,
+        };
+        Ok(users.map_or(Source::Unknown, Source::Users))
+    }
+
+    /// Who follows a user.
+    pub(super) fn followers(&self, tx: &mut Tx<'_>, of: i64) -> Result<Users, Stop> {
+        self.set(tx, Key::Followers(of), |tx| {
+            Ok((viewers::followers(tx, of)?, LONG_MS))
+        })
+    }
+
+    /// Whom a custom audience comes to.
+    fn members(&self, tx: &mut Tx<'_>, value: &str) -> Result<Users, Stop> {
+        let id = Ids::Short.read("targeting_value", value).unwrap_or(-1);
+        let key = Key::Value("CUSTOM_AUDIENCE".to_owned(), id.to_string());
+        self.set(tx, key, |tx| {
+            let now = tx.now();
+            let users = audiences::matched(tx, id, now)?;
+            Ok((users.into_iter().map(UserId::get).collect(), MEMBERS_MS))
+        })
+    }
+
+    /// Whose profile places them in a country.
+    pub(super) fn located(&self, tx: &mut Tx<'_>, country: &str) -> Result<Users, Stop> {
+        let users = self.grouped(tx, Group::Location, &place(country))?;
+        Ok(users.unwrap_or_default())
+    }
+
+    /// Those of a group who have a value; none when nobody in the group has any.
+    pub(super) fn grouped(
+        &self,
+        tx: &mut Tx<'_>,
+        group: Group,
+        value: &str,
+    ) -> Result<Option<Users>, Stop> {
+        let now = tx.now();
+        let held = |evaluator: &Self| {
+            let kept = evaluator.kept.lock();
+            let grouped = kept.groups.get(&group).filter(|held| held.until > now)?;
+            let some = !grouped.by.is_empty();
+            Some(some.then(|| grouped.by.get(value).cloned().unwrap_or_default()))
+        };
+        if let Some(users) = held(self) {
+            return Ok(users);
+        }
+        match group {
+            Group::Location => self.locate(tx)?,
+            Group::Language => self.listen(tx)?,
+            Group::Platform => self.look_at_browsers(tx)?,
+        }
+        Ok(held(self).flatten())
+    }
+
+    /// Who engaged with a promotable user of the account; none where something is asked for that
+    /// only shown advertisements tell.
+    fn engaged_with(
+        &self,
+        tx: &mut Tx<'_>,
+        audience: &Audience,
+        value: &str,
+    ) -> Result<Option<Users>, Stop> {
+        let kinds = audience.engagements();
+        if !(kinds.is_empty() || kinds.contains(&"ENGAGEMENT")) {
+            return Ok(None);
+        }
+        let id = Ids::Short.read("targeting_value", value).unwrap_or(-1);
+        let row = store::records::by_id(tx, "promotable_user", id)?;
+        let row = row.filter(|row| row.account_id == audience.account);
+        let Some(row) = row else {
+            return Ok(Some(Users::default()));
+        };
+        let of = &crate::resources::promotable_users::PROMOTABLE_USER;
+        let user = crate::record::Record::stored(of, &row)?.int("user_id");
+        self.taken_up(tx, user.unwrap_or(0)).map(Some)
+    }
+}
+
+/// An id, or one that nobody has.
+pub(super) fn number(value: &str) -> i64 {
+    UserId::parse(value).map_or(-1, UserId::get)
+}
+
+fn place(value: &str) -> String {
+    value.to_ascii_lowercase()
+}

@@ -1,0 +1,281 @@
+//! Where in the world a text says that somebody is: countries, regions and cities by their names.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use query::Reading;
+use query::words::hash;
+
+const PLACES: &str = include_str!("../data/places.tsv");
+
+/// Places that keep ids which clients know.
+const KNOWN: [(&str, &str, &str, &str); 3] = [
+    ("COUNTRIES", "US", "United States", "96683cc9126741d1"),
+    ("CITIES", "US", "San Francisco", "5122804691e5fecc"),
+    ("CITIES", "US", "Los Angeles", "3b77caf94bfc81fe"),
+];
+/// Pieces of a text that are looked at.
+const PIECES: usize = 6;
+/// What a piece says for a country when it names it, or something inside, or abbreviates either.
+const NAMED: u32 = 30;
+const INSIDE: u32 = 20;
+const SHORT: u32 = 10;
+/// What a region says more than a city: two cities may share a name.
+const REGION: u32 = 1;
+
+/// A place that line items may be shown at.
+#[derive(Clone, Debug)]
+pub struct Spot {
+    /// Its id: sixteen hexadecimal digits.
+    pub id: String,
+    /// `COUNTRIES`, `REGIONS` or `CITIES`.
+    pub kind: &'static str,
+    /// ISO 3166-1 alpha-2.
+    pub country: &'static str,
+    /// Its name.
+    pub name: &'static str,
+}
+
+/// The places that are known without anybody adding them.
+#[derive(Debug)]
+pub struct Gazetteer {
+    spots: Vec<Spot>,
+    names: HashMap<u64, Vec<usize>>,
+    /// `PT`, and `CA` for California, as they are written.
+    short: HashMap<String, Vec<usize>>,
+    ids: HashMap<String, usize>,
+}
+
+/// The gazetteer.
+pub fn gazetteer() -> &'static Gazetteer {
+    static ALL: LazyLock<Gazetteer> = LazyLock::new(Gazetteer::read);
+    &ALL
+}
+
+/// The id of a place that has none yet.
+fn id_of(kind: &str, country: &str, name: &str) -> String {
+    let known = KNOWN
+        .iter()
+        .find(|one| (one.0, one.1, one.2) == (kind, country, name));
+    if let Some((.., id)) = known {
+        return (*id).to_owned();
+    }
+    let digest = base::secret::digest(&format!("{kind}:{country}:{name}"));
+    let bytes = digest.first_chunk::<8>().copied().unwrap_or_default();
+    format!("{:016x}", u64::from_be_bytes(bytes))
+}
+
+/// What a name is found by, in any case and without accents.
+pub(crate) fn name_key(name: &str) -> u64 {
+    let edge = |letter: char| !letter.is_alphanumeric();
+    hash(name.trim_matches(edge), Reading::Search)
+}
+
+impl Gazetteer {
+    fn read() -> Self {
+        let mut all = Self {
+            spots: Vec::new(),
+            names: HashMap::new(),
+            short: HashMap::new(),
+            ids: HashMap::new(),
+        };
+        for line in PLACES.lines().filter(|line| !line.starts_with('#')) {
+            let mut cells = line.split('\t');
+            let (Some(kind), Some(country), Some(name)) =
+                (cells.next(), cells.next(), cells.next())
+            else {
+                continue;
+            };
+            let place = all.spots.len();
+            let id = id_of(kind, country, name);
+            all.ids.insert(id.clone(), place);
+            all.spots.push(Spot {
+                id,
+                kind,
+                country,
+                name,
+            });
+            let others = cells.next().unwrap_or_default().split('|');
+            let others: Vec<&str> = others.filter(|other| !other.is_empty()).collect();
+            for other in std::iter::once(&name).chain(&others) {
+                if is_short(other) {
+                    all.short
+                        .entry((*other).to_owned())
+                        .or_default()
+                        .push(place);
+                } else {
+                    all.names.entry(name_key(other)).or_default().push(place);
+                }
+            }
+            if kind == "COUNTRIES" {
+                all.short.entry(country.to_owned()).or_default().push(place);
+            }
+        }
+        all
+    }
+
+    /// All places: countries, then regions, then cities.
+    pub fn all(&self) -> &[Spot] {
+        &self.spots
+    }
+
+    /// The place with an id.
+    pub fn by_id(&self, id: &str) -> Option<&Spot> {
+        self.spots.get(*self.ids.get(&id.to_ascii_lowercase())?)
+    }
+
+    /// A country by its code.
+    pub fn country(&self, code: &str) -> Option<&Spot> {
+        let mut all = self.spots.iter();
+        all.find(|spot| spot.kind == "COUNTRIES" && spot.country == code)
+    }
+
+    /// The places that a text means: a country, and what of it the text names. Nothing when it
+    /// names nothing that is known.
+    pub fn places(&self, text: &str) -> Vec<&Spot> {
+        let mut found = self.named(pieces(text));
+        if found.is_empty() {
+            found = self.named(halves(text));
+        }
+        let mut votes: HashMap<&'static str, u32> = HashMap::new();
+        for (spot, weight) in &found {
+            *votes.entry(spot.country).or_default() += weight;
+        }
+        let most = votes.values().copied().max().unwrap_or(0);
+        let mut first = votes.iter().filter(|(_, votes)| **votes == most);
+        let (Some((country, _)), tie) = (first.next(), first.next()) else {
+            return Vec::new();
+        };
+        // Of cities that share a name the first of the list is meant; letters alone may mean either.
+        let country = match tie {
+            None => *country,
+            Some(_) if most <= SHORT => return Vec::new(),
+            Some(_) => found
+                .iter()
+                .find(|(spot, _)| votes.get(spot.country) == Some(&most))
+                .map_or(*country, |(spot, _)| spot.country),
+        };
+        let mut meant: Vec<&Spot> = self.country(country).into_iter().collect();
+        for (spot, _) in found {
+            let known = meant.iter().any(|other| other.id == spot.id);
+            if spot.country == country && !known {
+                meant.push(spot);
+            }
+        }
+        meant
+    }
+
+    /// What pieces of a text name, and how much that says.
+    fn named<'t>(&self, pieces: impl Iterator<Item = &'t str>) -> Vec<(&Spot, u32)> {
+        let mut found = Vec::new();
+        for piece in pieces.take(PIECES) {
+            let flag = flag(piece);
+            let letters = flag.as_deref().unwrap_or(piece);
+            let short = self.short.get(letters).into_iter().flatten();
+            let weight = if flag.is_some() { NAMED } else { SHORT };
+            let short = short.map(|place| (*place, weight));
+            let named = self.names.get(&name_key(piece)).into_iter().flatten();
+            for (place, weight) in named.map(|place| (*place, NAMED)).chain(short) {
+                let Some(spot) = self.spots.get(place) else {
+                    continue;
+                };
+                let weight = match spot.kind {
+                    _ if weight == SHORT => SHORT,
+                    "COUNTRIES" => NAMED,
+                    _ if flag.is_some() => continue,
+                    "REGIONS" => INSIDE + REGION,
+                    _ => INSIDE,
+                };
+                found.push((spot, weight));
+            }
+        }
+        found
+    }
+}
+
+/// Two or three capital letters.
+fn is_short(text: &str) -> bool {
+    (2..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let parts = |letter: char| {
+        matches!(
+            letter,
+            ',' | '/' | '|' | '·' | '•' | '–' | '—' | ';' | '\n' | '(' | ')' | '&' | '→'
+        )
+    };
+    let pieces = text.split(parts).flat_map(|piece| piece.split(" - "));
+    pieces.map(str::trim).filter(|piece| !piece.is_empty())
+}
+
+/// The two parts on each side of each space.
+fn halves(text: &str) -> impl Iterator<Item = &str> {
+    let spaces = text.match_indices(' ').take(PIECES);
+    spaces.flat_map(|(at, _)| {
+        let (left, right) = text.split_at_checked(at).unwrap_or_default();
+        [left.trim(), right.trim()].into_iter()
+    })
+}
+
+/// The country's letters that a flag stands for.
+fn flag(text: &str) -> Option<String> {
+    const FIRST: u32 = 0x1f1e6;
+    let letters = text.chars().map(|letter| {
+        let place = u32::from(letter).checked_sub(FIRST)?;
+        let byte = u8::try_from(place).ok().filter(|place| *place < 26)?;
+        Some(char::from(b'A' + byte))
+    });
+    let letters: Option<String> = letters.collect();
+    letters.filter(|letters| letters.len() == 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gazetteer;
+
+    #[test]
+    fn ids_are_those_that_clients_know() {
+        let all = gazetteer();
+        let id = |code: &str| all.country(code).unwrap().id.clone();
+        assert_eq!(id("PT"), "3c65374ea675483e");
+        assert_eq!(id("US"), "96683cc9126741d1");
+        assert_eq!(all.by_id("5122804691E5FECC").unwrap().name, "San Francisco");
+        let mut ids: Vec<&str> = all.all().iter().map(|spot| spot.id.as_str()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), all.all().len());
+    }
+
+    #[test]
+    fn texts_name_places() {
+        for (text, wanted) in [
+            ("Lisbon, Portugal", "Portugal Lisbon"),
+            ("Lisboa", "Portugal Lisbon"),
+            ("  LISBOA/Portugal ", "Portugal Lisbon"),
+            ("Lisbon Portugal", "Portugal Lisbon"),
+            ("Los Angeles, CA", "United States Los Angeles California"),
+            ("Atlanta, Georgia", "United States Atlanta Georgia"),
+            ("Georgia", "Georgia"),
+            ("Paris, Texas", "United States Texas"),
+            ("Paris", "France Paris"),
+            ("München", "Germany Munich"),
+            ("münchen", "Germany Munich"),
+            ("🇵🇹", "Portugal"),
+            ("PT", "Portugal"),
+            ("東京", "Japan Tokyo"),
+            ("España", "Spain"),
+            ("UK", "United Kingdom"),
+            ("the moon", ""),
+            ("CA", ""),
+            ("", ""),
+        ] {
+            let found: Vec<&str> = gazetteer()
+                .places(text)
+                .iter()
+                .map(|spot| spot.name)
+                .collect();
+            assert_eq!(found.join(" "), wanted, "{text}");
+        }
+    }
+}

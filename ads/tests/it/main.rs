@@ -1,0 +1,7 @@
+//! The advertising floor over real stores: SQLite always, PostgreSQL where `LOCUM_TEST_POSTGRES`
+//! names a server on which databases may be made.
+
+#[cfg(test)]
+mod reach;
+#[cfg(test)]
+mod world;

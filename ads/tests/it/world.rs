@@ -1,0 +1,182 @@
+//! A store of its own for each test, on each engine, with an index of posts and an evaluator.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use ads::evaluator::{Audience, Criterion, Estimate, Evaluator, Operator};
+use base::seal::{Keyring, MasterKey};
+use base::{Chance, Clock, PostId, Time, UserId};
+use network::audit::By;
+use network::posts::{Author, NewPost};
+use network::profiles::Edit;
+use network::search::Search;
+use network::users::NewUser;
+use store::{Location, Options, Store, Work};
+use tempfile::TempDir;
+
+/// 2026-06-01T12:00:00Z.
+const START: Time = Time::from_seconds(1_780_315_200);
+
+pub(crate) struct World {
+    pub(crate) store: Arc<Store>,
+    pub(crate) clock: Clock,
+    pub(crate) evaluator: Arc<Evaluator>,
+    search: Arc<Search>,
+    _folder: TempDir,
+}
+
+/// Runs a story on every engine that is there.
+pub(crate) fn on_each_engine<F: Future<Output = ()>>(story: impl Fn(World) -> F) {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let folder = TempDir::new().unwrap();
+        let file = Location::File(folder.path().join("locum.db"));
+        story(World::open(file, folder).await).await;
+        match std::env::var("LOCUM_TEST_POSTGRES") {
+            Err(_) => eprintln!("LOCUM_TEST_POSTGRES is not set: not run on PostgreSQL"),
+            Ok(server) => {
+                let location = tokio::task::spawn_blocking(move || fresh_database(&server));
+                let folder = TempDir::new().unwrap();
+                story(World::open(location.await.unwrap(), folder).await).await;
+            }
+        }
+    });
+}
+
+fn fresh_database(server: &str) -> Location {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("ads_{}_{count}", std::process::id());
+    let mut client = postgres::Client::connect(server, postgres::NoTls).unwrap();
+    for act in ["DROP DATABASE IF EXISTS", "CREATE DATABASE"] {
+        client.batch_execute(&format!("{act} {name}")).unwrap();
+    }
+    let (before, _) = server.rsplit_once('/').unwrap();
+    Location::Server(format!("{before}/{name}"))
+}
+
+impl World {
+    async fn open(location: Location, folder: TempDir) -> Self {
+        let clock = Clock::frozen(START);
+        let key = MasterKey::new(&Chance::seeded(1)).unwrap();
+        let options = Options {
+            location,
+            data_dir: folder.path().to_owned(),
+            connections: 4,
+            node: 0,
+            migrate: true,
+            clock: clock.clone(),
+            chance: Chance::Os,
+            keyring: Keyring::new(key, Vec::new()),
+        };
+        let store = Arc::new(Store::open(options).await.unwrap());
+        let search = Search::open(&folder.path().join("search")).unwrap();
+        Self {
+            store,
+            clock,
+            evaluator: Evaluator::new(Some(Arc::clone(&search))),
+            search,
+            _folder: folder,
+        }
+    }
+
+    pub(crate) fn pass(&self, ms: i64) {
+        self.clock.set(self.clock.now().plus_ms(ms));
+    }
+
+    pub(crate) async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> T {
+        self.store.write(work).await.unwrap()
+    }
+
+    pub(crate) async fn user(&self, username: String) -> UserId {
+        let new = NewUser {
+            username,
+            ..NewUser::default()
+        };
+        self.write(move |tx| network::users::create(tx, &new))
+            .await
+            .id
+    }
+
+    pub(crate) async fn say(&self, author: UserId, text: &str) -> PostId {
+        let by = Author {
+            user_id: author,
+            app_id: None,
+            self_serve: false,
+        };
+        let new = NewPost {
+            text: text.to_owned(),
+            ..NewPost::default()
+        };
+        self.write(move |tx| network::posts::create(tx, &by, &new))
+            .await
+            .id
+    }
+
+    pub(crate) async fn live_at(&self, user: UserId, location: &str) {
+        let edit = Edit {
+            location: Some(location.to_owned()),
+            ..Edit::default()
+        };
+        self.write(move |tx| network::profiles::edit(tx, &By::user(user, ""), user, &edit))
+            .await;
+    }
+
+    /// Everything that was written can be found, and the log tells of it: other tests on the same
+    /// server may keep it back for a while.
+    async fn settled(&self) {
+        self.search.finish(&self.store).await.unwrap();
+        loop {
+            let read = |tx: &mut store::Tx<'_>| {
+                let read = store::log::end(tx)?;
+                Ok(read >= store::log::highest(tx)?)
+            };
+            if self.store.read(read).await.unwrap() {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    }
+
+    pub(crate) async fn estimate(&self, audience: &Audience) -> Estimate {
+        self.settled().await;
+        let (evaluator, audience) = (Arc::clone(&self.evaluator), audience.clone());
+        let read = move |tx: &mut store::Tx<'_>| evaluator.estimate(tx, &audience);
+        self.store.read(read).await.unwrap()
+    }
+
+    /// Those of some users whom an audience admits.
+    pub(crate) async fn admitted(&self, audience: &Audience, users: &[UserId]) -> Vec<UserId> {
+        self.settled().await;
+        let (evaluator, audience) = (Arc::clone(&self.evaluator), audience.clone());
+        let users = users.to_vec();
+        let read = move |tx: &mut store::Tx<'_>| {
+            let mut admitted = Vec::new();
+            for user in &users {
+                if evaluator.admits(tx, &audience, Some(*user))? {
+                    admitted.push(*user);
+                }
+            }
+            Ok(admitted)
+        };
+        self.store.read(read).await.unwrap()
+    }
+}
+
+pub(crate) fn criterion(kind: &str, value: impl ToString, operator: Operator) -> Criterion {
+    Criterion {
+        kind: kind.to_owned(),
+        value: value.to_string(),
+        operator,
+    }
+}
+
+pub(crate) fn audience(criteria: Vec<Criterion>) -> Audience {
+    Audience {
+        criteria,
+        ..Audience::default()
+    }
+}

@@ -1,0 +1,60 @@
+//! What an operator adds to the options of targeting: interests, events, conversations, ….
+
+use base::Fault;
+
+use crate::Tx;
+use crate::db::Row;
+
+/// An option that line items may be targeted by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The type of criteria that it is for: `INTEREST`, `EVENT`, ….
+    pub kind: String,
+    /// The value that criteria name.
+    pub value: String,
+    /// Its name.
+    pub name: String,
+    /// Further facts (a JSON object): what it is shown with, and what makes somebody one of it.
+    pub details: String,
+}
+
+fn read(row: &Row<'_, '_>) -> Result<Choice, Fault> {
+    Ok(Choice {
+        kind: row.text(0)?,
+        value: row.text(1)?,
+        name: row.text(2)?,
+        details: row.text(3)?,
+    })
+}
+
+/// Adds one, or changes the one with its value.
+pub fn put(tx: &mut Tx<'_>, choice: &Choice) -> Result<(), Fault> {
+    let sql = "INSERT INTO ads_option (kind, value, name, details) VALUES ($1, $2, $3, $4) \
+               ON CONFLICT (kind, value) \
+               DO UPDATE SET name = excluded.name, details = excluded.details";
+    let args = [
+        (&choice.kind).into(),
+        (&choice.value).into(),
+        (&choice.name).into(),
+        (&choice.details).into(),
+    ];
+    tx.exec(sql, &args).map(|_| ())
+}
+
+/// Takes one away; false when there is none.
+pub fn remove(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<bool, Fault> {
+    let sql = "DELETE FROM ads_option WHERE kind = $1 AND value = $2";
+    Ok(tx.exec(sql, &[kind.into(), value.into()])? > 0)
+}
+
+/// The one with a value.
+pub fn find(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<Choice>, Fault> {
+    let sql = "SELECT kind, value, name, details FROM ads_option WHERE kind = $1 AND value = $2";
+    tx.row(sql, &[kind.into(), value.into()], read)
+}
+
+/// All of a type, in the order of their values.
+pub fn of_kind(tx: &mut Tx<'_>, kind: &str) -> Result<Vec<Choice>, Fault> {
+    let sql = "SELECT kind, value, name, details FROM ads_option WHERE kind = $1 ORDER BY value";
+    tx.rows(sql, &[kind.into()], read)
+}
