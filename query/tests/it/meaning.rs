@@ -2,7 +2,7 @@
 
 use query::{Dialect, Facts, Joint, Level, Product, Reading, matches, parse};
 
-use crate::world::posts;
+use crate::world::{BOTH, posts};
 
 fn found(product: Product, text: &str) -> Vec<i64> {
     let query = parse(text, Dialect::new(product, Level::Enterprise))
@@ -13,76 +13,6 @@ fn found(product: Product, text: &str) -> Vec<i64> {
         .map(|post| post.id)
         .collect()
 }
-
-/// What is found and by which queries: search and stream alike.
-const BOTH: [(&str, &[i64]); 63] = [
-    ("coffee", &[1, 2, 3, 5, 9, 14, 15, 18]),
-    ("COFFEE -iced", &[1, 2, 3, 9, 14, 15, 18]),
-    ("coffee great", &[1, 9, 15, 18]),
-    ("pepsi OR tea", &[3, 8, 18]),
-    ("game OR coffee tea", &[3, 13, 18]),
-    ("(game OR coffee) tea", &[3, 18]),
-    ("coffee -(tea OR great)", &[2, 5, 14]),
-    ("coffee -(tea great)", &[1, 2, 3, 5, 9, 14, 15]),
-    ("coffee -(-tea)", &[3, 18]),
-    ("\"coffee is great\"", &[18]),
-    ("\"great coffee\"", &[18]),
-    ("\"is great so great\"", &[18]),
-    ("coca-cola", &[8]),
-    ("cola", &[8]),
-    ("\"coca, cola\"", &[8]),
-    ("\"it's\"", &[15]),
-    ("\"or\" coffee", &[15]),
-    ("\"and\" coffee", &[15]),
-    ("the coffee", &[1, 9, 15]),
-    ("👍", &[8]),
-    ("\"👍🏽\"", &[8]),
-    ("😀 -👎", &[8]),
-    ("東京", &[7]),
-    ("京タ", &[7]),
-    ("東タ", &[]),
-    ("タワー", &[7]),
-    ("ไทย", &[19]),
-    ("#coffee", &[2]),
-    ("#COFFEE #morning", &[2]),
-    ("#cof", &[]),
-    ("morning", &[2]),
-    ("@ana", &[3]),
-    ("ana", &[3]),
-    ("@100", &[3]),
-    ("@12345", &[20]),
-    ("$acme", &[5]),
-    ("from:ana coffee", &[1, 5, 14, 18]),
-    ("from:nobody OR from:BOB_B #coffee", &[2]),
-    ("from:100 lang:pt", &[6, 17]),
-    ("to:ana", &[3]),
-    ("to:200", &[17]),
-    ("retweets_of:ana", &[9]),
-    ("retweets_of_user:100", &[9]),
-    ("retweets_of_tweet_id:1", &[9]),
-    ("retweets_of_status_id:1 is:retweet", &[9]),
-    (
-        "coffee -is:retweet -is:reply -is:nullcast",
-        &[1, 2, 5, 15, 18],
-    ),
-    ("conversation_id:1", &[1, 3]),
-    ("in_reply_to_tweet_id:1", &[3]),
-    ("in_reply_to_status_id:6 is:reply", &[17]),
-    ("context:10.799", &[13]),
-    ("context:46.*", &[13]),
-    ("context:*.799", &[13]),
-    ("context:10.15", &[]),
-    ("entity:\"michael jordan\"", &[13]),
-    ("place:boulder", &[12]),
-    ("place:01a9a39529b27f36", &[12]),
-    ("place_country:us", &[12]),
-    ("place:recife", &[]),
-    ("point_radius:[-105.27 40.0 3km]", &[11]),
-    ("point_radius:[-105.24 40.02 20mi] -has:images", &[12]),
-    ("bounding_box:[-105.31 39.9 -105.1 40.1]", &[11, 12]),
-    ("geo_bounding_box:[-105.28 40.0 -105.1 40.1]", &[11]),
-    ("coffee is:verified has:hashtags", &[]),
-];
 
 #[test]
 fn search_and_streams_find_the_same() {

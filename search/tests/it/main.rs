@@ -1,8 +1,13 @@
 //! The index finds what the evaluator says.
 
 #[cfg(test)]
+mod agreement;
+#[cfg(test)]
 mod posts;
 #[cfg(test)]
 mod random;
+#[cfg(test)]
+#[path = "../../../query/tests/it/world.rs"]
+mod world;
 #[cfg(test)]
 mod writing;

@@ -1,7 +1,10 @@
 //! Posts and queries by chance, of few words, so that they often meet.
 
-use query::{Annotation, Area, Author, Facts, Handle, Link, Person, Place, Post, Reading};
-use search::Entry;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use query::{Annotation, Area, Author, Facts, Handle, Link, Person, Place, Post, Query, Reading};
+use search::{Entry, Known};
 
 /// A sequence of numbers as good as chance, always the same.
 pub(crate) struct Dice(pub(crate) u64);
@@ -118,7 +121,7 @@ fn place(dice: &mut Dice) -> Place<'static> {
     dice.of(&[boulder, york])
 }
 
-fn text(dice: &mut Dice) -> &'static str {
+pub(crate) fn text(dice: &mut Dice) -> &'static str {
     let words: Vec<&str> = (0..dice.below(9)).map(|_| dice.of(&WORDS)).collect();
     String::leak(words.join(" "))
 }
@@ -187,6 +190,28 @@ pub(crate) fn post(dice: &mut Dice, id: i64) -> Post<'static> {
     post
 }
 
+/// What a store would tell of names and lists.
+pub(crate) fn known(query: &Query, people: &[(i64, &str)]) -> Known {
+    let mut known = Known::default();
+    for name in query.people() {
+        let called = people.iter().filter(|(id, username)| {
+            username.eq_ignore_ascii_case(name) || name.parse() == Ok(*id)
+        });
+        let ids: Vec<i64> = called.map(|(id, _)| *id).collect();
+        known.people.insert(name.to_owned(), ids);
+    }
+    for list in query.lists() {
+        let members = LISTED.iter().find(|(id, _)| *id == list);
+        let members: HashSet<i64> = members
+            .map_or(&[][..], |(_, of)| of)
+            .iter()
+            .copied()
+            .collect();
+        known.lists.insert(list, Arc::new(members));
+    }
+    known
+}
+
 /// A post as the index takes it.
 pub(crate) fn entry(post: &Post<'_>) -> Entry {
     Entry {
@@ -197,7 +222,7 @@ pub(crate) fn entry(post: &Post<'_>) -> Entry {
     }
 }
 
-const ATOMS: [&str; 50] = [
+pub(crate) const ATOMS: [&str; 50] = [
     "tea",
     "coffee",
     "cafe",
@@ -249,7 +274,7 @@ const ATOMS: [&str; 50] = [
     "bounding_box:[-105.5 39.9 -105.1 40.2]",
     "min_likes:2",
 ];
-const NARROW: [&str; 12] = [
+pub(crate) const NARROW: [&str; 12] = [
     "has:links",
     "has:media",
     "has:hashtags",

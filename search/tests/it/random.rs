@@ -1,34 +1,12 @@
 //! Whatever the posts and whatever the query: the index finds what matches.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use query::{Dialect, Facts, Level, Post, Product, Query, Reading, matches, parse};
-use search::{Index, Known, Plan, Snapshot, Window};
+use search::{Index, Plan, Snapshot, Window};
 
-use crate::posts::{Dice, LISTED, PEOPLE, START, STEP, entry, post, query};
-
-/// What a store would tell of names and lists.
-fn known(query: &Query) -> Known {
-    let mut known = Known::default();
-    for name in query.people() {
-        let people = PEOPLE.iter().filter(|(id, username)| {
-            username.eq_ignore_ascii_case(name) || name.parse() == Ok(*id)
-        });
-        let ids: Vec<i64> = people.map(|(id, _)| *id).collect();
-        known.people.insert(name.to_owned(), ids);
-    }
-    for list in query.lists() {
-        let members = LISTED.iter().find(|(id, _)| *id == list);
-        let members: HashSet<i64> = members
-            .map_or(&[][..], |(_, of)| of)
-            .iter()
-            .copied()
-            .collect();
-        known.lists.insert(list, Arc::new(members));
-    }
-    known
-}
+use crate::posts::{Dice, PEOPLE, START, STEP, entry, known, post, query};
 
 fn window(dice: &mut Dice, posts: i64) -> Window {
     let some =
@@ -64,7 +42,7 @@ impl World {
     }
 
     fn compare(&self, text: &str, query: &Query, window: &Window, limit: usize) -> usize {
-        let plan = Plan::new(query, &known(query));
+        let plan = Plan::new(query, &known(query, &PEOPLE));
         let expected = self.matching(query, window);
         let mut every = Vec::new();
         self.snapshot

@@ -1,0 +1,204 @@
+//! Whoever is asked, the same posts are found: by the index, by the evaluator as it reads for search
+//! and as it reads for streams, and by the matcher.
+//!
+//! Search folds accents and reads a post without what it quotes, streams do neither; so the posts and
+//! queries of this comparison have no accents and quote nothing that is known. Everything else is in
+//! them: also what the index only guesses and looks at post by post (places, counters).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use query::{Dialect, Facts, Level, Matcher, Post, Product, Query, Reading, matches, parse};
+use search::{Index, Known, Plan, Snapshot, Window};
+
+use crate::posts::{ATOMS, Dice, NARROW, PEOPLE, entry, known, post};
+use crate::world;
+
+/// A post as each of them reads it.
+struct Read<'a> {
+    post: &'a Post<'a>,
+    search: Facts<'a>,
+    stream: Facts<'a>,
+}
+
+fn read<'a>(posts: &'a [Post<'a>]) -> Vec<Read<'a>> {
+    let read = |post: &'a Post<'a>| Read {
+        post,
+        search: Facts::new(post, Reading::Search),
+        stream: Facts::new(post, Reading::Stream),
+    };
+    posts.iter().map(read).collect()
+}
+
+fn indexed(posts: &[Post<'_>]) -> (tempfile::TempDir, Arc<Snapshot>) {
+    let folder = tempfile::tempdir().unwrap();
+    let index = Index::open(folder.path()).unwrap();
+    // In two segments.
+    for half in posts.chunks(posts.len() / 2 + 1) {
+        let entries: Vec<_> = half.iter().map(entry).collect();
+        index.add(&entries, true).unwrap();
+        index.commit("").unwrap();
+    }
+    (folder, index.snapshot())
+}
+
+/// What search answers: what the index finds, and where that is a guess, looked at one by one.
+fn searched(snapshot: &Snapshot, query: &Query, known: &Known, read: &[Read<'_>]) -> BTreeSet<i64> {
+    let plan = Plan::new(query, known);
+    let mut found = BTreeSet::new();
+    let note = |hit: search::Hit| found.extend([hit.id]);
+    snapshot.each(&plan, &Window::ALL, note).unwrap();
+    if plan.is_decided() {
+        let newest = snapshot.newest(&plan, &Window::ALL, read.len()).unwrap();
+        assert!(
+            newest
+                .iter()
+                .map(|hit| hit.id)
+                .eq(found.iter().rev().copied())
+        );
+    } else {
+        let of = |id: i64| read.iter().find(|one| one.post.id == id).unwrap();
+        found.retain(|id| matches(query, &of(*id).search));
+    }
+    found
+}
+
+fn evaluated<'a>(
+    query: &Query,
+    read: &'a [Read<'a>],
+    facts: impl Fn(&'a Read<'a>) -> &'a Facts<'a>,
+) -> BTreeSet<i64> {
+    let found = read.iter().filter(|one| matches(query, facts(one)));
+    found.map(|one| one.post.id).collect()
+}
+
+/// By rule, the posts for which the matcher names it.
+fn matched(rules: &[Query], read: &[Read<'_>]) -> Vec<BTreeSet<i64>> {
+    let mut matcher = Matcher::new();
+    for (rule, number) in rules.iter().zip(0..) {
+        matcher.add(number, rule);
+    }
+    let mut found = vec![BTreeSet::new(); rules.len()];
+    for one in read {
+        for number in matcher.matching(&one.stream) {
+            found[usize::try_from(number).unwrap()].insert(one.post.id);
+        }
+    }
+    found
+}
+
+fn parsed(product: Product, text: &str) -> Option<Query> {
+    parse(text, Dialect::new(product, Level::Enterprise)).ok()
+}
+
+#[test]
+fn sixty_queries_find_the_same_posts_whoever_is_asked() {
+    let posts = world::posts();
+    let read = read(&posts);
+    let (_folder, snapshot) = indexed(&posts);
+    let people = [(100, "Ana"), (200, "bob_b"), (12_345, "digits")];
+    let table = world::BOTH;
+    let rules: Vec<Query> = table
+        .iter()
+        .map(|(text, _)| parsed(Product::Stream, text).unwrap())
+        .collect();
+    let matched = matched(&rules, &read);
+    for (((text, ids), rule), matched) in table.iter().zip(&rules).zip(&matched) {
+        let expected: BTreeSet<i64> = ids.iter().copied().collect();
+        let query = parsed(Product::RecentSearch, text).unwrap();
+        let known = known(&query, &people);
+        let searched = searched(&snapshot, &query, &known, &read);
+        assert_eq!(searched, expected, "the index: {text}");
+        let by_search = evaluated(&query, &read, |one| &one.search);
+        assert_eq!(by_search, expected, "the evaluator, for search: {text}");
+        let by_stream = evaluated(rule, &read, |one| &one.stream);
+        assert_eq!(by_stream, expected, "the evaluator, for streams: {text}");
+        assert_eq!(*matched, expected, "the matcher: {text}");
+    }
+}
+
+/// Nothing that one reading folds and the other keeps.
+fn plain(text: &str) -> bool {
+    let folded = |letter: char| "éïüßÉ\u{301}".contains(letter);
+    !text.contains(folded)
+}
+
+/// A query by chance, without accents.
+fn query(dice: &mut Dice) -> String {
+    loop {
+        let mut parts = Vec::new();
+        for _ in 0..=dice.below(3) {
+            let minus = if dice.one_in(4) { "-" } else { "" };
+            let part = match dice.below(6) {
+                0 => dice.of(&NARROW).to_owned(),
+                1 => format!("({} OR {})", dice.of(&ATOMS), dice.of(&ATOMS)),
+                2 => format!("({} {})", dice.of(&ATOMS), dice.of(&NARROW)),
+                _ => dice.of(&ATOMS).to_owned(),
+            };
+            parts.push(format!("{minus}{part}"));
+        }
+        let text = parts.join(if dice.one_in(5) { " OR " } else { " " });
+        if plain(&text) {
+            return text;
+        }
+    }
+}
+
+fn without_accents(dice: &mut Dice, id: i64) -> Post<'static> {
+    loop {
+        let post = post(dice, id);
+        if plain(post.text) && post.hashtags.iter().all(|tag| plain(tag)) {
+            return post;
+        }
+    }
+}
+
+/// How many pairs there are to be at least; more are looked at when it is asked for.
+fn pairs() -> usize {
+    let asked = std::env::var("LOCUM_PAIRS").ok();
+    asked
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(1_000_000)
+}
+
+#[test]
+fn a_million_pairs_by_chance_are_judged_alike_by_the_index_the_evaluator_and_the_matcher() {
+    const QUERIES: usize = 1_000;
+    let count = pairs() / QUERIES + 1;
+    let mut dice = Dice(0x0add_1e5e);
+    let ids = 1..=i64::try_from(count).unwrap();
+    let posts: Vec<Post<'static>> = ids.map(|id| without_accents(&mut dice, id)).collect();
+    let read = read(&posts);
+    let (_folder, snapshot) = indexed(&posts);
+    let (mut texts, mut rules, mut only_search) = (Vec::new(), Vec::new(), 0);
+    let (mut judged, mut found) = (0, 0);
+    while rules.len() < QUERIES {
+        let text = query(&mut dice);
+        let Some(query) = parsed(Product::RecentSearch, &text) else {
+            continue;
+        };
+        let known = known(&query, &PEOPLE);
+        let searched = searched(&snapshot, &query, &known, &read);
+        let expected = evaluated(&query, &read, |one| &one.search);
+        assert_eq!(searched, expected, "the index: {text}");
+        // Counters of posts and lists are of search alone.
+        let Some(rule) = parsed(Product::Stream, &text) else {
+            only_search += 1;
+            continue;
+        };
+        let by_stream = evaluated(&rule, &read, |one| &one.stream);
+        assert_eq!(by_stream, expected, "the evaluator, for streams: {text}");
+        judged += read.len();
+        found += expected.len();
+        texts.push((text, expected));
+        rules.push(rule);
+    }
+    for ((text, expected), matched) in texts.iter().zip(matched(&rules, &read)) {
+        assert_eq!(matched, *expected, "the matcher: {text}");
+    }
+    assert!(judged >= pairs(), "{judged} pairs");
+    assert!(
+        found > judged / 200 && only_search > 50,
+        "{found} found, {only_search} of search alone"
+    );
+}
