@@ -3,23 +3,85 @@
 use std::collections::{BTreeSet, HashMap};
 
 use base::{AppId, Fault};
-use network::facts::PostFacts;
+use network::facts::{self, PostFacts};
 use query::{Dialect, Facts, Level, Matcher, Reading, Slot};
 use serde_json::{Value, json};
 use store::Tx;
 use store::rules::{self, Product, Rule};
 
+use super::share::mix;
+
 /// Rules that are read at once, so that posts do not wait for the many rules of an app.
 const CHUNK: i64 = 500;
+/// The same while they are filed anew: nobody waits for that.
+const FEW: i64 = 100;
 /// Of so many posts, one tells the index which words are rare.
-const LEARN_EACH: i64 = 16;
+const LEARN_EACH: u64 = 16;
+/// The newest stored posts that tell the same before the first rule is filed.
+const STORED: i64 = 1_000;
+/// Posts of which the average is taken of how much they cost.
+const TYPICAL: u32 = 256;
+/// What is learned after so many posts is reason enough to file all rules anew; later it takes as
+/// many as were known before, up to the second number.
+const NEWS: (u32, u32) = (1_024, 1 << 17);
+/// Fewer rules are quick however they are filed.
+const MANY: usize = 1_000;
+/// Rules that a post is compared with for which nobody would file them anew.
+const CHEAP: f64 = 100.0;
 
 /// The rules of some apps.
+///
+/// They are filed under words that are rare as far as is known. When much more is known, or when
+/// posts cost much more than they did, they are filed anew in another book beside this one, some at
+/// a time, which then takes its place ([`Book::refile`]).
 #[derive(Default)]
 pub(super) struct Book {
     matcher: Matcher,
     apps: HashMap<AppId, Held>,
     rules: HashMap<u64, Filed>,
+    learned: Learned,
+    next: Option<Box<Self>>,
+}
+
+/// What is known of posts.
+#[derive(Clone, Copy, Default)]
+struct Learned {
+    /// Posts that were counted before the rules were filed.
+    before: u32,
+    /// Posts that were counted since.
+    since: u32,
+    /// With how many rules a post is compared, on average.
+    effort: f64,
+    /// The same soon after they were filed.
+    first: f64,
+}
+
+impl Learned {
+    fn note(&mut self, effort: usize) {
+        self.since = self.since.saturating_add(1);
+        let effort = u32::try_from(effort).map_or(f64::MAX, f64::from);
+        self.effort += (effort - self.effort) / f64::from(self.since.min(TYPICAL));
+        if self.since == TYPICAL {
+            self.first = self.effort;
+        }
+    }
+
+    /// Whether rules would be filed otherwise now.
+    fn is_news(&self) -> bool {
+        let (least, most) = NEWS;
+        let doubled = self.since >= self.before.clamp(least, most);
+        let dear = self.effort > CHEAP && self.effort > 2.0 * self.first;
+        doubled && self.effort > CHEAP || self.since >= least && dear
+    }
+
+    /// The same for rules that are filed now.
+    fn settled(&self) -> Self {
+        let before = self.before.saturating_add(self.since);
+        Self {
+            before,
+            ..Self::default()
+        }
+    }
 }
 
 /// What is known of an app's rules.
@@ -37,8 +99,65 @@ struct Filed {
 }
 
 impl Book {
+    /// Without rules, with what this one knows of posts.
+    pub(super) fn anew(&self) -> Self {
+        Self {
+            matcher: self.matcher.anew(),
+            learned: self.learned.settled(),
+            ..Self::default()
+        }
+    }
+
+    /// Learns from the newest posts that are stored which words are rare; once, before rules come.
+    pub(super) fn learn_stored(&mut self, tx: &mut Tx<'_>) -> Result<(), Fault> {
+        if self.learned.before > 0 {
+            return Ok(());
+        }
+        for facts in facts::newest(tx, STORED)? {
+            facts.lend(|post| self.matcher.learn(&Facts::new(post, Reading::Stream)));
+            self.learned.before += 1;
+        }
+        Ok(())
+    }
+
+    /// Files some rules anew where that is due; whether there are more. When all are filed, the
+    /// book as it was is given back: to free it may take a while.
+    pub(super) fn refile(&mut self, tx: &mut Tx<'_>) -> Result<(bool, Option<Self>), Fault> {
+        if self.next.is_none() {
+            if self.rules.len() < MANY || !self.learned.is_news() {
+                return Ok((false, None));
+            }
+            self.next = Some(Box::new(self.anew()));
+        }
+        let Some(next) = self.next.as_mut() else {
+            return Ok((false, None));
+        };
+        let read = |book: &Self, app: &AppId| {
+            let held = book.apps.get(app);
+            held.is_some_and(|held| held.read.is_none())
+        };
+        for app in self.apps.keys() {
+            if !read(next, app) {
+                next.read_on(tx, *app, FEW)?;
+                return Ok((true, None));
+            }
+        }
+        // Those of an app that has just come are still being read here.
+        if !self.apps.keys().all(|app| read(self, app)) {
+            return Ok((true, None));
+        }
+        let next = self.next.take().map(|next| *next).unwrap_or_default();
+        let (rules, was) = (next.rules.len(), self.learned.effort);
+        tracing::debug!(rules, was, "the rules of streams are filed anew");
+        Ok((false, Some(std::mem::replace(self, next))))
+    }
+
     /// Reads some more of an app's rules; true when all are there.
     pub(super) fn load(&mut self, tx: &mut Tx<'_>, app: AppId) -> Result<bool, Fault> {
+        self.read_on(tx, app, CHUNK)
+    }
+
+    fn read_on(&mut self, tx: &mut Tx<'_>, app: AppId, chunk: i64) -> Result<bool, Fault> {
         let first = || Held {
             read: Some(0),
             ids: BTreeSet::new(),
@@ -46,8 +165,8 @@ impl Book {
         let Some(after) = self.apps.entry(app).or_insert_with(first).read else {
             return Ok(true);
         };
-        let found = rules::of_app(tx, app, Product::Stream, after, CHUNK)?;
-        let more = i64::try_from(found.len()).unwrap_or(CHUNK) >= CHUNK;
+        let found = rules::of_app(tx, app, Product::Stream, after, chunk)?;
+        let more = i64::try_from(found.len()).unwrap_or(chunk) >= chunk;
         let last = found.last().map_or(after, |rule| rule.id);
         for rule in &found {
             self.file(rule);
@@ -69,12 +188,18 @@ impl Book {
             && let Some(rule) = rules::by_id(tx, app, Product::Stream, id)?
         {
             self.file(&rule);
+            if let Some(next) = self.next.as_mut().filter(|next| next.knows(app)) {
+                next.file(&rule);
+            }
         }
         Ok(())
     }
 
     /// Lets go of a rule, if it is here.
     pub(super) fn removed(&mut self, id: i64) {
+        if let Some(next) = &mut self.next {
+            next.removed(id);
+        }
         let number = id.unsigned_abs();
         if let Some(filed) = self.rules.remove(&number) {
             self.matcher.remove(filed.slot);
@@ -86,6 +211,9 @@ impl Book {
 
     /// Lets go of all rules of an app.
     pub(super) fn forget(&mut self, app: AppId) {
+        if let Some(next) = &mut self.next {
+            next.forget(app);
+        }
         let held = self.apps.remove(&app).unwrap_or_default();
         for number in held.ids {
             if let Some(filed) = self.rules.remove(&number) {
@@ -124,11 +252,12 @@ impl Book {
         if self.matcher.is_empty() {
             return HashMap::new();
         }
-        let matcher = &mut self.matcher;
+        let (matcher, learned) = (&mut self.matcher, &mut self.learned);
         let mut numbers = facts.lend(|post| {
             let facts = Facts::new(post, Reading::Stream);
-            if (post.id >> 8) % LEARN_EACH == 0 {
+            if mix(post.id) % LEARN_EACH == 0 {
                 matcher.learn(&facts);
+                learned.note(matcher.effort(&facts));
             }
             matcher.matching(&facts)
         });
@@ -146,3 +275,6 @@ impl Book {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -86,10 +86,14 @@ impl Shared {
         };
         let links = webhooks::all_links(tx)?;
         if links.is_empty() {
-            *rules = Rules::default();
+            *rules = Rules {
+                book: rules.book.anew(),
+                ..Rules::default()
+            };
         } else {
             rules.prepare(tx, &links, from)?;
             self.queue_all(tx, rules, &links, &events)?;
+            let (_more, _old) = rules.book.refile(tx)?;
             rules.at = Some(last);
         }
         log::set_cursor(tx, READER, last)?;
@@ -167,7 +171,8 @@ impl Rules {
         apps.dedup();
         // Another node has read a part of the log: what it says of rules was not seen here.
         if self.at != Some(at) || self.apps != apps {
-            self.book = Book::default();
+            self.book = self.book.anew();
+            self.book.learn_stored(tx)?;
             for app in &apps {
                 while !self.book.load(tx, *app)? {}
             }

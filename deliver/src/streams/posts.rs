@@ -94,6 +94,10 @@ struct Turn {
     ready: Vec<i64>,
     messages: Vec<(Session, Option<PostId>, Bytes)>,
     ended: Vec<(Session, Why)>,
+    /// Whether rules are being filed anew.
+    refiling: bool,
+    /// What they were filed in before.
+    old: Option<Book>,
 }
 
 impl PostStreams {
@@ -143,6 +147,7 @@ impl PostStreams {
     pub async fn follow(&self) {
         let mut wake = self.0.store.wake();
         let mut again = LOOK_AGAIN;
+        self.learn().await;
         loop {
             if self.is_idle() {
                 self.0.state.lock().rest();
@@ -180,6 +185,15 @@ impl PostStreams {
                 () = self.0.bell.notified() => {}
                 () = tokio::time::sleep(patience) => {}
             }
+        }
+    }
+
+    /// Learns what posts are like before there is anybody to listen.
+    async fn learn(&self) {
+        let shared = Arc::clone(&self.0);
+        let learn = move |tx: &mut Tx<'_>| Ok(shared.state.lock().book.learn_stored(tx)?);
+        if let Err(stop) = self.0.store.read(learn).await {
+            tracing::warn!(?stop, "rules are filed without knowing what posts are like");
         }
     }
 
@@ -253,6 +267,9 @@ impl Shared {
         turn.behind = !turn.more && tx.is_shared() && log::highest(tx)? > turn.seen;
         turn.cursor = turn.cursor.max(turn.seen);
         state.prepare(tx, &mut turn)?;
+        if !turn.more {
+            (turn.refiling, turn.old) = state.book.refile(tx)?;
+        }
         Ok(turn)
     }
 
@@ -380,6 +397,10 @@ impl Shared {
         }
         let loading = !state.waiting.is_empty();
         drop(state);
+        if let Some(old) = turn.old {
+            // As many small pieces as there are rules.
+            drop(tokio::task::spawn_blocking(move || drop(old)));
+        }
         for (session, post, line) in turn.messages {
             if session.send(line) {
                 self.reads.note(session.app(), post.as_slice());
@@ -388,7 +409,7 @@ impl Shared {
         for (session, why) in turn.ended {
             session.end(why);
         }
-        if turn.more || loading {
+        if turn.more || loading || turn.refiling {
             Looked::More
         } else if turn.behind {
             Looked::Behind
@@ -401,7 +422,10 @@ impl Shared {
 impl State {
     /// Nobody listens any more.
     fn rest(&mut self) {
-        *self = Self::default();
+        *self = Self {
+            book: self.book.anew(),
+            ..Self::default()
+        };
     }
 
     fn readers(&self) -> impl Iterator<Item = &Reader> {

@@ -302,6 +302,14 @@ impl Matcher {
         }
     }
 
+    /// How many rules a post is compared with before any is evaluated: what rare words keep low. It
+    /// grows as words become common under which rules are filed.
+    pub fn effort(&self, facts: &Facts<'_>) -> usize {
+        let features = facts.features.list().iter();
+        let lists = features.filter_map(|feature| self.lists.get(feature));
+        lists.map(|list| list.as_slice().len()).sum::<usize>() + self.always.len()
+    }
+
     /// About how many bytes the rules take.
     pub fn bytes(&self) -> usize {
         let rules = self.rules.capacity() * size_of::<Rule>()

@@ -1,0 +1,117 @@
+//! Rules stay filed under what is rare.
+
+use std::collections::BTreeSet;
+
+use base::{AppId, Stop};
+use network::facts::{self, PostFacts};
+use network::posts::{Author, NewPost};
+use network::rules::{NewRule, add};
+use query::{Facts, Reading};
+use serde_json::Value;
+use store::Tx;
+use store::rules::Product;
+
+use super::super::Settings;
+use super::super::share::mix;
+use super::super::tests::site;
+use super::{Book, LEARN_EACH, NEWS};
+
+const RULES: usize = 1_200;
+
+/// Rules that are met by a storm and one of forty other words.
+fn rules(tx: &mut Tx<'_>, app: AppId, numbers: std::ops::Range<usize>) -> Result<Vec<i64>, Stop> {
+    let new = |number: usize| {
+        let value = format!("storm x{} -none{number}", number % 40);
+        NewRule {
+            canonical: value.clone(),
+            value,
+            tag: String::new(),
+        }
+    };
+    let new: Vec<NewRule> = numbers.map(new).collect();
+    let added = add(tx, app, Product::Stream, 100_000, &new, false)?;
+    Ok(added.rules.iter().map(|rule| rule.id).collect())
+}
+
+fn post(tx: &mut Tx<'_>, app: AppId, text: String) -> Result<PostFacts, Stop> {
+    let owner = store::apps::by_id(tx, app)?.unwrap().owner_id;
+    let author = Author {
+        user_id: owner,
+        app_id: None,
+        self_serve: false,
+    };
+    let new = NewPost {
+        text,
+        ..NewPost::default()
+    };
+    let post = network::posts::create(tx, &author, &new)?;
+    Ok(facts::of(tx, &[post.id], false)?.remove(0))
+}
+
+fn effort(book: &Book, post: &PostFacts) -> usize {
+    post.lend(|post| book.matcher.effort(&Facts::new(post, Reading::Stream)))
+}
+
+fn found(book: &mut Book, app: AppId, post: &PostFacts) -> BTreeSet<i64> {
+    let wanted = book.matching(post).remove(&app).unwrap_or("[]".to_owned());
+    let wanted: Value = serde_json::from_str(&wanted).unwrap();
+    let ids = wanted.as_array().unwrap().iter();
+    ids.map(|rule| rule["id"].as_str().unwrap().parse().unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn rules_are_filed_by_what_is_stored_and_anew_when_posts_change() {
+    let site = site(Settings::default()).await;
+    let app = site.apps[0];
+    let story = move |tx: &mut Tx<'_>| {
+        let ids = rules(tx, app, 0..RULES)?;
+        for number in 0..200 {
+            let _usual = post(tx, app, format!("x{} of {number}", number % 40))?;
+        }
+        // Storms are news: until then each rule is filed under them.
+        let mut book = Book::default();
+        book.learn_stored(tx)?;
+        while !book.load(tx, app)? {}
+        let usual = post(tx, app, "x7 as ever".to_owned())?;
+        assert_eq!(effort(&book, &usual), 0, "of thirty rules about x7");
+        let mut storm = post(tx, app, "a storm over x7".to_owned())?;
+        assert_eq!(effort(&book, &storm), RULES);
+        let before = found(&mut book, app, &storm);
+        assert_eq!(before.len(), RULES / 40);
+        assert!(!book.refile(tx)?.0, "not for one of them");
+        while mix(storm.row.id.get()) % LEARN_EACH != 0 {
+            storm = post(tx, app, format!("a storm over x7 at {}", storm.row.id))?;
+        }
+        for _ in 0..NEWS.0 {
+            let _many = book.matching(&storm);
+        }
+        // Meanwhile rules come and go, and posts find those that are there.
+        let (mut steps, mut gone) = (0, 0);
+        let (mut new, mut expected) = (Vec::new(), before);
+        let old = loop {
+            let (more, old) = book.refile(tx)?;
+            assert_eq!(found(&mut book, app, &storm), expected);
+            if let Some(old) = old {
+                break old;
+            }
+            assert!(more, "it goes on until it is done");
+            steps += 1;
+            if steps == 3 {
+                new = rules(tx, app, RULES + 7..RULES + 8)?;
+                book.added(tx, app, new[0])?;
+                gone = ids[7];
+                network::rules::remove(tx, app, Product::Stream, &[gone])?;
+                book.removed(gone);
+                expected.extend(&new);
+                expected.remove(&gone);
+            }
+        };
+        assert!(steps > 10 && expected.contains(&new[0]) && !expected.contains(&gone));
+        assert_eq!(effort(&old, &storm), RULES);
+        assert_eq!(effort(&book, &storm), RULES / 40, "those about x7");
+        assert!(!book.refile(tx)?.0, "and now it is quiet");
+        Ok(())
+    };
+    site.store.write(story).await.unwrap();
+}
