@@ -101,16 +101,19 @@ async fn publish_one(world: &World) -> Result<bool, Stop> {
 
 /// How often the log is looked at for what people write about.
 const TOPICS_EACH: Duration = Duration::from_secs(1);
-/// Looks after which trends and stories are worked out anew when something was written: the more
-/// that is written, the longer that takes.
-const LOOKS: u32 = 5;
+/// Looks after which trends and stories are worked out anew when something was written.
+const LOOKS: u64 = 5;
+/// The more is written about, the longer that takes, and the rarer it is done: of so many moments it
+/// has one, if not after as many looks as [`MOST_LOOKS`].
+const SHARE: u32 = 50;
+const MOST_LOOKS: u64 = 30;
 /// The same when nothing was: what was new is not, an hour later.
-const IDLE_LOOKS: u32 = 300;
+const IDLE_LOOKS: u64 = 300;
 
 /// Keeps topics, trends and news up to date, until the signal to stop. Of several nodes one reads
 /// each part of the log.
 pub(super) async fn follow_topics(world: World, shutdown: Shutdown) {
-    let (mut looks, mut something) = (0, true);
+    let (mut looks, mut something, mut wait) = (0, true, LOOKS);
     while !shutdown.is_triggered() {
         let _early = tokio::time::timeout(TOPICS_EACH, shutdown.triggered()).await;
         if shutdown.is_triggered() {
@@ -121,11 +124,14 @@ pub(super) async fn follow_topics(world: World, shutdown: Shutdown) {
             Ok(more) => something |= more,
             Err(stop) => tracing::warn!(?stop, "topics were not counted; it is tried again"),
         }
-        if something && looks >= LOOKS || looks >= IDLE_LOOKS {
+        if something && looks >= wait || looks >= IDLE_LOOKS {
             (looks, something) = (0, false);
+            let started = clock::instant();
             if let Err(stop) = news::refresh(&world).await {
                 tracing::warn!(?stop, "trends were not worked out; it is tried again");
             }
+            let took = started.elapsed().saturating_mul(SHARE);
+            wait = took.as_secs().clamp(LOOKS, MOST_LOOKS);
         }
     }
 }
