@@ -5,6 +5,7 @@
 //! now, and stopping what is on its way to one that is removed.
 
 mod address;
+mod authorities;
 mod challenge;
 mod connect;
 mod courier;
@@ -28,6 +29,7 @@ use store::Tx;
 use tokio::sync::{mpsc, oneshot};
 
 pub use address::{Block, Targets};
+pub use authorities::Authorities;
 pub use challenge::{Challenged, Failure};
 pub use connect::Names;
 pub use courier::Courier;
@@ -53,6 +55,8 @@ pub struct Settings {
     pub targets: Targets,
     /// Who resolves names.
     pub names: Names,
+    /// Who vouches for receivers, beside those whom the system trusts.
+    pub authorities: Authorities,
     /// How many webhooks an app may have, and one of the enterprise tier.
     pub most: (i64, i64),
 }
@@ -68,6 +72,7 @@ impl Default for Settings {
             check_every: Duration::from_secs(24 * HOUR),
             targets: Targets::default(),
             names: Names::System,
+            authorities: Authorities::default(),
             most: (1, 100),
         }
     }

@@ -42,6 +42,7 @@ pub mod portal;
 pub mod posts;
 pub mod profiles;
 pub mod reads;
+pub mod repeating;
 pub mod replies;
 pub mod reposts;
 pub mod rules;

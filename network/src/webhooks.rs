@@ -11,7 +11,7 @@ const PAGE: i64 = 500;
 /// Behind everything.
 const END: Time = Time::from_ms(i64::MAX);
 
-use crate::activity;
+use crate::{activity, repeating};
 
 /// An app's webhook by its id; another app's is as unknown as none.
 pub fn own(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<Webhook, Stop> {
@@ -147,12 +147,14 @@ pub fn replay(tx: &mut Tx<'_>, app: AppId, id: i64, span: (Time, Time)) -> Resul
 /// Sends one delivery again, whatever became of it; the job that it is sent by.
 pub fn resend(tx: &mut Tx<'_>, id: i64, seq: i64) -> Result<i64, Stop> {
     let found = deliveries::at(tx, seq)?.filter(|delivery| delivery.webhook_id == id);
-    found.ok_or_else(|| Refusal::not_valid("delivery", seq))?;
-    let job: i64 = tx.next_id::<()>().get();
-    if !deliveries::enqueue_again(tx, seq, job, job.saturating_neg())? {
-        let message = "The post that this delivery shows is deleted";
+    let found = found.ok_or_else(|| Refusal::not_valid("delivery", seq))?;
+    let webhook = webhooks::by_id(tx, id)?.ok_or_else(|| unknown(id))?;
+    if !repeating::may_repeat(tx, webhook.app_id, &found)? {
+        let message = "What this delivery shows is deleted, or not for everyone any more";
         return Err(Refusal::invalid("delivery", seq, message).into());
     }
+    let job: i64 = tx.next_id::<()>().get();
+    deliveries::enqueue_again(tx, seq, job, job.saturating_neg())?;
     Ok(job)
 }
 

@@ -90,6 +90,10 @@ pub struct Delivery {
     pub job_id: i64,
     /// Deliveries with one key arrive one after the other.
     pub order_key: i64,
+    /// The post that the body shows, if it shows one.
+    pub post_id: Option<PostId>,
+    /// The user whose consent it stands on, if it stands on one's.
+    pub about: Option<UserId>,
     /// When it happened.
     pub at: Time,
     /// What is sent.
@@ -140,8 +144,8 @@ pub fn enqueue_for(tx: &mut Tx<'_>, new: &NewDelivery<'_>, job_id: i64) -> Resul
     insert(tx, new, job_id, None)
 }
 
-/// Puts a delivery into the queue again, for a job; false when that was done, or when the post
-/// that it shows is deleted.
+/// Puts a delivery into the queue again, for a job; false when that was done. Whether it may be
+/// sent again is for the caller to ask.
 pub fn enqueue_again(
     tx: &mut Tx<'_>,
     seq: i64,
@@ -152,8 +156,7 @@ pub fn enqueue_again(
     let sql = "INSERT INTO delivery \
                (webhook_id, event_id, job_id, order_key, post_id, at, body, due_at, about_id) \
                SELECT webhook_id, event_id, CAST($1 AS BIGINT), CAST($2 AS BIGINT), post_id, at, \
-               body, CAST($3 AS BIGINT), about_id FROM delivery WHERE seq = $4 AND (post_id = 0 OR EXISTS \
-               (SELECT 1 FROM post WHERE post.id = delivery.post_id AND post.state <> 2)) \
+               body, CAST($3 AS BIGINT), about_id FROM delivery WHERE seq = $4 \
                ON CONFLICT DO NOTHING";
     let args = [job_id.into(), order_key.into(), now.into(), seq.into()];
     let is_new = tx.exec(sql, &args)? > 0;
@@ -194,7 +197,7 @@ macro_rules! columns {
     ($after:expr) => {
         concat!(
             "SELECT seq, webhook_id, event_id, job_id, order_key, at, body, state, tries, \
-             tried_at, due_at FROM delivery ",
+             tried_at, due_at, post_id, about_id FROM delivery ",
             $after
         )
     };
@@ -207,6 +210,8 @@ fn read(row: &Row<'_, '_>) -> Result<Delivery, Fault> {
         event_id: row.text(2)?,
         job_id: row.int(3)?,
         order_key: row.int(4)?,
+        post_id: some(row.int(11)?).map(PostId::new),
+        about: some(row.int(12)?).map(UserId::new),
         at: row.time(5)?,
         body: row.text(6)?,
         state: State::read(row.int(7)?)?,
@@ -214,6 +219,11 @@ fn read(row: &Row<'_, '_>) -> Result<Delivery, Fault> {
         tried_at: row.opt_time(9)?,
         due_at: row.time(10)?,
     })
+}
+
+/// An id, where 0 is none.
+fn some(id: i64) -> Option<i64> {
+    (id != 0).then_some(id)
 }
 
 fn read_waiting(row: &Row<'_, '_>) -> Result<Waiting, Fault> {
@@ -230,9 +240,19 @@ pub fn at(tx: &mut Tx<'_>, seq: i64) -> Result<Option<Delivery>, Fault> {
     tx.row(columns!("WHERE seq = $1"), &[seq.into()], read)
 }
 
-/// Those of these deliveries that wait.
+/// Those of these deliveries that wait, for a webhook that is still there.
 pub fn still_waiting(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<Delivery>, Fault> {
-    tx.of_each(columns!("WHERE seq = $1 AND state = 0"), seqs, &[], read)
+    let sql = columns!(
+        "WHERE seq = $1 AND state = 0 AND NOT EXISTS (SELECT 1 FROM webhook WHERE \
+         webhook.id = delivery.webhook_id AND webhook.deleted_at IS NOT NULL)"
+    );
+    tx.of_each(sql, seqs, &[], read)
+}
+
+/// The places, of these, at which something waits.
+pub fn places_waiting(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<i64>, Fault> {
+    let sql = "SELECT seq FROM delivery WHERE seq = $1 AND state = 0";
+    tx.of_each(sql, seqs, &[], |row| row.int(0))
 }
 
 /// The deliveries of a webhook before a place, newest first.

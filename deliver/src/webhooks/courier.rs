@@ -15,8 +15,8 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-use super::Settings;
 use super::connect::{Connector, NotAllowed};
+use super::{Authorities, Settings};
 
 /// How much of an answer is read; what is longer ends the connection.
 const READ: usize = 16 * 1024;
@@ -76,6 +76,7 @@ pub struct Courier(Arc<Inner>);
 
 struct Inner {
     connector: Connector,
+    authorities: Authorities,
     timeout: Duration,
     /// Made when first needed: reading the system's certificates takes a while.
     client: OnceLock<Http>,
@@ -92,6 +93,7 @@ impl Courier {
     pub fn new(settings: &Settings) -> Self {
         Self(Arc::new(Inner {
             connector: Connector::new(settings.targets.clone(), settings.names.clone()),
+            authorities: settings.authorities.clone(),
             timeout: settings.timeout,
             client: OnceLock::new(),
         }))
@@ -102,9 +104,7 @@ impl Courier {
             return Ok(client.clone());
         }
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let mut roots = rustls::RootCertStore::empty();
-        let found = rustls_native_certs::load_native_certs();
-        roots.add_parsable_certificates(found.certs);
+        let roots = self.0.authorities.with_those_of_the_system();
         let tls = rustls::ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(Fault::when("setting up TLS"))?
@@ -204,29 +204,28 @@ fn printable(bytes: &[u8]) -> String {
 }
 
 fn why(error: &hyper_util::client::legacy::Error) -> Unheard {
-    let mut texts = Vec::new();
+    let mut text = String::new();
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(error) = cause {
         if error.is::<NotAllowed>() {
             return Unheard::NotAllowed;
         }
-        if let Some(inner) = error
-            .downcast_ref::<std::io::Error>()
-            .and_then(|io| io.get_ref())
-        {
-            if inner.is::<NotAllowed>() {
-                return Unheard::NotAllowed;
-            }
-            if inner.is::<rustls::Error>() {
-                return Unheard::Untrusted(inner.to_string());
-            }
-        }
         if error.is::<rustls::Error>() {
             return Unheard::Untrusted(error.to_string());
         }
-        texts.push(error.to_string());
-        cause = error.source();
+        text = error.to_string();
+        cause = within(error);
     }
-    let text = texts.last().cloned().unwrap_or_default();
     Unheard::Broken(text.replace('\0', ""))
+}
+
+/// What caused an error. One of input and output holds another without calling it its source.
+fn within<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
+    match error.downcast_ref::<std::io::Error>() {
+        Some(io) => {
+            let inner: &(dyn Error + 'static) = io.get_ref()?;
+            Some(inner)
+        }
+        None => error.source(),
+    }
 }

@@ -2,6 +2,7 @@
 //! waits for it.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::ops::Bound::{Excluded, Unbounded};
 
 use base::Time;
 use store::deliveries::Waiting;
@@ -13,6 +14,10 @@ const ROOM: usize = 10_000;
 const MORE_ROOM: usize = 100_000;
 /// What is sent to one webhook at once.
 const WIDEST: usize = 16;
+/// Of those that wait for their time, so many are looked at together.
+const LOOKED: usize = 200;
+/// Before everything.
+const BEFORE: (Time, i64) = (Time::from_ms(0), 0);
 
 /// The queue of one webhook.
 #[derive(Debug, Default)]
@@ -28,6 +33,8 @@ pub(super) struct Lane {
     /// Whether more may wait in the store.
     pub(super) is_full: bool,
     width: usize,
+    /// The last that was looked at of those that wait for their time.
+    looked: (Time, i64),
 }
 
 /// What became of something that was sent.
@@ -43,6 +50,7 @@ impl Lane {
     pub(super) fn new() -> Self {
         Self {
             width: WIDEST,
+            looked: BEFORE,
             ..Self::default()
         }
     }
@@ -97,6 +105,21 @@ impl Lane {
         if let Some((_, place)) = self.flights.get_mut(&key) {
             *place = Some(stop);
         }
+    }
+
+    /// Some of those that wait for a later time while others wait behind them; the next time it is
+    /// others.
+    pub(super) fn holding_up(&mut self, now: Time) -> Vec<Waiting> {
+        let from = self.looked.max((now, i64::MAX));
+        let beyond = self.heads.range((Excluded(from), Unbounded));
+        let some: Vec<_> = beyond.take(LOOKED).collect();
+        self.looked = match some.last() {
+            Some((last, _)) if some.len() == LOOKED => **last,
+            _ => BEFORE,
+        };
+        let queues = some.into_iter().filter_map(|(_, key)| self.keys.get(key));
+        let queues = queues.filter(|queue| queue.len() > 1);
+        queues.filter_map(|queue| queue.front().copied()).collect()
     }
 
     /// What was sent has come to an end.
@@ -295,6 +318,34 @@ mod tests {
         assert_eq!(taken(&mut lane, NOW), Vec::<i64>::new());
         lane.release(NOW);
         assert_eq!(taken(&mut lane, NOW), [1, 2, 3]);
+    }
+
+    #[test]
+    fn what_holds_others_up_is_looked_at_by_turns() {
+        let mut lane = Lane::new();
+        let later = NOW.plus_ms(5000);
+        for seq in 0..500 {
+            let due_at = if seq < 10 { NOW } else { later };
+            lane.push(Waiting {
+                due_at,
+                ..waiting(seq, seq)
+            });
+        }
+        assert!(lane.holding_up(NOW).is_empty(), "nothing waits behind them");
+        for seq in 0..500 {
+            lane.push(waiting(1000 + seq, seq));
+        }
+        let mut seen = Vec::new();
+        for _ in 0..3 {
+            seen.extend(lane.holding_up(NOW).into_iter().map(|one| one.seq));
+        }
+        seen.sort_unstable();
+        seen.dedup();
+        let expected: Vec<i64> = (10..500).collect();
+        assert_eq!(seen, expected);
+        lane.landed(10, 10, Fate::Gone);
+        lane.noted(10, 10);
+        assert!(taken(&mut lane, NOW).contains(&1010));
     }
 
     #[test]

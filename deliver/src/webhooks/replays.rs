@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use base::Stop;
+use base::{AppId, Stop};
+use network::repeating::may_repeat;
 use serde_json::json;
 use store::deliveries::{self, NewDelivery};
 use store::replays::{self, Replay, State};
@@ -12,7 +13,7 @@ use store::{Store, Tx, webhooks};
 /// How often replays are looked after.
 const LOOK: Duration = Duration::from_millis(500);
 /// Deliveries that are taken up in one transaction.
-const PAGE: i64 = 500;
+const PAGE: i64 = 200;
 
 /// Looks after replays for ever.
 pub(super) async fn run(store: &Store) {
@@ -37,18 +38,18 @@ async fn round(store: &Store) -> Result<bool, Stop> {
 }
 
 fn step(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Stop> {
-    if webhooks::by_id(tx, replay.webhook_id)?.is_none() {
+    let Some(webhook) = webhooks::by_id(tx, replay.webhook_id)? else {
         replays::advance(tx, replay, replay.taken, State::Incomplete)?;
         return Ok(false);
-    }
+    };
     match replay.state {
-        State::Taking => take(tx, replay),
+        State::Taking => take(tx, replay, webhook.app_id),
         State::Sending => finish(tx, replay),
         State::Complete | State::Incomplete => Ok(false),
     }
 }
 
-fn take(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Stop> {
+fn take(tx: &mut Tx<'_>, replay: &Replay, app: AppId) -> Result<bool, Stop> {
     let places = replays::next(tx, replay, PAGE)?;
     let Some(last) = places.last().copied() else {
         replays::advance(tx, replay, replay.taken, State::Sending)?;
@@ -58,7 +59,12 @@ fn take(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Stop> {
         return Ok(false); // another node was faster
     }
     for (_, seq) in places {
-        deliveries::enqueue_again(tx, seq, replay.id, order_key(replay.id))?;
+        let Some(one) = deliveries::at(tx, seq)? else {
+            continue;
+        };
+        if may_repeat(tx, app, &one)? {
+            deliveries::enqueue_again(tx, seq, replay.id, order_key(replay.id))?;
+        }
     }
     Ok(true)
 }

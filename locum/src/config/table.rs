@@ -332,6 +332,13 @@ pub(crate) static KEYS: &[Key] = &[
         "Lets a real network send to private addresses, at plain http and to any port.",
     ),
     both(
+        "webhooks.authorities",
+        Kind::Path,
+        Unset,
+        "Certificates (PEM) of authorities that receivers' certificates may come from, beside those \
+         that the system trusts.",
+    ),
+    both(
         "webhooks.per_app",
         Kind::Count(0, MANY),
         Is("1"),

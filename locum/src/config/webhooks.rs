@@ -1,8 +1,9 @@
 //! The part of the configuration that webhooks are served by.
 
+use std::path::Path;
 use std::time::Duration;
 
-use deliver::webhooks::{Names, Schedule, Settings, Targets};
+use deliver::webhooks::{Authorities, Names, Schedule, Settings, Targets};
 
 use super::key::Mode;
 use super::parse;
@@ -27,6 +28,11 @@ pub(super) fn read(values: &Values, node: u16) -> Result<Settings, Exit> {
                 .to_owned(),
         ));
     }
+    let authorities = match values.text("webhooks.authorities") {
+        Some(path) => Authorities::read(Path::new(path))
+            .map_err(|fault| Exit::Usage(format!("webhooks.authorities: {fault}")))?,
+        None => Authorities::default(),
+    };
     let waits: Vec<Duration> = parse::items(text("webhooks.retry"))
         .filter_map(parse::span)
         .collect();
@@ -38,6 +44,7 @@ pub(super) fn read(values: &Values, node: u16) -> Result<Settings, Exit> {
         check_every: span("webhooks.crc_interval"),
         targets,
         names: Names::System,
+        authorities,
         most: (
             count("webhooks.per_app"),
             count("webhooks.per_enterprise_app"),

@@ -4,7 +4,10 @@ mod console;
 mod faults;
 mod life;
 mod links;
+mod listen;
 mod sending;
+
+pub(crate) use faults::moody;
 
 use serde_json::{Value, json};
 

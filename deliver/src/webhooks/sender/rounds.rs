@@ -80,6 +80,7 @@ impl Work {
                 self.wanted.insert(id);
             }
         }
+        self.look_for_withdrawn().await?;
         let now = clock::instant();
         let mut idle_ids = Vec::new();
         self.hooks.retain(|id, hook| {
@@ -112,6 +113,25 @@ impl Work {
         let ours: HashSet<i64> = self.store.write(renew).await?.into_iter().collect();
         self.leased_at = began;
         self.hooks.retain(|id, _| ours.contains(id));
+        Ok(())
+    }
+
+    /// What was withdrawn while it waited for its time holds up nothing behind it.
+    async fn look_for_withdrawn(&mut self) -> Result<(), Stop> {
+        let now = self.now();
+        let lanes = self.hooks.values_mut();
+        let some: Vec<Waiting> = lanes.flat_map(|hook| hook.lane.holding_up(now)).collect();
+        if some.is_empty() {
+            return Ok(());
+        }
+        let seqs: Vec<i64> = some.iter().map(|one| one.seq).collect();
+        let read = move |tx: &mut Tx<'_>| Ok(deliveries::places_waiting(tx, &seqs)?);
+        let there: HashSet<i64> = self.store.read(read).await?.into_iter().collect();
+        for waiting in some {
+            if !there.contains(&waiting.seq) {
+                self.gone(waiting);
+            }
+        }
         Ok(())
     }
 

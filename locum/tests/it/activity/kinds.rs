@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::webhook::{hook, wait};
 use super::{Stage, is};
-use crate::harness::{Ask, Person, fresh};
+use crate::harness::{Ask, Heard, Person, Receiver, fresh, hmac};
 use crate::pages::browser::{Browser, hidden, posted};
 
 /// Those who take part: events are about Ada.
@@ -403,8 +404,10 @@ fn stories_are_told_to_those_whose_keyword_they_meet() {
     let stage = Stage::new();
     let word = format!("zeppelin{}", fresh());
     let other = format!("submarine{}", fresh());
-    let mine = stage.subscribe("news.new", &json!({ "keyword": format!("{word} -rain") }));
-    stage.subscribe("news.new", &json!({ "keyword": other }));
+    let receiver = Receiver::open(&stage.app.secret);
+    let hook = hook(&stage, &receiver);
+    let mine = stage.send_to(&hook, "news.new", &json!({ "keyword": format!("{word} -rain") }));
+    stage.send_to(&hook, "news.new", &json!({ "keyword": other }));
     let listener = stage.listen();
     let tell = |name: &str| drop(stage.server.cli(&["news", "create", name]).json());
     tell(&format!("A {word} in the rain"));
@@ -414,7 +417,12 @@ fn stories_are_told_to_those_whose_keyword_they_meet() {
     assert_eq!(event["payload"]["name"], name, "{event}");
     assert_eq!(event["payload"]["headline"], name);
     assert_eq!(event["filter"]["keyword"], format!("{word} -rain"));
-    assert_eq!(listener.all().len(), 1);
+    // The webhook is sent the same, and signed.
+    let heard = wait(&receiver, "a story", |_| true);
+    assert_eq!(heard.json()["data"], event);
+    let signature = hmac(&stage.app.secret, &heard.body);
+    assert_eq!(heard.header("x-twitter-webhooks-signature"), signature);
+    assert_eq!((listener.all().len(), receiver.heard().len()), (1, 1));
     stage
         .send(Ask::delete(format!("/2/activity/subscriptions/{mine}")))
         .is(200);
@@ -441,9 +449,11 @@ pub(crate) fn revoke(person: &Person<'static>) {
 fn an_app_is_told_who_takes_back_its_access_and_hears_nothing_private_of_them_again() {
     let stage = Stage::new();
     let (ada, bob) = (stage.person("ada"), stage.person("bob"));
-    stage.subscribe("oauth.revoke", &json!({}));
-    stage.subscribe("dm.received", &json!({ "user_id": ada.id }));
-    stage.subscribe("post.create", &json!({ "user_id": bob.id }));
+    let receiver = Receiver::open(&stage.app.secret);
+    let hook = hook(&stage, &receiver);
+    stage.send_to(&hook, "oauth.revoke", &json!({}));
+    stage.send_to(&hook, "dm.received", &json!({ "user_id": ada.id }));
+    stage.send_to(&hook, "post.create", &json!({ "user_id": bob.id }));
     let listener = stage.listen();
     message(&bob, &ada, "Before");
     listener.wait("a message", |event| event["event_type"] == "dm.received");
@@ -452,11 +462,21 @@ fn an_app_is_told_who_takes_back_its_access_and_hears_nothing_private_of_them_ag
     assert_eq!(event["payload"]["user_id"], ada.id, "{event}");
     assert_eq!(event["payload"]["app_id"], stage.app.id);
     assert_eq!(event["filter"], json!({}));
+    let sent = wait(&receiver, "the end", |body| {
+        body["data"]["event_type"] == "oauth.revoke"
+    });
+    assert_eq!(sent.json()["data"], event);
     message(&bob, &ada, "After");
     bob.says("A mark");
     listener.wait("a post", |event| event["event_type"] == "post.create");
-    let text = json!(listener.all()).to_string();
-    assert!(text.contains("Before") && !text.contains("After"), "{text}");
+    wait(&receiver, "a post", |body| {
+        body["data"]["event_type"] == "post.create"
+    });
+    let bodies: Vec<Value> = receiver.heard().iter().map(Heard::json).collect();
+    for text in [json!(listener.all()), json!(bodies)] {
+        let text = text.to_string();
+        assert!(text.contains("Before") && !text.contains("After"), "{text}");
+    }
     let listed = stage.get(super::SUBSCRIPTIONS).is(200);
     assert_eq!(listed["meta"]["total_subscriptions"], 2, "{listed}");
 }

@@ -1,5 +1,6 @@
 //! Events: subscribed to, seen on the stream and at webhooks.
 
+mod again;
 mod kinds;
 mod stream;
 mod subscriptions;
@@ -58,6 +59,14 @@ impl Stage {
     #[track_caller]
     pub(crate) fn subscribe(&self, kind: &str, filter: &Value) -> String {
         let body = json!({ "event_type": kind, "filter": filter });
+        let made = self.post(SUBSCRIPTIONS, &body).is(200);
+        made["data"]["subscription_id"].as_str().unwrap().to_owned()
+    }
+
+    /// The same for a webhook.
+    #[track_caller]
+    pub(crate) fn send_to(&self, hook: &str, kind: &str, filter: &Value) -> String {
+        let body = json!({ "event_type": kind, "filter": filter, "webhook_id": hook });
         let made = self.post(SUBSCRIPTIONS, &body).is(200);
         made["data"]["subscription_id"].as_str().unwrap().to_owned()
     }

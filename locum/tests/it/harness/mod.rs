@@ -14,7 +14,7 @@ pub(crate) use ask::{Answer, Ask, Key, encode};
 pub(crate) use database::{Engine, engine};
 pub(crate) use person::{App, Person};
 pub(crate) use post_office::PostOffice;
-pub(crate) use process::{Ran, run};
+pub(crate) use process::{Ran, locum, run};
 pub(crate) use receiver::{Crc, Heard, Receiver, Turn, hmac};
 pub(crate) use server::{Server, shared};
 pub(crate) use stream::Listener;

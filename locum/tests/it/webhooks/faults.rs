@@ -3,7 +3,6 @@
 //! `LOCUM_KILL_ROUNDS` sets how often the server is killed (5), `LOCUM_KILL_SEED` when.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,11 +11,10 @@ use crate::harness::{Dice, Receiver, Turn, setting};
 
 /// A receiver in a bad mood: it refuses, breaks off, is slow, and answers what it took as if it
 /// had not.
-fn moody(seed: u64) -> impl Fn(&crate::harness::Heard) -> Turn + Send + Sync {
-    let (state, good) = (Mutex::new(Dice(seed)), AtomicU64::new(0));
+pub(crate) fn moody(seed: u64) -> impl Fn(&crate::harness::Heard) -> Turn + Send + Sync {
+    let state = Mutex::new(Dice(seed));
     move |_| {
         let roll = state.lock().unwrap().roll(10);
-        good.fetch_add(1, Ordering::Relaxed);
         match roll {
             0 => Turn::Status(500),
             1 => Turn::Close,

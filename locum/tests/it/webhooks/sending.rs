@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{came, hook, log, register, send, server, wait_for};
-use crate::harness::{Ask, Receiver, Turn, hmac, until};
+use crate::harness::{Ask, Receiver, Server, Turn, hmac, until};
 
 #[test]
 fn deliveries_are_signed_and_come_in_order() {
@@ -277,6 +277,34 @@ fn an_app_that_is_deleted_takes_its_webhooks_along() {
     assert_eq!(all, Value::Array(Vec::new()));
     let distinct: HashSet<String> = came(&receiver).into_iter().collect();
     assert!(distinct.is_empty());
+}
+
+#[test]
+fn an_app_that_is_suspended_gets_nothing_until_it_is_not() {
+    let mut server = server(&[]);
+    let app = server.new_app("self-serve");
+    let receiver = Receiver::open(&app.secret);
+    let id = hook(&server, &app, &receiver);
+    receiver.deliver(|_| Turn::Status(503));
+    let mut ids = send(&server, &id, 3, 1);
+    wait_for(&receiver, 1);
+    let set = |server: &mut Server, state: i64| {
+        server.stop();
+        server.sql(&format!("UPDATE app SET state = {state} WHERE id = {}", app.id));
+        receiver.forget();
+        receiver.deliver(|_| Turn::Status(200));
+        server.start_again();
+    };
+    set(&mut server, 1);
+    let ask = Ask::get("/2/webhooks").bearer(&app.bearer);
+    assert!([401, 403].contains(&server.send(ask).status));
+    // Neither what waited nor what comes to it.
+    ids.extend(send(&server, &id, 3, 1));
+    std::thread::sleep(Duration::from_millis(2500));
+    assert_eq!(came(&receiver), Vec::<String>::new());
+    set(&mut server, 0);
+    wait_for(&receiver, 6);
+    assert_eq!(came(&receiver), ids);
 }
 
 #[test]

@@ -1,0 +1,116 @@
+//! What is sent again: nothing that was deleted or became private since.
+
+use serde_json::{Value, json};
+
+use super::SUBSCRIPTIONS;
+use super::webhook::all_of;
+use crate::harness::{Ask, Heard, Receiver, Server, until};
+
+/// What a delivery tells, in a word or two.
+fn word(heard: &Heard) -> String {
+    let body = heard.json();
+    let (account, data) = (&body["tweet_create_events"][0], &body["data"]);
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    if account.is_object() {
+        return format!("account: {}", text(&account["text"]));
+    }
+    let post = text(&data["payload"]["text"]);
+    format!("{}: {post}", text(&data["event_type"]))
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "one story")]
+fn what_was_deleted_or_became_private_since_is_not_sent_again() {
+    let mut server = Server::start(&["--world", "empty"]);
+    let app = server.app().clone();
+    let receiver = Receiver::open(&app.secret);
+    let ask = |server: &Server, target: &str, body: &Value| {
+        let ask = Ask::post(target).json(body).bearer(&app.bearer);
+        server.send(ask).is(200)["data"].clone()
+    };
+    let made = ask(&server, "/2/webhooks", &json!({ "url": receiver.url("/hook") }));
+    let hook = made["id"].as_str().unwrap().to_owned();
+    let (cid, bob, deleted) = {
+        let (ada, bob, cid) = (server.person("ada"), server.person("bob"), server.person("cid"));
+        let kinds = [
+            ("post.create", &ada),
+            ("post.create", &bob),
+            ("post.create", &cid),
+            ("post.delete", &bob),
+            ("profile.update.bio", &bob),
+        ];
+        for (kind, user) in kinds {
+            let filter = json!({ "user_id": user.id });
+            let body = json!({ "event_type": kind, "filter": filter, "webhook_id": hook });
+            ask(&server, SUBSCRIPTIONS, &body);
+        }
+        bob.post(all_of(&hook), &json!({})).is(200);
+        ada.says("Kept");
+        let hidden = bob.says("Hidden");
+        let deleted = cid.says("Deleted");
+        let quote = json!({ "text": "As he says", "quote_tweet_id": hidden });
+        ada.publish(&quote).is(201);
+        let gone = bob.says("Gone");
+        // Of what is gone before it is told of, nothing is told.
+        until("all posts came", || receiver.heard().len() >= 8);
+        bob.delete(format!("/2/posts/{gone}")).is(200);
+        let edit = ["user", "edit", &bob.id, "--description", "A new life"];
+        server.cli(&edit).well();
+        (cid.token.clone(), bob.id.clone(), deleted)
+    };
+    // Bob's account is told of his posts, of the quote and of the end of one.
+    until("all came", || receiver.heard().len() >= 11);
+    let first = receiver.heard();
+    let words: Vec<String> = first.iter().map(word).collect();
+    assert_eq!(words.len(), 11, "{words:?}");
+
+    server.stop();
+    server.sql("UPDATE delivery SET at = at - 3600000");
+    server.start_again();
+    server.cli(&["user", "protect", &bob]).well();
+    let delete = Ask::delete(format!("/2/posts/{deleted}")).bearer(&cid);
+    server.send(delete).is(200);
+    receiver.forget();
+    let now = base::clock::wall();
+    let minute = |ago: i64| {
+        let text = now.plus_ms(-ago * 60_000).to_string();
+        let digits = text.chars().filter(char::is_ascii_digit);
+        digits.take(12).collect::<String>()
+    };
+    let span = json!({ "webhook_id": hook, "from_date": minute(75), "to_date": minute(45) });
+    ask(&server, "/2/webhooks/replay", &span);
+    let is_over = |one: &Heard| one.json()["replay_job_status"]["job_state"] == "Complete";
+    until("the replay is over", || receiver.heard().iter().any(is_over));
+    let again = receiver.heard();
+    let mut words: Vec<String> = again.iter().filter(|one| !is_over(one)).map(word).collect();
+    words.sort();
+    let expected = [
+        // His own account's, which he lets the app see, but for what is deleted.
+        "account: As he says",
+        "account: Hidden",
+        // That he deleted something, told to his own account; a profile is everyone's.
+        ": ",
+        "post.create: Kept",
+        "profile.update.bio: ",
+    ];
+    let mut expected = expected.map(str::to_owned);
+    expected.sort();
+    assert_eq!(words, expected);
+
+    // One by one neither, until he is public again.
+    let hidden = first.iter().find(|one| word(one) == "post.create: Hidden");
+    let id = hidden.unwrap().header("webhook-id").to_owned();
+    let log = json!({ "webhook": { "log": { "webhook": hook, "limit": 1000, "delivery": null } } });
+    let log = server.order(&log).unwrap();
+    let deliveries = log["deliveries"].as_array().unwrap().iter();
+    let mut found = deliveries.filter(|one| one["event_id"] == id.as_str());
+    let seq = found.next_back().unwrap()["delivery"].clone();
+    let resend = json!({ "webhook": { "resend": { "webhook": hook, "delivery": seq } } });
+    let refused = server.order(&resend).unwrap_err();
+    assert!(refused.contains("not for everyone"), "{refused}");
+    server.cli(&["user", "unprotect", &bob]).well();
+    receiver.forget();
+    server.order(&resend).unwrap();
+    until("it came", || !receiver.heard().is_empty());
+    assert_eq!(word(&receiver.heard()[0]), "post.create: Hidden");
+}

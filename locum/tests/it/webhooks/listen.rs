@@ -1,0 +1,83 @@
+//! `locum webhook listen`, a receiver to try things with.
+
+use std::io::{BufRead as _, BufReader, Lines};
+use std::process::{Child, ChildStdout, Stdio};
+
+use serde_json::{Value, json};
+
+use super::{register, send, server};
+use crate::harness::{Server, hmac, locum};
+
+/// The receiver as a process, and what it prints.
+struct Listening {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    url: String,
+}
+
+impl Listening {
+    fn start(server: &Server, secret: &str, more: &[&str]) -> Self {
+        let file = server.beside("secret");
+        std::fs::write(&file, format!("{secret}\n")).unwrap();
+        let mut child = locum(&server.beside("."))
+            .args(["webhook", "listen", "--port", "0", "--secret-file"])
+            .arg(file)
+            .args(more)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut made = Self {
+            child,
+            lines,
+            url: String::new(),
+        };
+        made.url = made.says()["listening"].as_str().unwrap().to_owned();
+        made
+    }
+
+    /// The next line.
+    fn says(&mut self) -> Value {
+        serde_json::from_str(&self.lines.next().unwrap().unwrap()).unwrap()
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _gone = self.child.wait();
+    }
+}
+
+#[test]
+fn the_receiver_of_the_command_line_answers_checks_and_prints() {
+    let server = server(&[]);
+    let app = server.new_app("self-serve");
+    let mut listening = Listening::start(&server, &app.secret, &["--count", "3"]);
+    let made = register(&server, &app, &listening.url).is(200);
+    let told = listening.says();
+    let token = told["challenge"].as_str().unwrap();
+    let right = hmac(&app.secret, token.as_bytes());
+    assert_eq!(told["answer"], json!({ "response_token": right }));
+    let ids = send(&server, made["data"]["id"].as_str().unwrap(), 2, 1);
+    for (number, id) in (1..).zip(&ids) {
+        let told = listening.says();
+        assert_eq!(told["event_id"], id.as_str());
+        assert_eq!((&told["attempt"], &told["replay"]), (&json!("1"), &json!("")));
+        assert_eq!(told["signature_is_right"], true, "{told}");
+        assert_eq!(told["body"]["test_event"]["number"], number);
+    }
+    // Whoever does not know the secret is told apart.
+    let forged = ureq::post(&listening.url)
+        .header("x-twitter-webhooks-signature", hmac("another", b"{}"))
+        .send("{}");
+    assert_eq!(forged.unwrap().status(), 200);
+    let told = listening.says();
+    assert_eq!((&told["signature_is_right"], &told["body"]), (&json!(false), &json!({})));
+    assert!(listening.child.wait().unwrap().success());
+
+    // With another secret it is not taken for the app's.
+    let mut wrong = Listening::start(&server, "another", &[]);
+    register(&server, &app, &wrong.url).no(400, "CrcValidationFailed");
+    assert!(wrong.says()["challenge"].is_string());
+}
