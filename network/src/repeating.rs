@@ -64,12 +64,7 @@ fn public(body: &str) -> Option<(Payload, UserId)> {
 
 /// Of a user whose posts only followers see, others are told neither what they post nor whom they
 /// follow.
-fn may_tell(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    payload: Payload,
-    user: UserId,
-) -> Result<bool, Fault> {
+fn may_tell(tx: &mut Tx<'_>, app: AppId, payload: Payload, user: UserId) -> Result<bool, Fault> {
     let is_open = users::by_id(tx, user)?.is_some_and(|user| !user.protected);
     Ok(match payload {
         Payload::PostGone => is_open,

@@ -72,7 +72,12 @@ async fn a_receiver_proves_who_it_is() {
     let table = [
         ("receiver.pem", name, None, false),
         ("receiver.pem", name, Some("authority.pem"), true),
-        ("receiver.pem", "another.example", Some("authority.pem"), false),
+        (
+            "receiver.pem",
+            "another.example",
+            Some("authority.pem"),
+            false,
+        ),
         ("receiver.pem", name, Some("own.pem"), false),
         ("over.pem", name, Some("authority.pem"), false),
         ("own.pem", name, None, false),

@@ -28,10 +28,18 @@ fn what_was_deleted_or_became_private_since_is_not_sent_again() {
         let ask = Ask::post(target).json(body).bearer(&app.bearer);
         server.send(ask).is(200)["data"].clone()
     };
-    let made = ask(&server, "/2/webhooks", &json!({ "url": receiver.url("/hook") }));
+    let made = ask(
+        &server,
+        "/2/webhooks",
+        &json!({ "url": receiver.url("/hook") }),
+    );
     let hook = made["id"].as_str().unwrap().to_owned();
     let (cid, bob, deleted) = {
-        let (ada, bob, cid) = (server.person("ada"), server.person("bob"), server.person("cid"));
+        let (ada, bob, cid) = (
+            server.person("ada"),
+            server.person("bob"),
+            server.person("cid"),
+        );
         let kinds = [
             ("post.create", &ada),
             ("post.create", &bob),
@@ -80,7 +88,9 @@ fn what_was_deleted_or_became_private_since_is_not_sent_again() {
     let span = json!({ "webhook_id": hook, "from_date": minute(75), "to_date": minute(45) });
     ask(&server, "/2/webhooks/replay", &span);
     let is_over = |one: &Heard| one.json()["replay_job_status"]["job_state"] == "Complete";
-    until("the replay is over", || receiver.heard().iter().any(is_over));
+    until("the replay is over", || {
+        receiver.heard().iter().any(is_over)
+    });
     let again = receiver.heard();
     let mut words: Vec<String> = again.iter().filter(|one| !is_over(one)).map(word).collect();
     words.sort();

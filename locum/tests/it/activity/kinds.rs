@@ -406,7 +406,11 @@ fn stories_are_told_to_those_whose_keyword_they_meet() {
     let other = format!("submarine{}", fresh());
     let receiver = Receiver::open(&stage.app.secret);
     let hook = hook(&stage, &receiver);
-    let mine = stage.send_to(&hook, "news.new", &json!({ "keyword": format!("{word} -rain") }));
+    let mine = stage.send_to(
+        &hook,
+        "news.new",
+        &json!({ "keyword": format!("{word} -rain") }),
+    );
     stage.send_to(&hook, "news.new", &json!({ "keyword": other }));
     let listener = stage.listen();
     let tell = |name: &str| drop(stage.server.cli(&["news", "create", name]).json());

@@ -75,7 +75,9 @@ fn every_kind_reaches_a_webhook_signed_and_with_the_id_of_the_stream() {
     // Those about one user come in the order in which they happened.
     let sent = || -> Vec<Value> {
         let heard = receiver.heard();
-        let ids = heard.iter().map(|one| one.json()["data"]["event_uuid"].take());
+        let ids = heard
+            .iter()
+            .map(|one| one.json()["data"]["event_uuid"].take());
         ids.collect()
     };
     let streamed = || -> Vec<Value> {
@@ -474,7 +476,11 @@ fn every_event_arrives_in_order_although_the_server_is_killed() {
         came = first_copies(&receiver);
         came.len() >= count
     });
-    assert_eq!(came.len(), count, "what comes twice has one id and one body");
+    assert_eq!(
+        came.len(),
+        count,
+        "what comes twice has one id and one body"
+    );
     for (author, texts) in written {
         let mine = came.iter().map(|event| &event["payload"]);
         let mine = mine.filter(|post| post["author_id"] == author);

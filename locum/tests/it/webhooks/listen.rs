@@ -63,7 +63,10 @@ fn the_receiver_of_the_command_line_answers_checks_and_prints() {
     for (number, id) in (1..).zip(&ids) {
         let told = listening.says();
         assert_eq!(told["event_id"], id.as_str());
-        assert_eq!((&told["attempt"], &told["replay"]), (&json!("1"), &json!("")));
+        assert_eq!(
+            (&told["attempt"], &told["replay"]),
+            (&json!("1"), &json!(""))
+        );
         assert_eq!(told["signature_is_right"], true, "{told}");
         assert_eq!(told["body"]["test_event"]["number"], number);
     }
@@ -73,7 +76,10 @@ fn the_receiver_of_the_command_line_answers_checks_and_prints() {
         .send("{}");
     assert_eq!(forged.unwrap().status(), 200);
     let told = listening.says();
-    assert_eq!((&told["signature_is_right"], &told["body"]), (&json!(false), &json!({})));
+    assert_eq!(
+        (&told["signature_is_right"], &told["body"]),
+        (&json!(false), &json!({}))
+    );
     assert!(listening.child.wait().unwrap().success());
 
     // With another secret it is not taken for the app's.

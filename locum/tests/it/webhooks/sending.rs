@@ -290,7 +290,10 @@ fn an_app_that_is_suspended_gets_nothing_until_it_is_not() {
     wait_for(&receiver, 1);
     let set = |server: &mut Server, state: i64| {
         server.stop();
-        server.sql(&format!("UPDATE app SET state = {state} WHERE id = {}", app.id));
+        server.sql(&format!(
+            "UPDATE app SET state = {state} WHERE id = {}",
+            app.id
+        ));
         receiver.forget();
         receiver.deliver(|_| Turn::Status(200));
         server.start_again();
