@@ -24,8 +24,8 @@ const READ: usize = 16 * 1024;
 const KEPT: usize = 1024;
 /// The longest head of an answer.
 const HEAD: usize = 16 * 1024;
-/// Connections to one receiver that are kept while nothing is sent.
-const IDLE: usize = 16;
+/// Connections to one host that are kept while nothing is sent: many webhooks may be at one.
+const IDLE: usize = 128;
 const IDLE_FOR: Duration = Duration::from_mins(1);
 
 /// What a receiver answered.

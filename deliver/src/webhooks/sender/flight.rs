@@ -41,11 +41,13 @@ pub(super) fn fly(
     courier: &Courier,
     uri: &Uri,
     signature: String,
-    delivery: Delivery,
+    mut delivery: Delivery,
     stopped: oneshot::Receiver<()>,
 ) -> Pin<Box<dyn Future<Output = Landed> + Send>> {
     let courier = courier.clone();
-    let request = request(uri, &signature, &delivery);
+    // Nobody needs it afterwards.
+    let body = Bytes::from(std::mem::take(&mut delivery.body));
+    let request = request(uri, &signature, &delivery, body);
     Box::pin(async move {
         let heard = match request {
             Ok(request) => tokio::select! {
@@ -66,8 +68,8 @@ fn request(
     uri: &Uri,
     signature: &str,
     delivery: &Delivery,
+    body: Bytes,
 ) -> Result<Request<Full<Bytes>>, http::Error> {
-    let body = Bytes::copy_from_slice(delivery.body.as_bytes());
     let mut request = Request::post(uri.clone())
         .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
         .header(USER_AGENT, HeaderValue::from_static(AGENT))
