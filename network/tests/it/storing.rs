@@ -5,7 +5,7 @@ use base::{Fault, Stop};
 use store::{Location, Store, Tx, log, meta};
 use tempfile::TempDir;
 
-use crate::world::{START, World, on_each_engine, options};
+use crate::world::{START, World, fresh_database, on_each_engine, options};
 use base::Clock;
 
 #[test]
@@ -116,6 +116,78 @@ fn an_entry_of_a_transaction_that_ends_late_is_not_missed() {
         second.unwrap();
         assert_eq!(seen, [1, 2]);
     });
+}
+
+/// Ends every connection to a database but the one it is asked by.
+fn drop_everyone(server: &str, name: &str) {
+    let mut client = postgres::Client::connect(server, postgres::NoTls).unwrap();
+    let all = format!(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+    );
+    client.batch_execute(&all).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_of_the_database_that_drops_everyone_is_found_again_and_nothing_is_half_done() {
+    let Ok(server) = std::env::var("LOCUM_TEST_POSTGRES") else {
+        return;
+    };
+    let made = server.clone();
+    let location = tokio::task::spawn_blocking(move || fresh_database(&made));
+    let location = location.await.unwrap();
+    let Location::Server(url) = &location else {
+        panic!("no server")
+    };
+    let name = url.rsplit('/').next().unwrap().to_owned();
+    let world = World::open(location, TempDir::new().unwrap()).await;
+    let mut writers = tokio::task::JoinSet::new();
+    for writer in 0..4 {
+        let store = world.store.clone();
+        writers.spawn(async move {
+            let mut told = Vec::new();
+            for number in 0..100 {
+                let work = move |tx: &mut Tx<'_>| {
+                    meta::set(tx, &format!("one {writer} {number}"), "set")?;
+                    Ok(meta::set(tx, &format!("other {writer} {number}"), "set")?)
+                };
+                told.push((writer, number, store.write(work).await.is_ok()));
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            told
+        });
+    }
+    for _ in 0..5 {
+        tokio::time::sleep(Duration::from_millis(80)).await;
+        let (server, name) = (server.clone(), name.clone());
+        let dropped = tokio::task::spawn_blocking(move || drop_everyone(&server, &name));
+        dropped.await.unwrap();
+    }
+    let told = writers.join_all().await.concat();
+    // It works on by itself.
+    let mut last = false;
+    for _ in 0..300 {
+        let work = |tx: &mut Tx<'_>| Ok(meta::set(tx, "last", "set")?);
+        last = world.store.write(work).await.is_ok();
+        if last {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert!(last);
+    let good = told.iter().filter(|(_, _, done)| *done).count();
+    assert!(good > 100, "{good} of {} were done", told.len());
+    let read = move |tx: &mut Tx<'_>| {
+        let mut found = Vec::new();
+        for (writer, number, done) in &told {
+            let one = meta::get(tx, &format!("one {writer} {number}"))?.is_some();
+            let other = meta::get(tx, &format!("other {writer} {number}"))?.is_some();
+            found.push((*done, one, other));
+        }
+        Ok(found)
+    };
+    for (done, one, other) in world.store.read(read).await.unwrap() {
+        assert!(one == other && (one || !done));
+    }
 }
 
 async fn read_from(world: &World, seq: i64, limit: i64) -> Vec<log::Event> {

@@ -42,7 +42,7 @@ pub(crate) fn on_each_engine<F: Future<Output = ()>>(story: impl Fn(World) -> F)
     });
 }
 
-fn fresh_database(server: &str) -> Location {
+pub(crate) fn fresh_database(server: &str) -> Location {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!(
         "it_{}_{}",
@@ -75,7 +75,7 @@ pub(crate) fn options(location: Location, folder: &Path, clock: &Clock) -> Optio
 }
 
 impl World {
-    async fn open(location: Location, folder: TempDir) -> Self {
+    pub(crate) async fn open(location: Location, folder: TempDir) -> Self {
         let clock = Clock::frozen(START);
         let options = options(location, folder.path(), &clock);
         let store = Arc::new(Store::open(options).await.unwrap());
