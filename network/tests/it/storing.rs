@@ -121,9 +121,8 @@ fn an_entry_of_a_transaction_that_ends_late_is_not_missed() {
 /// Ends every connection to a database but the one it is asked by.
 fn drop_everyone(server: &str, name: &str) {
     let mut client = postgres::Client::connect(server, postgres::NoTls).unwrap();
-    let all = format!(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
-    );
+    let all =
+        format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
     client.batch_execute(&all).unwrap();
 }
 
