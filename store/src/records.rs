@@ -181,6 +181,35 @@ pub fn with(
     tx.rows(sql, &[account.into(), value.into()], read)
 }
 
+/// The records of a kind in any account that are shown and whose declared field has a value.
+pub fn anywhere(
+    tx: &mut Tx<'_>,
+    kind: &'static str,
+    (field, value): (&'static str, i64),
+) -> Result<Vec<Stored>, Fault> {
+    let sql = shape::interned(format!(
+        "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {} = $1 AND level = 0",
+        columns!(),
+        shape::field(field)
+    ));
+    tx.rows(sql, &[value.into()], read)
+}
+
+/// The records of a kind in an account that are shown and have a name, in lower case.
+pub fn named(
+    tx: &mut Tx<'_>,
+    kind: &str,
+    account: i64,
+    name_key: &[u8],
+) -> Result<Vec<Stored>, Fault> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM ads_record WHERE kind = $1 AND account_id = $2 AND name_key = $3 AND level = 0"
+    );
+    tx.rows(sql, &[kind.into(), account.into(), name_key.into()], read)
+}
+
 /// How many there are of those that [`with`] finds.
 pub fn count_with(
     tx: &mut Tx<'_>,

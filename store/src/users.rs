@@ -360,10 +360,7 @@ pub fn update(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
     ];
     tx.exec(sql, &args)?;
     if let Some(before) = before {
-        let keys = |user: &User| (user.username.clone(), user.email.clone(), user.state);
-        if keys(&before) != keys(user) || before.email_confirmed != user.email_confirmed {
-            unkey(tx, user.id)?;
-        }
+        unkey(tx, &before, user)?;
         if before.verified != user.verified {
             let by = if before.verified { -1 } else { 1 };
             follows::count_verified(tx, user.id, by)?;
@@ -386,10 +383,17 @@ pub fn changed(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<(i64, Time)>, Fault
     tx.of_each(sql, users, &[], |row| Ok((row.int(0)?, row.time(1)?)))
 }
 
-/// Says that the keys by which audiences find a user may be others now.
-fn unkey(tx: &mut Tx<'_>, id: UserId) -> Result<(), Fault> {
+/// Notes when the keys by which audiences find a user are others than before.
+fn unkey(tx: &mut Tx<'_>, before: &User, user: &User) -> Result<(), Fault> {
+    let same = before.username == user.username
+        && before.email == user.email
+        && before.email_confirmed == user.email_confirmed
+        && before.state == user.state;
+    if same {
+        return Ok(());
+    }
     let sql = "UPDATE users SET keyed = 0 WHERE id = $1";
-    tx.exec(sql, &[id.into()]).map(|_| ())
+    tx.exec(sql, &[user.id.into()]).map(|_| ())
 }
 
 /// Sets the email address of a user, and whether it is confirmed.

@@ -15,7 +15,7 @@ use base::{Fault, Time, UserId};
 use crate::Tx;
 use crate::db::Value;
 
-pub use matching::{is_any, key_users, match_waiting};
+pub use matching::{is_behind, key_users, match_waiting};
 
 /// A key: a letter for its kind, and a SHA-256.
 pub type Key = [u8; 33];

@@ -18,9 +18,16 @@ fn claim(tx: &mut Tx<'_>) -> Result<(), Fault> {
 }
 
 /// Whether any audience has members: else nobody's keys are needed.
-pub fn is_any(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+fn is_any(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM audience_member LIMIT 1";
     Ok(tx.row(sql, &[], |_| Ok(()))?.is_some())
+}
+
+/// Whether somebody's keys are to be written down: there are audiences, and users whose keys may be
+/// others than before.
+pub fn is_behind(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM users WHERE keyed = 0 LIMIT 1";
+    Ok(is_any(tx)? && tx.row(sql, &[], |_| Ok(()))?.is_some())
 }
 
 /// Looks for the users of some members that were written since it was last done; true while there
