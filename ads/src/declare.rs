@@ -251,6 +251,8 @@ pub struct Custom {
     pub often: Often,
     /// Whether it looks into the index of posts.
     pub searches: bool,
+    /// The largest body it takes; 0: as large as usual.
+    pub body: usize,
     /// Does it.
     pub act: fn(&mut Desk<'_, '_>, &Given) -> Result<Answer, Stop>,
 }
@@ -384,6 +386,7 @@ impl Custom {
             writes: false,
             often: Often::Usual,
             searches: false,
+            body: 0,
             act,
         }
     }
@@ -449,6 +452,12 @@ impl Custom {
             sends: Sends::Json,
             ..self
         }
+    }
+
+    /// Takes bodies of so many bytes.
+    #[must_use]
+    pub const fn body(self, body: usize) -> Self {
+        Self { body, ..self }
     }
 
     /// May be called that often.

@@ -31,6 +31,8 @@ pub enum Kind {
     Reference(&'static Resource, bool),
     /// Ids of this resource, so many at most.
     Ids(&'static Resource, usize),
+    /// An account, whoever's it is.
+    Account,
     /// A user, echoed as text.
     User,
     /// A long id, echoed as a number.
@@ -141,6 +143,7 @@ impl Kind {
             }
             Self::Reference(of, _) => format!("the id of a {}", of.about),
             Self::Ids(of, most) => format!("at most {most} ids of a {}", of.about),
+            Self::Account => "the id of an account".to_owned(),
             Self::User | Self::Long => "Long".to_owned(),
             Self::Longs(most) => format!("at most {most} Longs"),
             Self::Time => "a time in ISO 8601".to_owned(),
@@ -172,6 +175,7 @@ impl Kind {
                 | Self::Int(..)
                 | Self::Money
                 | Self::Reference(..)
+                | Self::Account
                 | Self::User
                 | Self::Long
                 | Self::Time
@@ -195,6 +199,7 @@ impl Kind {
         match self {
             // An id that cannot be one is not merely wrong: nothing has it.
             Self::Reference(of, _) => of.ids.read(name, &text).map(Value::from),
+            Self::Account => Ids::Short.read(name, &text).map(Value::from),
             _ => self.read_one(&text).ok_or_else(wrong),
         }
     }
@@ -240,7 +245,7 @@ impl Kind {
                 let length = text.chars().count();
                 (1..=most).contains(&length).then(|| text.into())
             }
-            Self::Reference(..) | Self::Ids(..) | Self::Shape(_) => None,
+            Self::Reference(..) | Self::Account | Self::Ids(..) | Self::Shape(_) => None,
         }
     }
 
@@ -278,6 +283,7 @@ impl Kind {
         match (self, number) {
             (Self::Bool, Some(number)) => (number != 0).into(),
             (Self::Reference(of, _) | Self::Ids(of, _), Some(id)) => of.ids.write(id).into(),
+            (Self::Account, Some(id)) => Ids::Short.write(id).into(),
             (Self::User | Self::Long | Self::Longs(_), Some(id)) => id.to_string().into(),
             (Self::Time, Some(ms)) => instant(Time::from_ms(ms)).into(),
             (Self::CardUris(_), Some(id)) => format!("card://{id}").into(),

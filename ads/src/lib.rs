@@ -18,6 +18,8 @@ pub mod history;
 pub mod kind;
 pub mod ledger;
 pub mod listing;
+pub mod matching;
+pub mod members;
 pub mod operations;
 pub mod publishing;
 pub mod record;

@@ -143,6 +143,14 @@ impl Operation {
         }
     }
 
+    /// The largest body it takes, where it is another than usual.
+    pub const fn body_limit(&self) -> Option<usize> {
+        match self.does {
+            Does::Custom(custom) if custom.body > 0 => Some(custom.body),
+            _ => None,
+        }
+    }
+
     /// Whether it answers with a page, and may be asked for the total.
     pub fn totals(&self) -> bool {
         self.params

@@ -71,6 +71,8 @@ pub static LINE_ITEM: Resource = Resource {
             .hidden()
             .or_number(0),
         Field::new("serves", Kind::Time).kept().hidden(),
+        // It targets audiences, and none of them comes to enough people any more.
+        Field::new("unreached", Kind::Bool).kept().hidden(),
     ],
     filters: &[
         Filter::ids("campaign_ids", "campaign_id", &CAMPAIGN),
@@ -390,6 +392,20 @@ pub fn count_creatives(desk: &mut Desk<'_, '_>, id: i64) -> Result<(), Stop> {
         return Ok(());
     }
     item.set("creatives", creatives);
+    note_service(&mut item);
+    desk.keep(&item)?;
+    campaigns::sum_up(desk, item.int("campaign_id").unwrap_or(0))
+}
+
+/// Notes whether a line item has nobody left whom it could be shown to.
+pub fn set_unreached(desk: &mut Desk<'_, '_>, id: i64, unreached: bool) -> Result<(), Stop> {
+    let Some(mut item) = desk.find(&LINE_ITEM, id)? else {
+        return Ok(());
+    };
+    if item.flag("unreached") == unreached {
+        return Ok(());
+    }
+    item.set("unreached", i64::from(unreached));
     note_service(&mut item);
     desk.keep(&item)?;
     campaigns::sum_up(desk, item.int("campaign_id").unwrap_or(0))

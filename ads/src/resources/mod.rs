@@ -6,6 +6,9 @@ pub mod account_history;
 pub mod account_media;
 pub mod accounts;
 pub mod audience_estimates;
+pub mod audience_permissions;
+pub mod audience_users;
+pub mod audiences_targeted;
 pub mod bidding;
 pub mod campaigns;
 pub mod card_components;
@@ -16,6 +19,7 @@ pub mod categories;
 pub mod compositions;
 pub mod conversation_cards;
 pub mod curated_categories;
+pub mod custom_audiences;
 pub mod draft_posts;
 pub mod features;
 pub mod funding_instruments;
@@ -67,6 +71,8 @@ pub static RESOURCES: &[&Resource] = &[
     &scheduled_posts::SCHEDULED_POST,
     &scheduled_promoted_posts::SCHEDULED_PROMOTED_POST,
     &media_library::LIBRARY_MEDIA,
+    &custom_audiences::CUSTOM_AUDIENCE,
+    &audience_permissions::AUDIENCE_PERMISSION,
     &tax_settings::TAX_SETTINGS,
     &user_settings::USER_SETTINGS,
 ];
@@ -86,6 +92,8 @@ pub static CUSTOM: &[&[Custom]] = &[
     draft_posts::OPERATIONS,
     scheduled_posts::OPERATIONS,
     media_library::OPERATIONS,
+    custom_audiences::OPERATIONS,
+    audience_permissions::OPERATIONS,
     tax_settings::OPERATIONS,
     user_settings::OPERATIONS,
 ];
@@ -108,4 +116,14 @@ pub static INDEXES: &[Index] = &[
     Index::Filter("scheduled_post", "due_at"),
     Index::Filter("scheduled_promoted_post", "scheduled_post_id"),
     Index::Filter("library_media", "media_id"),
+    Index::Filter("targeting_criterion", "audience"),
+    Index::Due("custom_audience", "due_at"),
+    Index::Filter("custom_audience_permission", "pair"),
 ];
+
+/// A number for some texts, by which they are found again.
+pub fn key(texts: &[&str]) -> i64 {
+    let digest = base::secret::digest(&texts.join("\u{0}"));
+    let bytes = digest.first_chunk::<8>().copied().unwrap_or_default();
+    i64::from_be_bytes(bytes) & i64::MAX
+}

@@ -83,9 +83,9 @@ fn remembered(campaign: &Record) -> Vec<Flight> {
     campaign.items("flights").iter().map(of).collect()
 }
 
-/// Whether a line item has something to show that suits its objective.
+/// Whether a line item has something to show that suits its objective, and somebody to show it to.
 pub fn is_complete(item: &Record) -> bool {
-    item.int("creatives").unwrap_or(0) > 0
+    item.int("creatives").unwrap_or(0) > 0 && !item.flag("unreached")
 }
 
 /// What there is to spend for some campaigns, or for line items and their campaigns.

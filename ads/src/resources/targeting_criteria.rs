@@ -7,13 +7,14 @@ use store::users::User;
 
 use crate::change::Change;
 use crate::declare::{Field, Filter, Often, Resource, Rule, Verb};
-use crate::desk::Desk;
+use crate::desk::{Desk, not_found};
 use crate::kind::Kind;
 use crate::record::Record;
 use crate::resources::categories::is_iab;
+use crate::resources::custom_audiences::{self, CUSTOM_AUDIENCE};
 use crate::resources::line_item_curated_categories::{self, MOST_LEFT_OUT};
 use crate::resources::line_items::LINE_ITEM;
-use crate::resources::promotable_users;
+use crate::resources::{audiences_targeted, key, promotable_users};
 
 /// What a line item's viewers must be, or must not.
 pub static TARGETING_CRITERION: Resource = Resource {
@@ -33,6 +34,9 @@ pub static TARGETING_CRITERION: Resource = Resource {
         // What is found again without a look at all of a line item's criteria.
         Field::new("same", Kind::Int(0, i64::MAX)).kept().hidden(),
         Field::new("alike", Kind::Int(0, i64::MAX)).kept().hidden(),
+        Field::new("audience", Kind::Int(0, i64::MAX))
+            .kept()
+            .hidden(),
     ],
     filters: &[
         Filter::ids("line_item_ids", "line_item_id", &LINE_ITEM).required(),
@@ -46,10 +50,12 @@ pub static TARGETING_CRITERION: Resource = Resource {
         Rule::Own(takes_its_operator),
         Rule::Own(has_a_sound_value),
         Rule::Within(names_someone_of_the_account),
+        Rule::Within(names_an_audience),
         Rule::Within(is_one_of_so_many),
     ],
     history: "TARGETING_CRITERIA",
     twin: Some(twin),
+    after: Some(after),
     ..Resource::DEFAULT
 };
 
@@ -276,11 +282,45 @@ pub fn of_kind(desk: &mut Desk<'_, '_>, item: i64, kind: &str) -> Result<Vec<Rec
     desk.shown(&TARGETING_CRITERION, "alike", alike(item, kind))
 }
 
-/// A number for some texts, by which they are found again.
-fn key(texts: &[&str]) -> i64 {
-    let digest = base::secret::digest(&texts.join("\u{0}"));
-    let bytes = digest.first_chunk::<8>().copied().unwrap_or_default();
-    i64::from_be_bytes(bytes) & i64::MAX
+/// Audiences are targeted that the account owns or may use, and that come to enough people.
+fn names_an_audience(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+    let kind = change.record.text("targeting_type").to_owned();
+    if change.verb == Verb::Delete || !kind.starts_with("CUSTOM_AUDIENCE") {
+        return Ok(());
+    }
+    let value = change.record.text("targeting_value").to_owned();
+    let id = CUSTOM_AUDIENCE.ids.read("targeting_value", &value)?;
+    let Some((audience, _)) = custom_audiences::find(desk, id, false)? else {
+        return Err(not_found(&CUSTOM_AUDIENCE, "targeting_value", id).into());
+    };
+    if !audience.flag("targetable") {
+        let message = format!("The audience {value} cannot be targeted (yet)");
+        return Err(Problem::attribute("targeting_value", message).into());
+    }
+    let other = if kind == "CUSTOM_AUDIENCE" {
+        "CUSTOM_AUDIENCE_EXPANDED"
+    } else {
+        "CUSTOM_AUDIENCE"
+    };
+    let item = change.record.int("line_item_id").unwrap_or(0);
+    let others = desk.shown(&TARGETING_CRITERION, "alike", alike(item, other))?;
+    if others.iter().any(|one| one.int("audience") == Some(id)) {
+        let message = "A line item targets an audience or those who are like it, and not both";
+        return Err(Problem::attribute("targeting_value", message).into());
+    }
+    let record = &mut change.record;
+    record.set("targeting_value", audience.written_id());
+    record.set("name", audience.text("name").to_owned());
+    record.set("audience", id);
+    Ok(())
+}
+
+fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
+    let record = &change.record;
+    if record.get("audience").is_none() {
+        return Ok(());
+    }
+    audiences_targeted::look_at(desk, record.int("line_item_id").unwrap_or(0))
 }
 
 fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Stop> {

@@ -128,6 +128,9 @@ pub(crate) enum AccountCommand {
         /// `ACCEPTED`, `UNDER_REVIEW` or `REJECTED`
         #[arg(long)]
         approval: Option<String>,
+        /// The business that it belongs to; accounts of one business may share audiences
+        #[arg(long, value_name = "ID")]
+        business: Option<String>,
         /// Opens `ACCOUNT_HISTORY` or `RECOMMENDATIONS` to it
         #[arg(long, value_name = "NAME")]
         allow: Vec<String>,
@@ -213,11 +216,13 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Stop> {
             account,
             campaigns,
             approval,
+            business,
             allow,
             refuse,
         } => {
             let account = account_of(tx, account)?;
             let account = opened(account, allow, refuse)?;
+            let account = of_business(account, business.as_deref())?;
             set(tx, account, *campaigns, approval.as_deref())
         }
         AccountCommand::List { .. } | AccountCommand::Show { .. } => Ok(Value::Null),
@@ -350,6 +355,17 @@ fn set(
     account.updated_at = tx.now();
     store::records::update(tx, ACCOUNT.name, &account.to_store())?;
     show(tx, account)
+}
+
+/// The business that an account belongs to.
+fn of_business(mut account: Record, business: Option<&str>) -> Result<Record, Stop> {
+    let Some(business) = business else {
+        return Ok(account);
+    };
+    let text = [business.to_owned()];
+    let value = Kind::Text(0, 20).read("business", ads::kind::Raw::Text(&text))?;
+    account.set("business_id", value);
+    Ok(account)
 }
 
 /// What is opened to an account one by one.

@@ -93,6 +93,8 @@ pub(crate) struct Settings {
     pub(crate) webhooks: deliver::webhooks::Settings,
     /// How long what was sent to them is kept.
     pub(crate) webhook_retention: Duration,
+    /// How custom audiences are worked out.
+    pub(crate) audiences: ads::matching::Plan,
     /// Whether the log is written as JSON.
     pub(crate) log_json: bool,
     /// What is logged.
@@ -195,6 +197,11 @@ impl Settings {
             media_bucket: reader.bucket()?,
             webhooks: super::webhooks::read(values, reader.number("core.node")?)?,
             webhook_retention: reader.span("webhooks.retention"),
+            audiences: ads::matching::Plan {
+                least: reader.number("ads.min_audience")?,
+                delay: i64::try_from(reader.span("ads.audience_delay").as_millis())
+                    .unwrap_or(i64::MAX),
+            },
             log_json: reader.text("observe.log_format") == Some("json"),
             log_level: reader
                 .text("observe.log_level")

@@ -350,6 +350,19 @@ pub(crate) static KEYS: &[Key] = &[
         Is("100"),
         "The same for an app of the enterprise tier.",
     ),
+    key(
+        "ads.min_audience",
+        Kind::Count(1, MANY),
+        Is("1"),
+        Is("100"),
+        "How many users a custom audience must come to before it can be targeted.",
+    ),
+    both(
+        "ads.audience_delay",
+        Kind::Span,
+        Is("5s"),
+        "How long after the last change a custom audience is worked out.",
+    ),
     both(
         "mail.smtp_url",
         Kind::Secret,

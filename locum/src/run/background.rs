@@ -99,6 +99,47 @@ async fn publish_one(world: &World) -> Result<bool, Stop> {
     Ok(true)
 }
 
+/// How often it is looked for custom audiences that are to be worked out.
+const AUDIENCES_EACH: Duration = Duration::from_secs(1);
+
+/// Works out custom audiences after they changed, until the signal to stop.
+pub(super) async fn match_audiences(world: World, shutdown: Shutdown) {
+    while !shutdown.is_triggered() {
+        match match_one(&world).await {
+            // There may be more of them.
+            Ok(true) => continue,
+            Ok(false) => {}
+            Err(stop) => {
+                tracing::warn!(?stop, "no audience was worked out; it is tried again");
+            }
+        }
+        let _early = tokio::time::timeout(AUDIENCES_EACH, shutdown.triggered()).await;
+    }
+}
+
+/// Does one part of it; whether there may be more.
+async fn match_one(world: &World) -> Result<bool, Stop> {
+    let plan = world.settings.audiences;
+    let behind = |tx: &mut store::Tx<'_>| Ok(ads::matching::is_behind(tx)?);
+    if world.store.read(behind).await? {
+        world.store.write(ads::matching::key_some).await?;
+        return Ok(true);
+    }
+    let due = move |tx: &mut store::Tx<'_>| Ok(ads::matching::due(tx, plan)?);
+    let Some(id) = world.store.read(due).await? else {
+        return Ok(false);
+    };
+    let part = move |tx: &mut store::Tx<'_>| Ok(ads::matching::match_some(tx, id)?);
+    if world.store.write(part).await? {
+        return Ok(true);
+    }
+    let measure = move |tx: &mut store::Tx<'_>| ads::matching::measure(tx, id);
+    let found = world.store.read(measure).await?;
+    let settle = move |tx: &mut store::Tx<'_>| ads::matching::settle(tx, id, found, plan);
+    world.store.write(settle).await?;
+    Ok(true)
+}
+
 /// How often the log is looked at for what people write about.
 const TOPICS_EACH: Duration = Duration::from_secs(1);
 /// Looks after which trends and stories are worked out anew when something was written.

@@ -110,6 +110,7 @@ async fn live(
             background::send(world.clone(), mailer, shutdown.clone()),
             background::close_polls(world.clone(), shutdown.clone()),
             background::publish_scheduled(world.clone(), shutdown.clone()),
+            background::match_audiences(world.clone(), shutdown.clone()),
             background::follow_topics(world.clone(), shutdown.clone()),
             background::index_posts(world.clone(), shutdown.clone()),
             background::work_on_jobs(world.clone(), shutdown.clone()),

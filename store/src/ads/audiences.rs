@@ -241,27 +241,30 @@ pub fn with_user(tx: &mut Tx<'_>, user: UserId, at: Time) -> Result<Vec<i64>, Fa
     tx.rows(sql, &[user.into(), at.into(), at.into()], |row| row.int(0))
 }
 
-/// How many users an audience comes to at a moment who were there since another: who joined, wrote,
-/// liked, signed in or called since then.
+/// How many users an audience comes to at a moment who were there since another: who joined, posted,
+/// liked, followed, signed in or had an app act for them since then (as in [`super::viewers`]).
 pub fn size(tx: &mut Tx<'_>, audience: i64, at: Time, since: Time) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM (SELECT DISTINCT user_id FROM audience_user \
                WHERE audience_id = $1 AND effective_at <= $2 AND expires_at > $3) AS found \
                JOIN users ON users.id = found.user_id AND users.state = 0 \
-               WHERE users.created_at >= $4 \
+               WHERE users.id >= $4 \
                OR EXISTS (SELECT 1 FROM post WHERE post.author_id = found.user_id \
                    AND post.id >= $5 AND state = 0 AND nullcast = 0) \
                OR EXISTS (SELECT 1 FROM post_like WHERE post_like.user_id = found.user_id \
                    AND post_like.id >= $6) \
+               OR EXISTS (SELECT 1 FROM follow WHERE follow.source_id = found.user_id \
+                   AND follow.id >= $7) \
                OR EXISTS (SELECT 1 FROM session WHERE session.user_id = found.user_id \
-                   AND session.revoked_at IS NULL AND session.last_seen_at >= $7) \
+                   AND session.revoked_at IS NULL AND session.last_seen_at >= $8) \
                OR EXISTS (SELECT 1 FROM credential_use WHERE \
-                   credential_use.user_id = found.user_id AND credential_use.last_used_at >= $8)";
+                   credential_use.user_id = found.user_id AND credential_use.last_used_at >= $9)";
     let first = base::id::first_at(since);
     let args = [
         audience.into(),
         at.into(),
         at.into(),
-        since.into(),
+        first.into(),
+        first.into(),
         first.into(),
         first.into(),
         since.into(),

@@ -139,7 +139,10 @@ impl Shared {
         }
         let limit = match endpoint.body {
             Body::Parts(_) => self.config.parts_limit,
-            _ => self.config.body_limit,
+            _ => endpoint
+                .ads
+                .and_then(ads::Operation::body_limit)
+                .unwrap_or(self.config.body_limit),
         };
         let raw = std::mem::take(&mut sent.raw);
         let read = raw.collect(limit, self.config.body_timeout).await;

@@ -128,7 +128,7 @@ fn kind(param: &ads::Param) -> Kind {
         Holds::Longs(most) => Kind::Ids(1, most),
         Holds::Time => Kind::Time,
         Holds::Url => Kind::Text(8, 2048),
-        Holds::Reference(..) | Holds::MediaKey => Kind::Text(1, 64),
+        Holds::Reference(..) | Holds::Account | Holds::MediaKey => Kind::Text(1, 64),
         Holds::Texts(..)
         | Holds::Ids(..)
         | Holds::MediaKeys(_)

@@ -1,0 +1,175 @@
+//! The members of an audience while a request changes them: looked up by their keys, joined where
+//! a key turns out to be of two, and written down at the end.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use base::Time;
+use store::ads::audiences::{Changes, Key};
+
+/// A member, as far as the request has to do with it.
+#[derive(Clone, Debug, Default)]
+struct Member {
+    /// It was there before the request.
+    was: bool,
+    /// It was taken away.
+    gone: bool,
+    /// It turned out to be this other one.
+    into: Option<i64>,
+    /// Its times, once it was written.
+    times: Option<(Time, Time)>,
+}
+
+/// The members that a request names.
+#[derive(Clone, Debug, Default)]
+pub struct Book {
+    stored: HashMap<Key, i64>,
+    keys: HashMap<Key, i64>,
+    members: BTreeMap<i64, Member>,
+}
+
+impl Book {
+    /// What is there already of those that are named.
+    pub fn open(stored: Vec<(Key, i64)>) -> Self {
+        let there = Member {
+            was: true,
+            ..Member::default()
+        };
+        Self {
+            members: stored
+                .iter()
+                .map(|(_, member)| (*member, there.clone()))
+                .collect(),
+            keys: stored.iter().copied().collect(),
+            stored: stored.into_iter().collect(),
+        }
+    }
+
+    /// Who a member has turned out to be.
+    fn now(&self, mut number: i64) -> i64 {
+        while let Some(into) = self.members.get(&number).and_then(|member| member.into) {
+            number = into;
+        }
+        number
+    }
+
+    fn is_gone(&self, number: i64) -> bool {
+        self.members.get(&number).is_some_and(|member| member.gone)
+    }
+
+    /// The members that hold any of these keys.
+    fn holders(&self, keys: &[Key]) -> BTreeSet<i64> {
+        let found = keys.iter().filter_map(|key| self.keys.get(key));
+        let found = found.map(|number| self.now(*number));
+        found.filter(|number| !self.is_gone(*number)).collect()
+    }
+
+    /// Writes a member with these keys: a new one under this number, or whoever holds one of them
+    /// already; several are then one.
+    pub fn update(&mut self, keys: &[Key], times: (Time, Time), number: i64) {
+        let mut holders = self.holders(keys).into_iter();
+        let first = holders.next().unwrap_or(number);
+        for other in holders {
+            if let Some(member) = self.members.get_mut(&other) {
+                member.into = Some(first);
+            }
+        }
+        self.members.entry(first).or_default().times = Some(times);
+        for key in keys {
+            self.keys.insert(*key, first);
+        }
+    }
+
+    /// Takes away whoever holds any of these keys.
+    pub fn delete(&mut self, keys: &[Key]) {
+        for number in self.holders(keys) {
+            if let Some(member) = self.members.get_mut(&number) {
+                member.gone = true;
+            }
+        }
+    }
+
+    /// What is to be written.
+    pub fn close(&self) -> Changes {
+        let mut changes = Changes::default();
+        for (number, member) in &self.members {
+            let now = self.now(*number);
+            match (member.was, self.is_gone(now), member.times) {
+                (true, true, _) => changes.removed.push(*number),
+                (true, false, _) if now != *number => changes.merged.push((*number, now)),
+                (true, false, Some((from, until))) => changes.renewed.push((*number, from, until)),
+                (false, false, Some((from, until))) if now == *number => {
+                    changes.added.push((*number, from, until));
+                }
+                _ => {}
+            }
+        }
+        for (key, number) in &self.keys {
+            let now = self.now(*number);
+            let stored = self.stored.get(key).map(|number| self.now(*number));
+            if !self.is_gone(now) && stored != Some(now) {
+                changes.keys.push((*key, now));
+            }
+        }
+        // The same request writes the same rows in the same order.
+        changes.keys.sort_unstable();
+        changes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Time;
+    use store::ads::audiences::{Key, KeyKind};
+
+    use super::Book;
+
+    const TIMES: (Time, Time) = (Time::from_ms(1), Time::from_ms(2));
+
+    fn key(number: u8) -> Key {
+        KeyKind::Email.key(&[number; 32])
+    }
+
+    #[test]
+    fn a_key_that_is_known_leads_to_its_member() {
+        let mut book = Book::open(vec![(key(1), 10), (key(2), 10)]);
+        book.update(&[key(2), key(3)], TIMES, 50);
+        book.update(&[key(4)], TIMES, 51);
+        book.update(&[key(4), key(5)], TIMES, 52);
+        let changes = book.close();
+        assert_eq!(changes.renewed, [(10, TIMES.0, TIMES.1)]);
+        assert_eq!(changes.added, [(51, TIMES.0, TIMES.1)]);
+        assert_eq!(changes.keys, [(key(3), 10), (key(4), 51), (key(5), 51)]);
+        assert!(changes.merged.is_empty() && changes.removed.is_empty());
+    }
+
+    #[test]
+    fn members_that_share_a_new_member_s_keys_become_one() {
+        let mut book = Book::open(vec![(key(1), 10), (key(2), 20)]);
+        book.update(&[key(3)], TIMES, 50);
+        book.update(&[key(1), key(2), key(3)], TIMES, 51);
+        let changes = book.close();
+        assert_eq!(changes.merged, [(20, 10)]);
+        assert_eq!(changes.renewed, [(10, TIMES.0, TIMES.1)]);
+        assert_eq!(changes.keys, [(key(3), 10)]);
+        assert!(changes.added.is_empty());
+        // Once they are one, one key takes both away.
+        book.delete(&[key(2)]);
+        let changes = book.close();
+        assert_eq!(changes.removed, [10, 20]);
+        assert!(changes.merged.is_empty() && changes.keys.is_empty());
+    }
+
+    #[test]
+    fn who_was_taken_away_comes_back_as_somebody_new() {
+        let mut book = Book::open(vec![(key(1), 10), (key(2), 10)]);
+        book.delete(&[key(1), key(9)]);
+        book.update(&[key(2)], TIMES, 50);
+        let changes = book.close();
+        assert_eq!(changes.removed, [10]);
+        assert_eq!(changes.added, [(50, TIMES.0, TIMES.1)]);
+        assert_eq!(changes.keys, [(key(2), 50)]);
+        book.delete(&[key(2)]);
+        let changes = book.close();
+        assert!(changes.added.is_empty() && changes.keys.is_empty());
+    }
+}

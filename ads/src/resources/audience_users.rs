@@ -1,0 +1,306 @@
+//! Members of a custom audience: digests of what an advertiser knows people by (contract §4.14,
+//! §8.3). What is wrong is told without what was sent: that may be somebody's address.
+
+use base::refusal::{At, Declined, Problem};
+use base::secret::digest;
+use base::{Refusal, Stop, Time};
+use serde_json::{Map, Value, json};
+use store::ads::audiences::{self, Key, KeyKind};
+use store::records;
+
+use crate::answer::Answer;
+use crate::desk::Desk;
+use crate::given::Given;
+use crate::kind::time;
+use crate::matching;
+use crate::members::Book;
+use crate::resources::accounts::ACCOUNT;
+use crate::resources::custom_audiences::{Hold, need, not_allowed};
+
+/// The largest body.
+pub const BYTES: usize = 5_000_000;
+/// Changes in one request.
+const OPERATIONS: usize = 2_500;
+/// So much is said of what is wrong with one change.
+const PROBLEMS: usize = 10;
+
+/// What people are known by, under either vocabulary.
+const NAMES: [(&str, KeyKind); 7] = [
+    ("email", KeyKind::Email),
+    ("device_id", KeyKind::Device),
+    ("handle", KeyKind::Handle),
+    ("svc_id", KeyKind::User),
+    ("twitter_id", KeyKind::User),
+    ("phone_number", KeyKind::Phone),
+    ("partner_user_id", KeyKind::Partner),
+];
+
+/// One change: of whom, and from when until when.
+struct Operation {
+    deletes: bool,
+    times: (Time, Time),
+    users: Vec<Vec<Key>>,
+}
+
+/// Changes members, all or none.
+pub fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+    let (audience, hold) = need(desk, given)?;
+    if hold == Hold::Read {
+        return Err(not_allowed("The account may read this audience only"));
+    }
+    let operations = read(given.json.as_ref(), desk.now())?;
+    // Whoever may write to it waits here for the others who may.
+    records::lock(desk.tx, ACCOUNT.name, audience.account_id)?;
+    let users = operations.iter().flat_map(|operation| &operation.users);
+    let mut keys: Vec<Key> = users.clone().flatten().copied().collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let count = users.count();
+    let mut book = Book::open(audiences::holders(desk.tx, audience.id, &keys)?);
+    for operation in &operations {
+        for keys in &operation.users {
+            if operation.deletes {
+                book.delete(keys);
+            } else {
+                book.update(keys, operation.times, desk.tx.next_id::<()>().get());
+            }
+        }
+    }
+    audiences::change(desk.tx, audience.id, &book.close())?;
+    matching::put_on(desk.tx, audience.id)?;
+    Ok(Answer::one(
+        &json!({ "success_count": count, "total_count": count }),
+    ))
+}
+
+fn read(json: Option<&Value>, now: Time) -> Result<Vec<Operation>, Stop> {
+    let wrong = |message: String| Stop::from(Problem::new("INVALID_PARAMETER", message));
+    let Some(Value::Array(items)) = json else {
+        return Err(wrong("The request body must be a JSON array".to_owned()));
+    };
+    if items.is_empty() || items.len() > OPERATIONS {
+        let count = items.len();
+        let message = format!("Expected 1 to {OPERATIONS} operations, got {count}");
+        return Err(wrong(message));
+    }
+    let mut all = Vec::with_capacity(items.len());
+    let mut problems: Vec<Vec<Problem>> = Vec::with_capacity(items.len());
+    for item in items {
+        match operation(item, now) {
+            Ok(operation) => {
+                all.push(operation);
+                problems.push(Vec::new());
+            }
+            Err(mut several) => {
+                several.truncate(PROBLEMS);
+                problems.push(several);
+            }
+        }
+    }
+    if all.len() == items.len() {
+        return Ok(all);
+    }
+    let declined = Declined {
+        items: problems,
+        ..Declined::default()
+    };
+    Err(Refusal::Ads(Box::new(declined)).into())
+}
+
+/// What cannot be understood, without what it was.
+fn unfit(name: &'static str, expected: &str) -> Problem {
+    Problem {
+        at: At::Parameter(name.into()),
+        ..Problem::new(
+            "INVALID_PARAMETER",
+            format!("Expected {expected} for {name}"),
+        )
+    }
+}
+
+fn operation(item: &Value, now: Time) -> Result<Operation, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let kind = item.get("operation_type").unwrap_or(&Value::Null);
+    let deletes = match kind.as_str().map(str::to_ascii_lowercase).as_deref() {
+        Some("update") => false,
+        Some("delete") => true,
+        _ => {
+            problems.push(match kind {
+                Value::Null => Problem::missing("operation_type"),
+                _ => unfit("operation_type", "Update or Delete"),
+            });
+            false
+        }
+    };
+    let params = match item.get("params") {
+        Some(Value::Object(params)) => params,
+        None | Some(Value::Null) => {
+            problems.push(Problem::missing("params"));
+            return Err(problems);
+        }
+        Some(_) => {
+            problems.push(unfit("params", "an object"));
+            return Err(problems);
+        }
+    };
+    let times = times(params, now).unwrap_or_else(|several| {
+        problems.extend(several);
+        (now, now)
+    });
+    let users = users(params, &mut problems);
+    if problems.is_empty() {
+        return Ok(Operation {
+            deletes,
+            times,
+            users,
+        });
+    }
+    Err(problems)
+}
+
+fn times(params: &Map<String, Value>, now: Time) -> Result<(Time, Time), Vec<Problem>> {
+    let mut problems = Vec::new();
+    let mut read = |name: &'static str, usual: Time| match params.get(name) {
+        None | Some(Value::Null) => usual,
+        Some(value) => value.as_str().and_then(time).unwrap_or_else(|| {
+            problems.push(unfit(name, "a time in ISO 8601"));
+            usual
+        }),
+    };
+    let from = read("effective_at", now);
+    let until = read("expires_at", in_thirteen_months(now));
+    if problems.is_empty() && until <= from {
+        problems.push(unfit("expires_at", "a time after effective_at"));
+    }
+    if problems.is_empty() {
+        return Ok((from, until));
+    }
+    Err(problems)
+}
+
+/// The same moment thirteen months on, or on the last day of a month that is too short for it.
+fn in_thirteen_months(now: Time) -> Time {
+    let text = now.to_string();
+    let later = || {
+        let (date, clock) = text.split_once('T')?;
+        let mut parts = date.splitn(3, '-').map(|part| part.parse::<i32>().ok());
+        let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
+        let (year, month) = match month {
+            12 => (year + 2, 1),
+            month => (year + 1, month + 1),
+        };
+        let mut days = (28..=day).rev().chain(std::iter::once(day));
+        days.find_map(|day| Time::parse(&format!("{year:04}-{month:02}-{day:02}T{clock}")))
+    };
+    later().unwrap_or_else(|| now.plus_ms(396 * 24 * 3_600_000))
+}
+
+fn users(params: &Map<String, Value>, problems: &mut Vec<Problem>) -> Vec<Vec<Key>> {
+    let items = match params.get("users") {
+        None | Some(Value::Null) => {
+            problems.push(Problem::missing("users"));
+            return Vec::new();
+        }
+        Some(Value::Array(items)) if !items.is_empty() => items,
+        Some(_) => {
+            problems.push(unfit("users", "an array of users"));
+            return Vec::new();
+        }
+    };
+    let mut all = Vec::with_capacity(items.len());
+    for item in items {
+        match user(item) {
+            Ok(keys) => all.push(keys),
+            Err(problem) => problems.push(problem),
+        }
+        if problems.len() >= PROBLEMS {
+            break;
+        }
+    }
+    all
+}
+
+/// A user's keys: at least one.
+fn user(item: &Value) -> Result<Vec<Key>, Problem> {
+    let Value::Object(members) = item else {
+        return Err(unfit("users", "objects"));
+    };
+    let mut keys = Vec::new();
+    for (name, kind) in NAMES {
+        let values = match members.get(name) {
+            None | Some(Value::Null) => continue,
+            Some(Value::Array(values)) => values,
+            Some(_) => return Err(unfit(name, "an array of strings")),
+        };
+        for value in values {
+            let text = value.as_str().unwrap_or_default();
+            let digest = match kind {
+                KeyKind::Partner if (1..=1000).contains(&text.len()) => digest(text),
+                KeyKind::Partner => return Err(unfit(name, "strings of 1 to 1000 bytes")),
+                _ => hex(text).ok_or_else(|| unfit(name, "SHA-256 digests in hexadecimal"))?,
+            };
+            keys.push(kind.key(&digest));
+        }
+    }
+    if keys.is_empty() {
+        return Err(unfit("users", "at least one identifier of each user"));
+    }
+    Ok(keys)
+}
+
+fn hex(text: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0_u8; 32];
+    if text.len() != 64 {
+        return None;
+    }
+    let mut digits = text.bytes().map(|byte| {
+        char::from(byte)
+            .to_digit(16)
+            .and_then(|digit| u8::try_from(digit).ok())
+    });
+    for byte in &mut bytes {
+        *byte = digits.next()?? * 16 + digits.next()??;
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Time;
+    use serde_json::json;
+
+    use super::{hex, in_thirteen_months, user};
+
+    #[test]
+    fn membership_lasts_for_thirteen_months() {
+        for (now, until) in [
+            ("2026-04-02T09:05:00.123Z", "2027-05-02T09:05:00.123Z"),
+            ("2026-12-31T23:59:59.000Z", "2028-01-31T23:59:59.000Z"),
+            ("2027-01-31T00:00:00.000Z", "2028-02-29T00:00:00.000Z"),
+            ("2026-01-31T00:00:00.000Z", "2027-02-28T00:00:00.000Z"),
+        ] {
+            let later = in_thirteen_months(Time::parse(now).unwrap());
+            assert_eq!(later, Time::parse(until).unwrap(), "{now}");
+        }
+    }
+
+    #[test]
+    fn digests_are_read_in_either_case_and_nothing_else_is() {
+        let digest = "da017b829391311062b1abdbcdd5f4f7b6c24e8074af53f1b0df0f3e91119138";
+        assert_eq!(hex(digest), hex(&digest.to_uppercase()));
+        assert!(hex(digest).is_some());
+        for text in [
+            "",
+            "ana.reis@bikes.example",
+            &digest.replacen('d', "", 1),
+            &format!("{digest}0"),
+        ] {
+            assert_eq!(hex(text), None, "{text}");
+        }
+        assert_eq!(hex(&digest.replace('d', "g")), None);
+        assert_eq!(hex(&digest.replace("da", "é")), None);
+        let same = |name: &str| user(&json!({ name: [digest] })).unwrap();
+        assert_eq!(same("svc_id"), same("twitter_id"));
+        assert_ne!(same("email"), same("phone_number"));
+    }
+}
