@@ -1,9 +1,11 @@
 """The official client library of the advertising interface, as it is but for its address."""
 
+import hashlib
 import time
 import unittest
 
 import tweepy
+from twitter_ads.audience import CustomAudience, CustomAudiencePermission
 from twitter_ads.campaign import Campaign, LineItem, TargetingCriteria
 from twitter_ads.client import Client
 from twitter_ads.creative import PromotedTweet
@@ -68,6 +70,70 @@ def say(text):
         method, url.replace("https://api.twitter.com", SERVER.url), **rest
     )
     return api.create_tweet(text=text, user_auth=True).data["id"]
+
+
+def hashed(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class Audiences(unittest.TestCase):
+    def test_an_audience_is_filled_shared_and_targeted(self):
+        name = f"Readers {time.time()}"
+        audience = CustomAudience.create(ACCOUNT, name)
+        self.assertEqual(audience.name, name)
+        self.assertFalse(audience.targetable)
+        with self.assertRaises(BadRequest) as refused:
+            CustomAudience.create(ACCOUNT, name)
+        self.assertEqual(refused.exception.details[0]["attribute"], "name")
+
+        made = SERVER.cli("user", "create", f"reader{time.time_ns() % 10**8}", "--password", "secret")
+        users = [{"email": [hashed("test-email@test.com")]}, {"twitter_id": [hashed(made["id"])]}]
+        update = [{"operation_type": "Update", "params": {"users": users}}]
+        self.assertEqual(audience.users(update), (2, 2))
+        with self.assertRaises(BadRequest):
+            audience.users([{"operation_type": "Update", "params": {"users": []}}])
+        end = time.monotonic() + 60
+        while not audience.reload().targetable and time.monotonic() < end:
+            time.sleep(0.2)
+        self.assertEqual((audience.audience_size, audience.reasons_not_targetable), (1, []))
+        self.assertIn(audience.id, [one.id for one in CustomAudience.all(ACCOUNT, q="readers")])
+
+        parent = campaign("Audience")
+        parent.save()
+        item = line_item(parent)
+        item.save()
+        criterion = TargetingCriteria(ACCOUNT)
+        criterion.line_item_id = item.id
+        criterion.targeting_type = "CUSTOM_AUDIENCE"
+        criterion.targeting_value = audience.id
+        criterion.save()
+        self.assertEqual(criterion.name, name)
+        self.assertEqual(list(audience.targeted()), [])
+        (entry,) = audience.targeted(with_active=False)
+        self.assertEqual((entry.campaign_id, entry.campaign_name), (parent.id, "Audience"))
+        self.assertEqual(entry.line_items, [{"id": item.id, "name": "Riders", "servable": False}])
+
+        owner = SERVER.cli("user", "show", made["id"])["username"]
+        other = SERVER.cli("ads", "account", "create", "Other", "--user", owner)["id"]
+        permission = CustomAudiencePermission(ACCOUNT)
+        permission.custom_audience_id = audience.id
+        permission.granted_account_id = other
+        permission.permission_level = "READ_ONLY"
+        with self.assertRaises(BadRequest) as refused:
+            permission.save()
+        self.assertEqual(refused.exception.details[0]["code"], "FEATURE_NOT_AVAILABLE")
+        for account in (ACCOUNT.id, other):
+            SERVER.cli("ads", "account", "set", account, "--business", "readers")
+        permission.save()
+        self.assertEqual([one.id for one in audience.permissions()], [permission.id])
+        older = f"/5/accounts/{ACCOUNT.id}/tailored_audiences/{audience.id}/permissions"
+        (record,) = Request(CLIENT, "get", older).perform().body["data"]
+        self.assertEqual(record["tailored_audience_id"], audience.id)
+        permission.delete()
+        self.assertEqual(list(audience.permissions()), [])
+        self.assertTrue(audience.delete().deleted)
+        with self.assertRaises(NotFound):
+            CustomAudience.load(ACCOUNT, audience.id)
 
 
 class Tree(unittest.TestCase):

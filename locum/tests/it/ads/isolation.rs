@@ -136,6 +136,10 @@ fn tree(ads: &Advertiser) -> BTreeMap<&'static str, String> {
     let promote = [("line_item_id", item.as_str()), ("post_ids", post.as_str())];
     let promoted = ads.send("POST", "/promoted_posts", &promote).is(200);
     BTreeMap::from([
+        (
+            "custom_audiences",
+            ads.make("/custom_audiences", &[("name", "Readers")]),
+        ),
         ("tracking_tags", of_item("/tracking_tags", &tag)),
         (
             "targeting_criteria",

@@ -2,6 +2,7 @@
 
 #![expect(clippy::too_many_lines, reason = "a story is told in one piece")]
 
+mod audiences;
 mod campaigns;
 mod cards;
 mod collection;
@@ -12,7 +13,7 @@ mod scheduled_posts;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Ask, Person, encode, shared};
+use crate::harness::{Answer, Ask, Person, Server, encode, shared};
 
 /// Someone with an advertising account, and something to pay with.
 pub(crate) struct Advertiser {
@@ -23,7 +24,12 @@ pub(crate) struct Advertiser {
 
 impl Advertiser {
     pub(crate) fn new() -> Self {
-        let person = shared().person("advertiser");
+        Self::on(shared())
+    }
+
+    /// On another server than usual.
+    pub(crate) fn on(server: &'static Server) -> Self {
+        let person = server.person("advertiser");
         let name = format!("Account of {}", person.username);
         let create = [
             "ads",
@@ -33,11 +39,11 @@ impl Advertiser {
             "--user",
             &person.username,
         ];
-        let account = shared().cli(&create).json();
+        let account = server.cli(&create).json();
         let account = account["id"].as_str().unwrap().to_owned();
         let fund = ["ads", "account", "funding", &account, "--amount", "5000"];
         let fund = [&fund[..], &["--start", "2020-01-01T00:00:00Z"]].concat();
-        let instrument = shared().cli(&fund).json();
+        let instrument = server.cli(&fund).json();
         let instrument = instrument["id"].as_str().unwrap().to_owned();
         Self {
             person,
