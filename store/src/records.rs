@@ -181,13 +181,13 @@ pub fn with(
     tx.rows(sql, &[account.into(), value.into()], read)
 }
 
-/// The records of a kind in any account that are shown and whose declared field has a value.
-pub fn anywhere(
+/// All records of a kind in any account that are shown and whose declared field has a value.
+pub fn all_with(
     tx: &mut Tx<'_>,
     kind: &'static str,
     (field, value): (&'static str, i64),
 ) -> Result<Vec<Stored>, Fault> {
-    let sql = shape::interned(format!(
+    let sql = interned(format!(
         "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {} = $1 AND level = 0",
         columns!(),
         shape::field(field)

@@ -4,6 +4,7 @@ use base::Stop;
 use base::refusal::Problem;
 use serde_json::{Value, json};
 
+use super::custom_audiences::targetable;
 use super::targeting_criteria::{TYPES, named, sound};
 use crate::access::Who;
 use crate::answer::Answer;
@@ -120,6 +121,10 @@ fn criteria(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Vec<Criterion>, St
     }
     for one in &all {
         named(desk, &one.kind, &one.value)?;
+        if one.kind.starts_with("CUSTOM_AUDIENCE") {
+            // How many a few members come to would tell who of them is here.
+            targetable(desk, &one.value)?;
+        }
     }
     Ok(all)
 }

@@ -52,7 +52,12 @@ pub fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
         desk.account()?.record.text("approval_status").to_owned(),
         desk.now(),
     );
-    let all: Vec<Record> = by_campaign.values().flatten().chain(&campaigns).cloned().collect();
+    let all: Vec<Record> = by_campaign
+        .values()
+        .flatten()
+        .chain(&campaigns)
+        .cloned()
+        .collect();
     let means = servability::means(desk, &all)?;
     let mut data: Vec<(i64, Value)> = Vec::new();
     for campaign in &campaigns {
@@ -99,7 +104,7 @@ fn of_ids(
 /// Looks at every line item that targets an audience, after that became targetable or ceased to be.
 pub fn changed(tx: &mut Tx<'_>, audience: i64) -> Result<(), Stop> {
     let mut items: BTreeSet<(i64, i64)> = BTreeSet::new();
-    for row in records::anywhere(tx, TARGETING_CRITERION.name, ("audience", audience))? {
+    for row in records::all_with(tx, TARGETING_CRITERION.name, ("audience", audience))? {
         let criterion = Record::stored(&TARGETING_CRITERION, &row)?;
         let item = criterion.int("line_item_id").unwrap_or(0);
         items.insert((criterion.account_id, item));

@@ -223,6 +223,20 @@ pub fn need_own(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Record, Stop> 
     Err(not_allowed("Only its owner may do this with an audience"))
 }
 
+/// The audience that a criterion names: one that the account owns or may use, and that comes to
+/// enough people.
+pub fn targetable(desk: &mut Desk<'_, '_>, value: &str) -> Result<Record, Stop> {
+    let id = CUSTOM_AUDIENCE.ids.read("targeting_value", value)?;
+    let Some((audience, _)) = find(desk, id, false)? else {
+        return Err(not_found(&CUSTOM_AUDIENCE, "targeting_value", id).into());
+    };
+    if audience.flag("targetable") {
+        return Ok(audience);
+    }
+    let message = format!("The audience {value} cannot be targeted (yet)");
+    Err(Problem::attribute("targeting_value", message).into())
+}
+
 /// That an account may not do something with an audience.
 pub fn not_allowed(message: &str) -> Stop {
     Problem::new("ACTION_NOT_ALLOWED", message).into()

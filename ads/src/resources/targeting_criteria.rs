@@ -7,11 +7,11 @@ use store::users::User;
 
 use crate::change::Change;
 use crate::declare::{Field, Filter, Often, Resource, Rule, Verb};
-use crate::desk::{Desk, not_found};
+use crate::desk::Desk;
 use crate::kind::Kind;
 use crate::record::Record;
 use crate::resources::categories::is_iab;
-use crate::resources::custom_audiences::{self, CUSTOM_AUDIENCE};
+use crate::resources::custom_audiences;
 use crate::resources::line_item_curated_categories::{self, MOST_LEFT_OUT};
 use crate::resources::line_items::LINE_ITEM;
 use crate::resources::{audiences_targeted, key, promotable_users};
@@ -289,14 +289,8 @@ fn names_an_audience(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
         return Ok(());
     }
     let value = change.record.text("targeting_value").to_owned();
-    let id = CUSTOM_AUDIENCE.ids.read("targeting_value", &value)?;
-    let Some((audience, _)) = custom_audiences::find(desk, id, false)? else {
-        return Err(not_found(&CUSTOM_AUDIENCE, "targeting_value", id).into());
-    };
-    if !audience.flag("targetable") {
-        let message = format!("The audience {value} cannot be targeted (yet)");
-        return Err(Problem::attribute("targeting_value", message).into());
-    }
+    let audience = custom_audiences::targetable(desk, &value)?;
+    let id = audience.id;
     let other = if kind == "CUSTOM_AUDIENCE" {
         "CUSTOM_AUDIENCE_EXPANDED"
     } else {

@@ -177,7 +177,7 @@ fn value(kind: Kind) -> Value {
         Kind::Texts(most, length) => {
             array(&json!({ "type": "string", "maxLength": length }), 0, most)
         }
-        Kind::Reference(..) | Kind::User | Kind::Long | Kind::MediaKey => text(),
+        Kind::Reference(..) | Kind::Account | Kind::User | Kind::Long | Kind::MediaKey => text(),
         Kind::Ids(_, most) | Kind::Longs(most) | Kind::MediaKeys(most) | Kind::CardUris(most) => {
             array(&text(), 0, most)
         }

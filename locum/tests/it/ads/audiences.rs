@@ -809,6 +809,24 @@ fn nobody_learns_whether_somebody_is_here() {
         .collect();
     ads.users(&here, &json!([update(&users.into())])).is(200);
     assert_eq!(ads.comes_to(&here, 3)["targetable"], true);
+    // Nor is it estimated what is too small, or another's.
+    let estimate = |ads: &Advertiser, audience: &str| {
+        let path = format!("/12/accounts/{}/audience_estimate", ads.account);
+        let criterion = json!({ "targeting_type": "CUSTOM_AUDIENCE", "targeting_value": audience });
+        let ask = Ask::post(path).json(&json!({ "targeting_criteria": [criterion] }));
+        ads.person.signed(ask)
+    };
+    assert_eq!(
+        estimate(&ads, &here).is(200)["data"]["audience_size"],
+        json!({ "min": 2, "max": 4 })
+    );
+    is(&estimate(&ads, &nobody), 400, "INVALID", "targeting_value");
+    is(
+        &estimate(&Advertiser::on(careful()), &here),
+        404,
+        "TAILORED_AUDIENCE_NOT_FOUND",
+        "targeting_value",
+    );
     // Nothing of what was sent is in what the server says.
     let said = careful().logged() + &careful().said();
     assert!(!said.contains(&hashed(&email)) && !said.contains(&email));
