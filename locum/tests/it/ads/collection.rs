@@ -82,7 +82,11 @@ impl World {
         let ads = Advertiser::new();
         let feature = ["ads", "account", "feature", &ads.account];
         let polls = ["--add", "PROMOTED_MEDIA_POLLS"];
-        shared().cli(&[&feature[..], &polls].concat()).well();
+        let shares = ["--add", "SHARE_AUDIENCE_OUTSIDE_BUSINESS"];
+        shared()
+            .cli(&[&feature[..], &polls, &shares].concat())
+            .well();
+        let audience = ads.make("/custom_audiences", &[("name", "Riders")]);
         let campaign = |name| {
             let params = [
                 ("funding_instrument_id", ads.instrument.as_str()),
@@ -150,6 +154,8 @@ impl World {
                 ads.media("tweet_image", &png(1000, 400)),
             ),
             ("unlocked_video_media_key", ads.film()),
+            ("granted_account_id", Advertiser::new().account),
+            ("tailored_audience_id", audience.clone()),
             ("card_uri", text(&card["card_uri"])),
             ("card_uris", text(&card["card_uri"])),
             ("of people", people),
@@ -159,6 +165,7 @@ impl World {
         ]);
         let made = BTreeMap::from([
             ("/accounts/:account_id/media_library", clip),
+            ("/accounts/:account_id/tailored_audiences", audience),
             ("/accounts/:account_id/account_media", media("BANNER")),
             ("/accounts/:account_id/promotable_users", text(&person)),
             ("/accounts/:account_id/user_settings", ads.person.id.clone()),
@@ -219,9 +226,15 @@ impl World {
         };
         let mut path = request.path.to_owned();
         path = path.replace(":account_id", account.map_or("1", String::as_str));
+        // What belongs to an audience.
+        if let Some((head, tail)) = path.split_once(":tailored_audience_id/") {
+            let permission = self.made.get(PERMISSIONS).map_or("1", String::as_str);
+            let tail = tail.replace(":tailored_audience_permission_id", permission);
+            path = format!("{head}{}/{tail}", self.values["tailored_audience_id"]);
+        }
         if let Some((head, rest)) = path.split_once(':') {
             let id = self.made.get(request.folder()).map_or("1", String::as_str);
-            // The preview of a draft, and what belongs to an audience.
+            // The preview of a draft.
             let id = match rest {
                 "draft_tweet_id" => &self.made["/accounts/:account_id/draft_tweets"],
                 _ => id,
@@ -322,6 +335,10 @@ impl World {
     }
 }
 
+/// Where permissions are made.
+const PERMISSIONS: &str =
+    "/accounts/:account_id/tailored_audiences/:tailored_audience_id/permissions";
+
 /// What parameters hold wherever nothing else is said.
 const USUAL: &[(&str, &str)] = &[
     ("address_country", "PT"),
@@ -397,6 +414,8 @@ const USUAL: &[(&str, &str)] = &[
     ("total_budget_amount_local_micro", "20000000"),
     ("trim_user", "true"),
     ("tweet_mode", "extended"),
+    ("permission_level", "READ_ONLY"),
+    ("permission_scope", "OWNER"),
     ("tweet_type", "PUBLISHED"),
     ("type", "PARTNER_MANAGED"),
     ("video_cta", "VISIT_SITE"),
