@@ -7,6 +7,7 @@ use store::{ads, log};
 use crate::change::Change;
 use crate::declare::Verb;
 use crate::desk::Desk;
+use crate::request::CONSOLE;
 
 /// Notes a change.
 pub fn note(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
@@ -34,6 +35,7 @@ pub fn note(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
         at: desk.now(),
         user_id: desk.caller.user,
         platform: match desk.caller.app {
+            Some(app) if app == CONSOLE => "ADS_UI".to_owned(),
             Some(_) => "API_OTHER".to_owned(),
             None => "SYSTEM".to_owned(),
         },

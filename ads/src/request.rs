@@ -31,6 +31,9 @@ pub struct Request {
     pub site: &'static str,
 }
 
+/// What a person in front of the Ads Manager works with, where others have an app.
+pub const CONSOLE: AppId = AppId::new(0);
+
 /// Who asks, and how they are answered.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller {

@@ -112,6 +112,8 @@ pub struct Links {
     pub apps: &'static str,
     /// Create an app.
     pub new_app: &'static str,
+    /// The Ads Manager.
+    pub ads: &'static str,
     /// Search console.
     pub search: &'static str,
     /// Signature explainer.
@@ -133,6 +135,7 @@ impl Default for Links {
             connected: "/settings/apps",
             apps: "/developer/apps",
             new_app: "/developer/apps/new",
+            ads: "/ads",
             search: "/developer/search",
             signature: "/developer/signature",
             mailbox: "/developer/mailbox",

@@ -19,6 +19,7 @@ mod frame;
 mod keys;
 mod landing;
 mod mailbox;
+pub mod manager;
 mod page;
 mod portal;
 mod recover;

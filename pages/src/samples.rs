@@ -4,6 +4,7 @@ pub(crate) mod account;
 pub(crate) mod app;
 pub(crate) mod authorize;
 pub(crate) mod console;
+pub(crate) mod manager;
 pub(crate) mod portal;
 pub(crate) mod recover;
 pub(crate) mod sign;
@@ -52,6 +53,7 @@ pub fn samples() -> Result<Vec<Sample>, Fault> {
     add::<crate::Live>(&mut all)?;
     add::<crate::SearchConsole>(&mut all)?;
     add::<crate::SignatureExplainer>(&mut all)?;
+    add::<crate::manager::AdsManager>(&mut all)?;
     add::<crate::Mailbox>(&mut all)?;
     add::<crate::LetterPage>(&mut all)?;
     Ok(all)

@@ -7,6 +7,7 @@ pub const STYLE: &str = concat!(
     include_str!("../style/forms.css"),
     include_str!("../style/pieces.css"),
     include_str!("../style/pages.css"),
+    include_str!("../style/manager.css"),
 );
 
 /// Where the stylesheet is served.

@@ -7,6 +7,7 @@ use store::records;
 use crate::change::Change;
 use crate::declare::{Field, Filter, Need, Resource, Rule, Verb};
 use crate::desk::Desk;
+use crate::gazetteer::gazetteer;
 use crate::record::Record;
 use crate::resources::curated_categories::CURATED_CATEGORY;
 use crate::resources::line_items::LINE_ITEM;
@@ -75,9 +76,18 @@ fn is_where_the_line_item_is(desk: &mut Desk<'_, '_>, change: &mut Change) -> Re
     let id = change.record.int("curated_category_id").unwrap_or(0);
     let category = desk.need(&CURATED_CATEGORY, id)?;
     for criterion in targeting_criteria::of_kind(desk, item(change), "LOCATION")? {
-        let place = network::places::by_name(desk.tx, criterion.text("targeting_value"))?;
-        let within = |code: &str| category.has("country_codes", code);
-        if place.is_some_and(|place| within(&place.country_code)) {
+        let value = criterion.text("targeting_value");
+        let place = network::places::by_name(desk.tx, value)?;
+        let known = gazetteer().by_id(value).map(|spot| spot.country);
+        let codes = [
+            place.as_ref().map(|place| place.country_code.as_str()),
+            known,
+        ];
+        if codes
+            .into_iter()
+            .flatten()
+            .any(|code| category.has("country_codes", code))
+        {
             return Ok(());
         }
     }

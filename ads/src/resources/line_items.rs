@@ -19,7 +19,8 @@ use crate::resources::categories::of_businesses;
 use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
 use crate::resources::promotable_users;
 use crate::resources::servability;
-use objectives::{OBJECTIVES, of_objective};
+use objectives::of_objective;
+pub use objectives::{GOALS, OBJECTIVES, PAY_BY};
 
 /// A line item.
 pub static LINE_ITEM: Resource = Resource {
@@ -37,8 +38,8 @@ pub static LINE_ITEM: Resource = Resource {
             .required()
             .fixed(),
         Field::one_of("objective", OBJECTIVES).required().fixed(),
-        Field::one_of("goal", objectives::GOALS),
-        Field::one_of("pay_by", objectives::PAY_BY),
+        Field::one_of("goal", GOALS),
+        Field::one_of("pay_by", PAY_BY),
         Field::one_of("bid_strategy", &["AUTO", "MAX", "TARGET"]),
         Field::new("placements", Kind::SomeOf(PLACEMENTS))
             .required()

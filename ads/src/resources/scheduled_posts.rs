@@ -11,6 +11,7 @@ use crate::declare::{Custom, Delete, Field, Filter, Resource, Rule, Verb};
 use crate::desk::Desk;
 use crate::kind::{Ids, Kind, instant};
 use crate::record::Record;
+use crate::request::CONSOLE;
 use crate::resources::compositions::{self, LIST, is_sound, media_keys, text};
 use crate::resources::scheduled_promoted_posts::SCHEDULED_PROMOTED_POST;
 
@@ -99,7 +100,8 @@ fn is_due_in_time(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), St
         return Ok(());
     }
     if change.is_new() {
-        let app = desk.caller.app.map(AppId::get);
+        let app = desk.caller.app.filter(|app| *app != CONSOLE);
+        let app = app.map(AppId::get);
         change
             .record
             .set("app_id", app.map_or(Value::Null, Value::from));

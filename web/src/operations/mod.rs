@@ -93,6 +93,7 @@ static DECLARED: &[&[Endpoint]] = &[
     oauth::OAUTH1,
     oauth::OAUTH2,
     portal::PORTAL,
+    portal::MANAGER,
     pages::PAGES,
     ads::ACCOUNTS,
     ads::ACCOUNT,

@@ -3,7 +3,7 @@
 use super::shared::ANY_LENGTH;
 use crate::endpoint::{Accent, Body, Endpoint, Kind, Member, Param, Shape, Window, quarter};
 use crate::portal::{
-    apps, callbacks, console, keys, live, mailbox, signature, stream, usage, webhooks,
+    apps, callbacks, console, keys, live, mailbox, manager, signature, stream, usage, webhooks,
 };
 
 /// A developer's apps.
@@ -130,6 +130,46 @@ pub static PORTAL: &[Endpoint] = &[
         ])),
 ];
 
+/// The Ads Manager.
+pub static MANAGER: &[Endpoint] = &[
+    page("adsManager", "GET", "/ads")
+        .act(manager::choose)
+        .about("The advertising accounts that a person has a role on."),
+    page("adsManagerAccount", "GET", "/ads/{account}")
+        .act(manager::show)
+        .about("An advertising account's campaigns.")
+        .params(&[&[ACCOUNT]]),
+    page("adsManagerPart", "GET", "/ads/{account}/{part}")
+        .act(manager::show)
+        .about("A part of an advertising account.")
+        .params(&[&[ACCOUNT, PART]]),
+    page("adsManagerOne", "GET", ONE)
+        .act(manager::show)
+        .about("One thing of an advertising account.")
+        .params(&[&[ACCOUNT, PART, ENTITY]]),
+    page("adsManagerMake", "POST", ONE)
+        .act(manager::act)
+        .about("Makes something in an advertising account.")
+        .params(&[&[ACCOUNT, PART, ENTITY]])
+        .body(ADS),
+    page("adsManagerForm", "GET", FORM)
+        .act(manager::show)
+        .about("A form that changes something of an advertising account.")
+        .params(&[&[ACCOUNT, PART, ENTITY, ACT]]),
+    page("adsManagerAct", "POST", FORM)
+        .act(manager::act)
+        .about("Changes something of an advertising account.")
+        .params(&[&[ACCOUNT, PART, ENTITY, ACT]])
+        .body(ADS),
+];
+
+const ONE: &str = "/ads/{account}/{part}/{id}";
+const FORM: &str = "/ads/{account}/{part}/{id}/{act}";
+const ACCOUNT: Param = Param::path("account", TEXT, "The advertising account.");
+const PART: Param = Param::path("part", TEXT, "Which part of it.");
+const ENTITY: Param = Param::path("id", TEXT, "The id.");
+const ACT: Param = Param::path("act", TEXT, "What is done.");
+
 /// Pages that a development world has and no other.
 pub static DEVELOPMENT: &[Endpoint] = &[
     page("developerExplainer", "GET", "/developer/explain")
@@ -192,6 +232,47 @@ const APP: Body = Body::Form(&[
     Member::new("callbacks", WORDS),
     Member::new("sign_in", WORDS),
     Member::new("email", WORDS),
+]);
+
+const ADS: Body = Body::Form(&[
+    CSRF,
+    Member::new("next", WORDS),
+    Member::new("advertiser_domain", WORDS),
+    Member::new("android_app_store_identifier", WORDS),
+    Member::new("bid_amount_local_micro", WORDS),
+    Member::new("bid_strategy", WORDS),
+    Member::new("budget_optimization", WORDS),
+    Member::new("categories", WORDS),
+    Member::new("daily_budget_amount_local_micro", WORDS),
+    Member::new("description", WORDS),
+    Member::new("duration_in_days", WORDS),
+    Member::new("end_time", WORDS),
+    Member::new("entity_status", WORDS),
+    Member::new("frequency_cap", WORDS),
+    Member::new("funding_instrument_id", WORDS),
+    Member::new("goal", WORDS),
+    Member::new("ios_app_store_identifier", WORDS),
+    Member::new("name", WORDS),
+    Member::new("nullcast", WORDS),
+    Member::new("objective", WORDS),
+    Member::new("operator_type", WORDS),
+    Member::new("pay_by", WORDS),
+    Member::new("pick", WORDS),
+    Member::new("placements", WORDS),
+    Member::new("post_ids", WORDS),
+    Member::new("primary_web_event_tag", WORDS),
+    Member::new("product_type", WORDS),
+    Member::new("purchase_order_number", WORDS),
+    Member::new("scheduled_at", WORDS),
+    Member::new("standard_delivery", WORDS),
+    Member::new("start_time", WORDS),
+    Member::new("targeting_type", WORDS),
+    Member::new("targeting_value", WORDS),
+    Member::new("text", WORDS),
+    Member::new("total_budget_amount_local_micro", WORDS),
+    Member::new("tracking_tag_type", WORDS),
+    Member::new("tracking_tag_url", WORDS),
+    Member::new("user_id", WORDS),
 ]);
 
 /// A page: who may see it is the session's to say.

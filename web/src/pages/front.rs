@@ -28,6 +28,7 @@ pub(crate) const LINKS: Links = Links {
     connected: "/settings/apps",
     apps: "/developer/apps",
     new_app: "/developer/apps/new",
+    ads: "/ads",
     search: "/developer/search",
     signature: "/developer/explain",
     mailbox: "/mailbox",

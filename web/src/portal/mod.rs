@@ -8,6 +8,7 @@ mod form;
 pub(crate) mod keys;
 pub(crate) mod live;
 pub(crate) mod mailbox;
+pub(crate) mod manager;
 pub(crate) mod signature;
 pub(crate) mod stream;
 pub(crate) mod usage;

@@ -5,7 +5,7 @@ use base::refusal::Problem;
 use crate::change::Change;
 
 /// Objectives.
-pub(super) const OBJECTIVES: &[&str] = &[
+pub const OBJECTIVES: &[&str] = &[
     "APP_ENGAGEMENTS",
     "APP_INSTALLS",
     "ENGAGEMENTS",
@@ -17,7 +17,7 @@ pub(super) const OBJECTIVES: &[&str] = &[
 ];
 
 /// What line items aim at.
-pub(super) const GOALS: &[&str] = &[
+pub const GOALS: &[&str] = &[
     "APP_CLICKS",
     "APP_INSTALLS",
     "APP_PURCHASES",
@@ -37,7 +37,7 @@ pub(super) const GOALS: &[&str] = &[
 ];
 
 /// What is paid for.
-pub(super) const PAY_BY: &[&str] = &[
+pub const PAY_BY: &[&str] = &[
     "APP_CLICK",
     "ENGAGEMENT",
     "FOLLOW",

@@ -8,6 +8,7 @@ mod cards;
 mod collection;
 mod curated_categories;
 mod isolation;
+mod manager;
 mod sandbox;
 mod scheduled_posts;
 

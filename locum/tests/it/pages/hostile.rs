@@ -96,7 +96,11 @@ fn names_of_people_and_apps_are_text_on_every_page() {
             format!("/developer/apps/{id}/usage"),
             format!("/developer/apps/{id}/delete"),
             format!("/developer/apps/{id}/keys/api/regenerate"),
-        ] {
+            "/ads".to_owned(),
+        ]
+        .into_iter()
+        .chain(advertising(&server, &name, payload))
+        {
             let answer = browser.get(path.clone());
             assert_eq!(answer.status, 200, "{path}");
             is_inert(&answer, &path);
@@ -104,6 +108,52 @@ fn names_of_people_and_apps_are_text_on_every_page() {
         consent(&server, &mut browser, &app, &callback);
         is_inert(&browser.get("/settings/apps"), "connected apps");
     }
+}
+
+/// Pages of an advertising account in which everything has a hostile name.
+fn advertising(server: &Server, user: &str, payload: &str) -> Vec<String> {
+    let create = ["ads", "account", "create", payload, "--user", user];
+    let account = server.cli(&create).json();
+    let account = text(&account, "id");
+    let fund = ["ads", "account", "funding", account, "--amount", "50"];
+    let instrument = server.cli(&fund).json();
+    let mut browser = Browser::new(server);
+    browser.sign_in(user, "secret", "/ads");
+    let home = format!("/ads/{account}");
+    let mut make = |form: String, fields: &[(&str, &str)]| {
+        let shown = browser.get(form.clone());
+        is_inert(&shown, &form);
+        let sent = browser.submit(&shown, &form, fields);
+        assert_eq!(sent.status, 303, "{}", sent.text());
+        let to = sent.header("location");
+        to.split('?').next().unwrap().to_owned()
+    };
+    let paid = ("funding_instrument_id", text(&instrument, "id"));
+    let campaign = make(
+        format!("{home}/campaigns/new"),
+        &[paid, ("name", payload), ("purchase_order_number", payload)],
+    );
+    let item = [
+        ("name", payload),
+        ("objective", "ENGAGEMENTS"),
+        ("product_type", "PROMOTED_POSTS"),
+        ("placements", "ALL_ON_TWITTER"),
+        ("bid_amount_local_micro", "0.15"),
+    ];
+    let item = make(format!("{campaign}/line-item"), &item);
+    let keyword = [
+        ("targeting_type", "BROAD_KEYWORD"),
+        ("operator_type", "EQ"),
+        ("targeting_value", payload),
+    ];
+    make(format!("{item}/target"), &keyword);
+    let below = ["", "/edit", "/delete", "/promote", "/account", "/track"];
+    let of_item = below.map(|rest| format!("{item}{rest}"));
+    let of_campaign = ["", "/edit", "/delete"].map(|rest| format!("{campaign}{rest}"));
+    let of_account = ["", "/creatives", "/account", "/scheduled/new"];
+    let of_account = of_account.map(|rest| format!("{home}{rest}"));
+    let all = of_account.into_iter().chain(of_campaign);
+    all.chain(of_item).collect()
 }
 
 /// Both questions, answered with yes.

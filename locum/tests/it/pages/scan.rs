@@ -14,7 +14,12 @@ fn pages(method: &'static str) -> impl Iterator<Item = &'static Endpoint> {
 }
 
 fn filled(path: &str, id: &str) -> String {
-    path.replace("{id}", id).replace("{kind}", "api")
+    let mut path = path.replace("{id}", id).replace("{kind}", "api");
+    while let Some((before, rest)) = path.split_once('{') {
+        let (_, after) = rest.split_once('}').unwrap();
+        path = format!("{before}1{after}");
+    }
+    path
 }
 
 const ELSEWHERE: &[&str] = &[

@@ -1,0 +1,228 @@
+// The Ads Manager, as people use it in Chromium, beside the interface that apps use. LOCUM_SCREENSHOTS
+// names a folder that is to get pictures of its pages.
+
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { fits, isAccessible, isInert } from "./inspect.mjs";
+import { signed } from "./sign.mjs";
+import { people, world } from "./suite.mjs";
+
+const here = world();
+const PICTURES = process.env.LOCUM_SCREENSHOTS;
+if (PICTURES) mkdirSync(PICTURES, { recursive: true });
+const SIZES = [["desk", 1280, 900], ["phone", 390, 844], ["small", 320, 640]];
+let numbers = 0;
+
+/** Looks at the page that is open: on a desk, a phone and a small one, light and dark. */
+async function look(person, name) {
+  const at = String(++numbers).padStart(2, "0");
+  await isInert(person);
+  assert.equal(await person.page.locator("h1").count(), 1, `${name} has one heading`);
+  for (const [device, width, height] of SIZES) {
+    await person.page.setViewportSize({ width, height });
+    for (const colorScheme of device === "small" ? ["light"] : ["light", "dark"]) {
+      await person.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await fits(person, name);
+      if (PICTURES && device !== "small") {
+        const path = join(PICTURES, `${at}-${name}.${device}.${colorScheme}.png`);
+        await person.page.screenshot({ path, fullPage: true });
+      }
+      if ((device === "desk") === (colorScheme === "light")) await isAccessible(person, `${name}, ${device}, ${colorScheme}`);
+    }
+  }
+  await person.page.setViewportSize({ width: 1280, height: 900 });
+}
+
+/** Somebody with an advertising account, something to pay with, and an app that calls for them. */
+async function advertiser(person, username, ...more) {
+  const one = await (await person()).become(username);
+  const name = `Account of ${username}`;
+  const account = here.server.cli("ads", "account", "create", name, "--user", username, ...more);
+  const start = ["--start", "2020-01-01T00:00:00Z"];
+  here.server.cli("ads", "account", "funding", account.id, "--amount", "5000", "--currency", "EUR", ...start);
+  const app = here.server.cli("app", "create", `App of ${username}`, "--owner", username, "--permission", "write");
+  const minted = here.server.cli("token", "mint", "--app", app.id, "--user", username, "--oauth1");
+  const token = { key: minted.access_token, secret: minted.access_token_secret };
+  const api = async (method, path, data = {}) => {
+    const isForm = method === "POST";
+    const query = isForm ? "" : new URLSearchParams(data).toString();
+    const [sent, rest] = [isForm ? data : {}, query && `?${query}`];
+    const before = more.includes("--sandbox") ? "/ads-sandbox" : "";
+    const answer = await signed(here.server, app, method, `${before}/12/accounts/${account.id}${path}${rest}`, sent, token);
+    const body = await answer.json();
+    assert.equal(answer.status, 200, JSON.stringify(body));
+    return body.data;
+  };
+  const says = async (text) => {
+    const { token: bearer } = here.server.cli("token", "mint", "--app", app.id, "--user", username);
+    const headers = { authorization: `Bearer ${bearer}`, "content-type": "application/json" };
+    const answer = await fetch(`${here.server.url}/2/tweets`, { method: "POST", headers, body: JSON.stringify({ text }) });
+    assert.equal(answer.status, 201);
+    return (await answer.json()).data;
+  };
+  return { one, account, api, says, home: `/ads/${account.id}` };
+}
+
+/** Chooses in a list. */
+const choose = (person, label, value) => person.page.getByLabel(label, { exact: true }).selectOption(value);
+/** A row of a table. */
+const row = (person, text) => person.page.locator("tbody tr", { hasText: text });
+/** What a page is about, its last part. */
+const idOf = (person) => person.path().split("/").at(-1);
+
+people(here, "a campaign is made, promoted with, changed and paused, and apps see the same", async (person) => {
+  const { one: ada, account, api, says, home } = await advertiser(person, "merchant");
+  await ada.choose("Ads Manager");
+  await look(ada, "accounts");
+  await ada.follow(`Account of merchant`);
+  assert.equal(ada.path(), home);
+  assert.match(await ada.text(), /No campaign yet/);
+  await look(ada, "campaigns-none");
+
+  await ada.follow("Create campaign");
+  await look(ada, "campaign-new");
+  await ada.fill({ Name: "Spring", "Daily budget": "20", "Total budget": "10.00" });
+  await ada.press("Create campaign");
+  assert.equal(await ada.heading(), "Create a campaign");
+  assert.match(await ada.page.locator("#daily_budget_amount_local_micro-error").innerText(), /must not be above the total/);
+  assert.equal(await ada.page.getByLabel("Name", { exact: true }).inputValue(), "Spring", "what was typed stays");
+  await look(ada, "campaign-wrong");
+  await ada.fill({ "Total budget": "a lot" });
+  await ada.press("Create campaign");
+  assert.match(await ada.page.locator("#total_budget_amount_local_micro-error").innerText(), /as 20\.00/);
+  await ada.fill({ "Total budget": "500.50" });
+  await ada.press("Create campaign");
+  assert.equal(await ada.heading(), "Spring");
+  assert.match(await ada.page.getByRole("status").innerText(), /created/);
+  const campaign = idOf(ada);
+  const made = await api("GET", `/campaigns/${campaign}`);
+  assert.equal(made.daily_budget_amount_local_micro, 20_000_000);
+  assert.equal(made.total_budget_amount_local_micro, 500_500_000);
+  assert.equal(made.currency, "EUR");
+  await look(ada, "campaign-empty");
+
+  await ada.follow("Add line item");
+  await ada.fill({ Name: "Riders", "Bid amount": "0.15", "Starts (UTC)": "2026-01-01T00:00" });
+  await look(ada, "line-item-new");
+  await choose(ada, "Bid", "MAX");
+  await ada.press("Create line item");
+  assert.equal(await ada.heading(), "Riders");
+  const item = idOf(ada);
+  const stored = await api("GET", `/line_items/${item}`);
+  assert.equal(stored.bid_amount_local_micro, 150_000);
+  assert.equal(stored.start_time, "2026-01-01T00:00:00Z");
+  assert.equal(stored.campaign_id, campaign);
+  await look(ada, "line-item-empty");
+
+  const post = await says("Our bikes are back.");
+  await ada.follow("Promote a post");
+  await look(ada, "promote");
+  await choose(ada, "Post", post.id);
+  await ada.press("Promote");
+  assert.match(await row(ada, "Our bikes are back.").innerText(), /Active/i);
+  const [promoted] = await api("GET", "/promoted_tweets", { line_item_ids: item });
+  assert.equal(promoted.tweet_id, post.id);
+  assert.equal((await api("GET", `/campaigns/${campaign}`)).effective_status, "RUNNING");
+
+  await ada.follow("Add targeting");
+  await look(ada, "target");
+  await ada.fill({ Value: "bicycle" });
+  await ada.press("Add targeting");
+  await ada.follow("Add a tracking tag");
+  await ada.fill({ Address: "ftp://partner.example" });
+  await ada.press("Add tag");
+  assert.match(await ada.page.locator("#tracking_tag_url-error").innerText(), /URL/);
+  await ada.fill({ Address: "https://partner.example/seen" });
+  await ada.press("Add tag");
+  assert.equal((await api("GET", "/tracking_tags", { line_item_ids: item })).length, 1);
+  assert.equal((await api("GET", "/targeting_criteria", { line_item_ids: item }))[0].targeting_value, "bicycle");
+  await look(ada, "line-item");
+
+  await ada.follow("Edit");
+  await ada.fill({ "Bid amount": "0.2", "Ends (UTC)": "2026-12-31T12:00" });
+  await look(ada, "line-item-edit");
+  await ada.press("Save changes");
+  const changed = await api("GET", `/line_items/${item}`);
+  assert.equal(changed.bid_amount_local_micro, 200_000);
+  assert.equal(changed.end_time, "2026-12-31T12:00:00Z");
+  assert.equal(changed.goal, stored.goal, "nothing else is changed");
+  assert.match(await row(ada, "Ads Manager").first().innerText(), /merchant/);
+
+  await ada.open(home);
+  await look(ada, "campaigns");
+  await ada.press("Pause Spring");
+  assert.equal(ada.path(), home);
+  assert.equal((await api("GET", `/campaigns/${campaign}`)).entity_status, "PAUSED");
+  await api("PUT", `/campaigns/${campaign}`, { entity_status: "ACTIVE", name: "Summer" });
+  await ada.reload();
+  assert.match(await row(ada, "Summer").innerText(), /Running/);
+  await ada.follow("Summer");
+  await look(ada, "campaign");
+  await ada.follow("Riders");
+  await ada.follow(`Delete ${post.id}`);
+  await look(ada, "delete");
+  await ada.press("Delete");
+  assert.deepEqual(await api("GET", "/promoted_tweets", { line_item_ids: item }), []);
+  await ada.open(`${home}/campaigns/${campaign}/delete`);
+  await ada.press("Delete");
+  assert.equal(ada.path(), home);
+  assert.deepEqual(await api("GET", "/campaigns"), []);
+  assert.equal(account.id, home.split("/").at(-1));
+});
+
+people(here, "creatives, audiences and the account are shown", async (person) => {
+  const { one: ada, api, home } = await advertiser(person, "painter");
+  await ada.open(`${home}/creatives`);
+  await look(ada, "creatives-none");
+  const soon = new Date(Date.now() + 3_600_000).toISOString().slice(0, 16);
+  await ada.follow("Schedule a post");
+  await ada.fill({ Text: "New colours tomorrow.", "When (UTC)": "2020-01-01T00:00" });
+  await ada.press("Schedule");
+  assert.match(await ada.page.locator("#scheduled_at-error").innerText(), /future/);
+  await look(ada, "schedule");
+  await ada.fill({ "When (UTC)": soon });
+  await ada.press("Schedule");
+  assert.match(await row(ada, "New colours tomorrow.").innerText(), /Scheduled/);
+  assert.equal((await api("GET", "/scheduled_tweets"))[0].scheduled_at, `${soon}:00Z`);
+  const choices = { first_choice: "Red", second_choice: "Blue", duration_in_minutes: "60" };
+  await api("POST", "/cards/poll", { name: "Which colour", ...choices });
+  await ada.reload();
+  assert.match(await ada.page.locator(".preview", { hasText: "Which colour" }).innerText(), /Red\s+Blue/);
+  await look(ada, "creatives");
+  await ada.open(`${home}/audiences`);
+  await look(ada, "audiences");
+  await ada.open(`${home}/account`);
+  assert.match(await row(ada, "@painter").innerText(), /Account administrator/);
+  assert.match(await row(ada, "EUR").innerText(), /5,000\.00 EUR/);
+  await look(ada, "account");
+});
+
+people(here, "a role is offered what it may do, and a sandbox says what it is", async (person) => {
+  const { one: ada, account, home } = await advertiser(person, "owner_of_ads");
+  const analyst = await (await person()).become("analyst_of_ads");
+  here.server.cli("ads", "account", "role", account.id, "analyst_of_ads", "CAMPAIGN_ANALYST");
+  await ada.open(`${home}/campaigns/new`);
+  await ada.fill({ Name: "Quiet", "Daily budget": "5" });
+  await ada.press("Create campaign");
+  const campaign = idOf(ada);
+  await analyst.open(home);
+  assert.equal(await analyst.page.getByRole("link", { name: "Create campaign" }).count(), 0);
+  assert.equal(await analyst.page.getByRole("button", { name: "Pause Quiet" }).count(), 0);
+  await analyst.follow("Quiet");
+  assert.equal(await analyst.page.getByRole("link", { name: "Edit", exact: true }).count(), 0);
+  await look(analyst, "campaign-for-an-analyst");
+  assert.equal((await analyst.open(`${home}/campaigns/${campaign}/edit`)).status(), 403);
+  assert.equal((await analyst.open(`${home}/campaigns/new`)).status(), 403);
+  const stranger = await (await person()).become("stranger_to_ads");
+  assert.equal((await stranger.open(home)).status(), 404);
+  await stranger.open("/ads");
+  assert.match(await stranger.text(), /No ads account/);
+  await look(stranger, "accounts-none");
+  const sandbox = await advertiser(person, "player", "--sandbox");
+  await sandbox.one.open(sandbox.home);
+  assert.match(await sandbox.one.text(), /Sandbox/);
+  await sandbox.one.page.locator("details.switch > summary").click();
+  await look(sandbox.one, "sandbox");
+});

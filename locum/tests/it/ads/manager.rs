@@ -1,0 +1,318 @@
+//! The Ads Manager: what its pages do is what the interface does, with the same roles.
+
+use serde_json::{Value, json};
+
+use super::Advertiser;
+use crate::harness::{Answer, Ask, encode, shared};
+use crate::pages::browser::{Browser, hidden, posted};
+
+/// Somebody in front of the pages who has an account, and asks the interface too.
+struct Manager {
+    ads: Advertiser,
+    browser: Browser<'static>,
+    home: String,
+}
+
+/// A browser in which a person of the test's is signed in.
+fn browser(username: &str) -> Browser<'static> {
+    let server = shared();
+    let set = ["user", "password", username, "--password", "a long secret"];
+    server.cli(&set).well();
+    let mut browser = Browser::new(server);
+    let answer = browser.sign_in(username, "a long secret", "/ads");
+    assert_eq!(answer.header("location"), "/ads", "{}", answer.text());
+    browser
+}
+
+impl Manager {
+    fn new() -> Self {
+        let ads = Advertiser::new();
+        let browser = browser(&ads.person.username);
+        let home = format!("/ads/{}", ads.account);
+        Self { ads, browser, home }
+    }
+
+    /// Sends the form of a page.
+    fn send(&mut self, form: &str, fields: &[(&str, &str)]) -> Answer {
+        let path = format!("{}{form}", self.home);
+        let shown = self.browser.get(path.clone());
+        assert_eq!(shown.status, 200, "{path}: {}", shown.text());
+        self.browser.submit(&shown, &path, fields)
+    }
+
+    /// The id of what a form makes.
+    #[track_caller]
+    fn make(&mut self, form: &str, fields: &[(&str, &str)]) -> String {
+        let answer = self.send(form, fields);
+        assert_eq!(answer.status, 303, "{}", answer.text());
+        let to = answer.header("location").to_owned();
+        let path = to.split('?').next().unwrap();
+        path.rsplit('/').next().unwrap().to_owned()
+    }
+
+    fn campaign(&mut self) -> String {
+        let instrument = self.ads.instrument.clone();
+        let fields = [
+            ("name", "Spring"),
+            ("funding_instrument_id", &instrument),
+            ("daily_budget_amount_local_micro", "20"),
+        ];
+        self.make("/campaigns/new", &fields)
+    }
+
+    fn item(&mut self, campaign: &str) -> String {
+        let fields = [
+            ("name", "Riders"),
+            ("objective", "ENGAGEMENTS"),
+            ("product_type", "PROMOTED_POSTS"),
+            ("placements", "ALL_ON_TWITTER"),
+            ("bid_amount_local_micro", "0.15"),
+            ("start_time", "2026-01-01T00:00"),
+        ];
+        self.make(&format!("/campaigns/{campaign}/line-item"), &fields)
+    }
+}
+
+/// What stands beside a field as its error.
+fn error_of(answer: &Answer, field: &str) -> String {
+    assert_eq!(answer.status, 400, "{}", answer.text());
+    let text = answer.text();
+    let id = format!("id=\"{field}-error\"");
+    let (_, rest) = text
+        .split_once(&id)
+        .unwrap_or_else(|| panic!("nothing beside {field}: {text}"));
+    let rest = rest.split("Error: </span>").nth(1).unwrap();
+    rest.split('<').next().unwrap().to_owned()
+}
+
+#[test]
+fn what_pages_make_is_what_the_interface_answers() {
+    let mut manager = Manager::new();
+    let none = manager.browser.get(manager.home.clone()).text();
+    assert!(none.contains("No campaign yet"), "{none}");
+    let campaign = manager.campaign();
+    let one = format!("/campaigns/{campaign}");
+    let seen = manager.ads.get(&one, &[])["data"].clone();
+    assert_eq!(seen["name"], "Spring");
+    assert_eq!(seen["daily_budget_amount_local_micro"], 20_000_000);
+    let item = manager.item(&campaign);
+    let post = manager.ads.person.says("Look at this");
+    let promote = format!("/line-items/{item}/promote");
+    manager.make(&promote, &[("pick", &post), ("post_ids", "")]);
+    let filter = [("line_item_ids", item.as_str())];
+    let promoted = manager.ads.get("/promoted_posts", &filter);
+    assert_eq!(promoted["data"][0]["post_id"], post.as_str());
+    assert_eq!(
+        manager.ads.get(&one, &[])["data"]["effective_status"],
+        "RUNNING"
+    );
+    // Only what is typed otherwise changes, and what is emptied is unset.
+    let edit = format!("/line-items/{item}/edit");
+    let stored = manager.ads.get(&format!("/line_items/{item}"), &[])["data"].clone();
+    let fields = [
+        ("name", ""),
+        ("bid_amount_local_micro", "0.15"),
+        ("bid_strategy", "MAX"),
+        ("start_time", "2026-01-01T00:00"),
+        ("end_time", "2026-12-31T12:00"),
+        ("entity_status", "PAUSED"),
+        ("goal", "ENGAGEMENT"),
+        ("pay_by", "ENGAGEMENT"),
+    ];
+    manager.make(&edit, &fields);
+    let changed = manager.ads.get(&format!("/line_items/{item}"), &[])["data"].clone();
+    assert_eq!(changed["name"], Value::Null);
+    assert_eq!(changed["end_time"], "2026-12-31T12:00:00Z");
+    assert_eq!(changed["entity_status"], "PAUSED");
+    for same in ["bid_amount_local_micro", "objective", "goal", "start_time"] {
+        assert_eq!(changed[same], stored[same], "{same}");
+    }
+    let history = manager
+        .browser
+        .get(format!("{}/line-items/{item}", manager.home));
+    let history = history.text();
+    assert!(history.contains("Ads Manager") && history.contains("End time: nothing →"));
+    // And the other way round.
+    let rename = [("name", "Summer"), ("entity_status", "PAUSED")];
+    manager.ads.send("PUT", &one, &rename).is(200);
+    let list = manager.browser.get(manager.home.clone()).text();
+    assert!(list.contains("Summer") && list.contains("Resume"), "{list}");
+    let resume = format!("{}{one}/resume", manager.home);
+    let mut fields = hidden(&list, &resume);
+    assert_eq!(fields["next"], manager.home);
+    let answer = manager.browser.send(posted(&resume, &fields));
+    assert_eq!(
+        answer.header("location"),
+        format!("{}?done=resumed", manager.home)
+    );
+    assert_eq!(
+        manager.ads.get(&one, &[])["data"]["entity_status"],
+        "ACTIVE"
+    );
+    fields.insert("next".to_owned(), "//evil.example/".to_owned());
+    let answer = manager.browser.send(posted(&resume, &fields));
+    let own = format!("{}{one}?done=resumed", manager.home);
+    assert_eq!(answer.header("location"), own);
+    let gone = manager.send(&format!("/line-items/{item}/delete"), &[]);
+    assert_eq!(gone.status, 303);
+    let line_items = manager
+        .ads
+        .get("/line_items", &[("campaign_ids", &campaign)]);
+    assert_eq!(line_items["data"], json!([]));
+}
+
+#[test]
+fn what_is_refused_is_said_beside_its_field_and_nothing_is_stored() {
+    let mut manager = Manager::new();
+    let instrument = manager.ads.instrument.clone();
+    let create = |manager: &mut Manager, more: &[(&str, &str)]| {
+        let paid = [("funding_instrument_id", instrument.as_str())];
+        manager.send("/campaigns/new", &[&paid[..], more].concat())
+    };
+    let daily = "daily_budget_amount_local_micro";
+    let total = "total_budget_amount_local_micro";
+    let answer = create(&mut manager, &[("name", ""), (daily, "5")]);
+    assert_eq!(error_of(&answer, "name"), "This is needed.");
+    let answer = create(
+        &mut manager,
+        &[("name", "<b>X"), (daily, "5"), (total, "1")],
+    );
+    assert!(
+        error_of(&answer, daily).contains("must not be above"),
+        "{}",
+        answer.text()
+    );
+    assert!(
+        answer.text().contains("value=\"&#60;b&#62;X\""),
+        "what was typed stays"
+    );
+    for wrong in ["five", "-5", "1,5", "99999999999999999999"] {
+        let answer = create(&mut manager, &[("name", "X"), (daily, wrong)]);
+        assert!(error_of(&answer, daily).contains("20.00"), "{wrong}");
+    }
+    let long = "x".repeat(256);
+    let answer = create(&mut manager, &[("name", &long)]);
+    assert!(error_of(&answer, "name").contains("1..255"));
+    assert_eq!(manager.ads.get("/campaigns", &[])["data"], json!([]));
+    let campaign = manager.campaign();
+    let item = manager.item(&campaign);
+    let promote = format!("/line-items/{item}/promote");
+    let answer = manager.send(&promote, &[("pick", ""), ("post_ids", "1")]);
+    assert!(error_of(&answer, "post_ids").contains("was not found"));
+    let target = format!("/line-items/{item}/target");
+    let fields = [
+        ("targeting_type", "AGE"),
+        ("operator_type", "EQ"),
+        ("targeting_value", "OLD"),
+    ];
+    let answer = manager.send(&target, &fields);
+    assert!(error_of(&answer, "targeting_value").contains("no value of AGE"));
+    let edit = format!("/line-items/{item}/edit");
+    let fields = [("name", "Riders"), ("start_time", "tomorrow")];
+    let answer = manager.send(&edit, &fields);
+    assert!(
+        error_of(&answer, "start_time").contains("ISO 8601"),
+        "{}",
+        answer.text()
+    );
+    // A button's refusal stands on the page that it is of.
+    manager
+        .ads
+        .send("DELETE", &format!("/campaigns/{campaign}"), &[])
+        .is(200);
+    let home = manager.home.clone();
+    let csrf = hidden(
+        &manager.browser.get("/settings/account").text(),
+        "/settings/account/password",
+    );
+    let pause = Ask::post(format!("{home}/campaigns/{campaign}/pause"))
+        .form(format!("csrf={}", encode(&csrf["csrf"])));
+    assert_eq!(manager.browser.send(pause).status, 404);
+}
+
+#[test]
+fn pages_show_and_do_what_the_role_permits() {
+    let mut manager = Manager::new();
+    let campaign = manager.campaign();
+    let item = manager.item(&campaign);
+    let colleague = shared().person("colleague");
+    let mut other = browser(&colleague.username);
+    let home = manager.home.clone();
+    assert_eq!(other.get(home.clone()).status, 404, "no role, no account");
+    assert!(!other.get("/ads").text().contains(&manager.ads.account));
+    let (one, line) = (
+        format!("{home}/campaigns/{campaign}"),
+        format!("{home}/line-items/{item}"),
+    );
+    let forms = [
+        format!("{home}/campaigns/new"),
+        format!("{one}/edit"),
+        format!("{one}/line-item"),
+        format!("{one}/delete"),
+        format!("{line}/promote"),
+        format!("{line}/target"),
+        format!("{line}/track"),
+    ];
+    for (role, reads, writes) in [
+        ("AD_MANAGER", true, true),
+        ("CREATIVE_MANAGER", true, false),
+        ("CAMPAIGN_ANALYST", true, false),
+        ("ANALYST", false, false),
+        ("PARTNER_AUDIENCE_MANAGER", false, false),
+    ] {
+        let grant = [
+            "ads",
+            "account",
+            "role",
+            &manager.ads.account,
+            &colleague.username,
+            role,
+        ];
+        shared().cli(&grant).well();
+        let list = other.get(home.clone());
+        assert_eq!(list.status, 200, "{role}");
+        assert_eq!(list.text().contains("Spring"), reads, "{role}");
+        assert_eq!(list.text().contains("/campaigns/new"), writes, "{role}");
+        let shown = other.get(one.clone());
+        assert_eq!(shown.status, if reads { 200 } else { 403 }, "{role}");
+        assert_eq!(shown.text().contains("/edit"), writes, "{role}");
+        let csrf = hidden(
+            &other.get("/settings/account").text(),
+            "/settings/account/password",
+        );
+        for form in &forms {
+            let status = other.get(form.clone()).status;
+            assert_eq!(status, if writes { 200 } else { 403 }, "{role} {form}");
+        }
+        for act in ["pause", "delete"] {
+            if writes {
+                continue;
+            }
+            let path = format!("{one}/{act}");
+            let ask = Ask::post(path).form(format!("csrf={}", encode(&csrf["csrf"])));
+            assert_eq!(other.send(ask).status, 403, "{role} {act}");
+        }
+        let people = other.get(format!("{home}/account")).text();
+        assert!(people.contains(&colleague.username));
+        assert!(
+            !people.contains(&format!("@{}", manager.ads.person.username)),
+            "{role}"
+        );
+    }
+    let kept = manager.ads.get(&format!("/campaigns/{campaign}"), &[]);
+    assert_eq!(kept["data"]["entity_status"], "ACTIVE");
+    // Nor does one account show what is another's.
+    let mut stranger = Manager::new();
+    for path in [
+        format!("{}/campaigns/{campaign}", stranger.home),
+        format!("{}/line-items/{item}", stranger.home),
+        format!("{}/line-items/{item}/edit", stranger.home),
+        format!("{}/campaigns/{campaign}/delete", stranger.home),
+        format!("{}/nothing", stranger.home),
+        format!("{}/nothing/1/delete", stranger.home),
+        format!("{home}/creatives"),
+        "/ads/zzz".to_owned(),
+    ] {
+        assert_eq!(stranger.browser.get(path.clone()).status, 404, "{path}");
+    }
+}

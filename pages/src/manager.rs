@@ -1,0 +1,477 @@
+//! The Ads Manager: every page of it is a heading, and blocks below it.
+
+use askama::Template;
+use base::Time;
+
+use crate::field::problems;
+use crate::{Field, Frame, Page, Pager, Problem};
+
+/// A page of the Ads Manager.
+#[derive(Default, Template)]
+#[template(path = "manager.html")]
+pub struct AdsManager {
+    /// The surroundings; somebody is signed in.
+    pub frame: Frame,
+    /// The account that is worked on; none where one is chosen.
+    pub account: Option<Account>,
+    /// Every account that the person has a role on.
+    pub accounts: Vec<Account>,
+    /// Parts of the account that the role may see.
+    pub tabs: Vec<Link>,
+    /// What the page is below.
+    pub trail: Vec<Link>,
+    /// What it is about.
+    pub heading: String,
+    /// In which state that is.
+    pub badge: Option<Badge>,
+    /// A sentence below the heading.
+    pub lead: String,
+    /// What may be done.
+    pub actions: Vec<Link>,
+    /// What it shows.
+    pub blocks: Vec<Block>,
+}
+
+/// An advertising account.
+#[derive(Clone, Default)]
+pub struct Account {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// What the person is on it, in words.
+    pub role: String,
+    /// Whether it is of the sandbox.
+    pub sandbox: bool,
+    /// Where its pages begin.
+    pub path: String,
+}
+
+/// A link.
+#[derive(Clone, Default)]
+pub struct Link {
+    /// What it says.
+    pub text: String,
+    /// Where it leads.
+    pub path: String,
+    /// Whether it leads to this very page.
+    pub current: bool,
+    /// How it looks as a button: `primary`, `quiet`, `danger-quiet`.
+    pub kind: &'static str,
+}
+
+impl Link {
+    /// A link in a row of links.
+    pub fn to(text: impl Into<String>, path: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            path: path.into(),
+            current: false,
+            kind: "quiet",
+        }
+    }
+
+    /// Looks so as a button.
+    #[must_use]
+    pub fn kind(self, kind: &'static str) -> Self {
+        Self { kind, ..self }
+    }
+}
+
+/// A state in a word or two.
+#[derive(Clone, Default)]
+pub struct Badge {
+    /// The word.
+    pub text: String,
+    /// `good`, `warn`, `bad` or nothing.
+    pub kind: &'static str,
+}
+
+/// A part of a page.
+pub enum Block {
+    /// Figures, large.
+    Figures(Vec<Figure>),
+    /// Series by day.
+    Charts(Charts),
+    /// Rows.
+    Table(Table),
+    /// What is known of one thing.
+    Facts(Facts),
+    /// Something to fill in.
+    Form(Form),
+    /// Creatives as they look.
+    Previews(Previews),
+    /// There is nothing.
+    Empty(Empty),
+    /// A sentence.
+    Note(String),
+}
+
+/// A figure with what it is.
+#[derive(Clone, Default)]
+pub struct Figure {
+    /// What it is.
+    pub label: String,
+    /// The figure, as it is written.
+    pub value: String,
+    /// What else there is to say of it.
+    pub below: String,
+}
+
+/// Series of one span of time.
+#[derive(Default)]
+pub struct Charts {
+    /// What they are about.
+    pub title: String,
+    /// Other spans.
+    pub spans: Vec<Link>,
+    /// The series.
+    pub series: Vec<Series>,
+}
+
+impl Charts {
+    /// Each day, with what each series has of it beside the series' name.
+    pub fn days(&self) -> Vec<(&str, Vec<(&str, &str)>)> {
+        let Some(first) = self.series.first() else {
+            return Vec::new();
+        };
+        let days = first.bars.iter().zip(0_usize..);
+        days.map(|(bar, place)| {
+            let row = self.series.iter().filter_map(|one| {
+                let same = one.bars.get(place)?;
+                Some((one.label.as_str(), same.written.as_str()))
+            });
+            (bar.day.as_str(), row.collect())
+        })
+        .collect()
+    }
+}
+
+/// A figure by day.
+#[derive(Default)]
+pub struct Series {
+    /// What it is.
+    pub label: String,
+    /// Of all days together, as it is written.
+    pub total: String,
+    /// Of each day, oldest first.
+    pub bars: Vec<Bar>,
+}
+
+/// A figure of a day.
+#[derive(Clone, Default)]
+pub struct Bar {
+    /// The day.
+    pub day: String,
+    /// The figure.
+    pub value: u64,
+    /// The same, as it is written.
+    pub written: String,
+}
+
+impl Series {
+    /// The width of the drawing: ten for each day.
+    pub fn width(&self) -> usize {
+        self.bars.len().max(1).saturating_mul(10)
+    }
+
+    /// Where each bar begins, where its top is, and how high it is, of a hundred.
+    pub fn drawn(&self) -> Vec<(usize, u64, u64)> {
+        let most = self.bars.iter().map(|bar| bar.value).max();
+        let most = most.unwrap_or(0).max(1);
+        let height = |value: u64| {
+            let share = u128::from(value).saturating_mul(100) / u128::from(most);
+            // What is there at all is to be seen.
+            let least = u64::from(value > 0).saturating_mul(2);
+            u64::try_from(share).unwrap_or(100).max(least)
+        };
+        let bars = self.bars.iter().zip(0_usize..);
+        bars.map(|(bar, place)| {
+            let height = height(bar.value);
+            let top = 100_u64.saturating_sub(height);
+            (place.saturating_mul(10), top, height)
+        })
+        .collect()
+    }
+
+    /// The day that had most, as it is written.
+    pub fn most(&self) -> &str {
+        let most = self.bars.iter().max_by_key(|bar| bar.value);
+        most.map_or("", |bar| bar.written.as_str())
+    }
+
+    /// The first day.
+    pub fn first(&self) -> &str {
+        self.bars.first().map_or("", |bar| bar.day.as_str())
+    }
+
+    /// The last day.
+    pub fn last(&self) -> &str {
+        self.bars.last().map_or("", |bar| bar.day.as_str())
+    }
+}
+
+/// Rows under a heading.
+#[derive(Default)]
+pub struct Table {
+    /// What they are.
+    pub title: String,
+    /// What there is to say of all of them.
+    pub lead: String,
+    /// What may be done.
+    pub actions: Vec<Link>,
+    /// What the columns hold.
+    pub columns: Vec<Column>,
+    /// The rows.
+    pub rows: Vec<Row>,
+    /// What is said where there is no row.
+    pub empty: Empty,
+    /// The neighbouring parts of the list.
+    pub pager: Pager,
+}
+
+impl Table {
+    /// The cells of a row, each with its column.
+    pub fn cells<'t>(&'t self, row: &'t Row) -> Vec<(&'t Column, &'t Cell)> {
+        self.columns.iter().zip(&row.cells).collect()
+    }
+
+    /// Whether something may be done about a row.
+    pub fn has_acts(&self) -> bool {
+        self.rows.iter().any(|row| !row.acts.is_empty())
+    }
+}
+
+/// A column.
+#[derive(Clone, Default)]
+pub struct Column {
+    /// What it holds.
+    pub name: &'static str,
+    /// Whether that is numbers, which stand below each other.
+    pub number: bool,
+}
+
+/// A row.
+#[derive(Clone, Default)]
+pub struct Row {
+    /// What the row is about, for buttons.
+    pub name: String,
+    /// One for each column.
+    pub cells: Vec<Cell>,
+    /// What may be done about it.
+    pub acts: Vec<Act>,
+}
+
+/// A part of a row.
+#[derive(Clone, Default)]
+pub struct Cell {
+    /// What it says.
+    pub text: String,
+    /// The same in small below it.
+    pub below: String,
+    /// Where it leads.
+    pub path: Option<String>,
+    /// What it says as a state instead.
+    pub badge: Option<Badge>,
+    /// A moment instead.
+    pub at: Option<Time>,
+}
+
+impl Cell {
+    /// Words.
+    pub fn of(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Words below.
+    #[must_use]
+    pub fn below(self, below: impl Into<String>) -> Self {
+        Self {
+            below: below.into(),
+            ..self
+        }
+    }
+
+    /// Leads somewhere.
+    #[must_use]
+    pub fn leads(self, path: impl Into<String>) -> Self {
+        Self {
+            path: Some(path.into()),
+            ..self
+        }
+    }
+
+    /// A state.
+    pub fn badge(badge: Badge) -> Self {
+        Self {
+            badge: Some(badge),
+            ..Self::default()
+        }
+    }
+}
+
+/// What may be done about a row: a button that sends a form, or a link to one.
+#[derive(Clone, Default)]
+pub struct Act {
+    /// What the button says.
+    pub text: &'static str,
+    /// Where it leads.
+    pub path: String,
+    /// What it sends; a link where it sends nothing.
+    pub sends: Vec<(&'static str, String)>,
+}
+
+/// What is known of one thing.
+#[derive(Default)]
+pub struct Facts {
+    /// What it is.
+    pub title: String,
+    /// What may be done.
+    pub actions: Vec<Link>,
+    /// What is known.
+    pub rows: Vec<(&'static str, Cell)>,
+}
+
+/// Something to fill in. Every input's name is its field's.
+#[derive(Default)]
+pub struct Form {
+    /// Where it posts to.
+    pub action: String,
+    /// What it asks for.
+    pub inputs: Vec<Input>,
+    /// What is asked for rarely.
+    pub more: Vec<Input>,
+    /// What its button says.
+    pub submit: &'static str,
+    /// Whether it takes something away.
+    pub danger: bool,
+    /// Where one goes who does not want to.
+    pub back: String,
+}
+
+impl Form {
+    /// Whether what is asked for rarely is to be seen: something stands in it.
+    pub fn is_open(&self) -> bool {
+        let filled = |input: &Input| {
+            let choice = matches!(input.kind, InputKind::Choice(_));
+            input.field.error.is_some() || !choice && !input.field.value.is_empty()
+        };
+        self.more.iter().any(filled)
+    }
+}
+
+/// An input.
+#[derive(Default)]
+pub struct Input {
+    /// Its name.
+    pub name: &'static str,
+    /// What stands beside it.
+    pub label: String,
+    /// What there is to know about it.
+    pub help: String,
+    /// What is typed.
+    pub field: Field,
+    /// What it takes.
+    pub kind: InputKind,
+}
+
+/// What an input takes.
+#[derive(Default)]
+pub enum InputKind {
+    /// A line.
+    #[default]
+    Text,
+    /// An amount.
+    Amount,
+    /// A moment.
+    Moment,
+    /// One of these: each with its words.
+    Choice(Vec<(String, String)>),
+    /// Lines.
+    Area,
+}
+
+/// Creatives as they look.
+#[derive(Default)]
+pub struct Previews {
+    /// What they are.
+    pub title: String,
+    /// What there is to say of all of them.
+    pub lead: String,
+    /// The creatives.
+    pub items: Vec<Preview>,
+    /// What is said where there is none.
+    pub empty: Empty,
+    /// The neighbouring parts of the list.
+    pub pager: Pager,
+}
+
+/// A creative.
+#[derive(Default)]
+pub struct Preview {
+    /// What it is called.
+    pub name: String,
+    /// What it is, in words.
+    pub kind: String,
+    /// A picture below our own `/media/`.
+    pub picture: Option<String>,
+    /// What the picture shows, in words.
+    pub shows: String,
+    /// What it says, largest first.
+    pub lines: Vec<String>,
+    /// What its buttons say.
+    pub buttons: Vec<String>,
+    /// What is small below it.
+    pub below: String,
+}
+
+impl Preview {
+    /// The picture, if it is one of ours.
+    pub fn own_picture(&self) -> Option<&str> {
+        let own = |path: &&str| path.starts_with("/media/");
+        self.picture.as_deref().filter(own)
+    }
+}
+
+/// There is nothing.
+#[derive(Clone, Default)]
+pub struct Empty {
+    /// What there is not.
+    pub title: String,
+    /// What to do about it.
+    pub text: String,
+    /// Where that is done.
+    pub link: Option<Link>,
+}
+
+impl Page for AdsManager {
+    const NAME: &'static str = "ads-manager";
+
+    fn title(&self) -> String {
+        match &self.account {
+            Some(account) => format!("{}: {}", self.heading, account.name),
+            None => self.heading.clone(),
+        }
+    }
+
+    fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        let forms = self.blocks.iter().filter_map(|block| match block {
+            Block::Form(form) => Some(form),
+            _ => None,
+        });
+        let inputs = forms.flat_map(|form| form.inputs.iter().chain(&form.more));
+        let fields: Vec<_> = inputs.map(|input| (input.name, &input.field)).collect();
+        problems(&fields)
+    }
+
+    fn samples() -> Vec<(&'static str, Self)> {
+        crate::samples::manager::all()
+    }
+}

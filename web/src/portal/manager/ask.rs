@@ -1,0 +1,219 @@
+//! Asking the advertising engine as a request of the interface would, with the person's own role.
+
+use ads::access::Role;
+use ads::operations::Place;
+use ads::record::Record;
+use ads::request::CONSOLE;
+use ads::resources::accounts;
+use ads::{Caller, Operation, Request};
+use base::{Speech, Stop, Time, UserId};
+use serde_json::Value;
+use store::Tx;
+
+use super::words::role;
+
+/// What asking takes, whatever account is worked on.
+#[derive(Clone)]
+pub(super) struct Asking {
+    /// Who asks.
+    pub(super) user: UserId,
+    /// What cursors are signed with.
+    pub(super) key: [u8; 32],
+    /// Where the site is.
+    pub(super) site: &'static str,
+    /// When.
+    pub(super) now: Time,
+}
+
+/// An account, for a person who has a role on it.
+pub(super) struct Desk {
+    /// What asking takes.
+    pub(super) asking: Asking,
+    /// The account.
+    pub(super) account: Record,
+    /// What the person is on it.
+    pub(super) role: Role,
+    /// All accounts of the person.
+    pub(super) accounts: Vec<pages::manager::Account>,
+}
+
+/// The accounts that a person has a role on, as pages name them.
+pub(super) fn accounts_of(
+    tx: &mut Tx<'_>,
+    user: UserId,
+) -> Result<Vec<(Record, Role, pages::manager::Account)>, Stop> {
+    let mut all = Vec::new();
+    for access in store::ads::of_user(tx, user)? {
+        let account = accounts::find(tx, access.account_id)?.filter(|account| !account.deleted);
+        let (Some(account), Some(known)) = (account, Role::parse(&access.role)) else {
+            continue;
+        };
+        let shown = pages::manager::Account {
+            id: account.written_id(),
+            name: account.text("name").to_owned(),
+            role: role(known).to_owned(),
+            sandbox: account.flag("sandbox"),
+            path: format!("/ads/{}", account.written_id()),
+        };
+        all.push((account, known, shown));
+    }
+    all.sort_by_cached_key(|(_, _, shown)| (shown.sandbox, shown.name.to_lowercase()));
+    Ok(all)
+}
+
+impl Desk {
+    /// An account, if the person has a role on it.
+    pub(super) fn open(
+        tx: &mut Tx<'_>,
+        asking: &Asking,
+        account: &str,
+    ) -> Result<Option<Self>, Stop> {
+        let all = accounts_of(tx, asking.user)?;
+        let accounts = all.iter().map(|(_, _, shown)| shown.clone()).collect();
+        let found = all.into_iter().find(|(_, _, shown)| shown.id == account);
+        Ok(found.map(|(account, role, _)| Self {
+            asking: asking.clone(),
+            account,
+            role,
+            accounts,
+        }))
+    }
+
+    /// The path of a page of the account.
+    pub(super) fn path(&self, rest: &str) -> String {
+        format!("/ads/{}{rest}", self.account.written_id())
+    }
+
+    /// Whether the role may do an operation, and there is one.
+    pub(super) fn may(&self, method: &str, path: &str) -> bool {
+        let sandbox = self.account.flag("sandbox");
+        operation(method, path)
+            .is_some_and(|known| known.who.allows(self.role) && (sandbox || !known.sandbox))
+    }
+
+    /// Does an operation of the interface; what it answers. Ids are those of its path, in order.
+    pub(super) fn ask(
+        &self,
+        tx: &mut Tx<'_>,
+        method: &str,
+        path: &str,
+        ids: &[&str],
+        pairs: &[(&str, String)],
+    ) -> Result<Value, Stop> {
+        let known = operation(method, path);
+        let known = known.ok_or_else(|| base::Fault::new(format!("no {method} of {path}")))?;
+        let names = known.params.iter();
+        let names = names.filter(|param| param.place == Place::Path);
+        let account = self.account.written_id();
+        let ids = std::iter::once(account.as_str()).chain(ids.iter().copied());
+        let request = Request {
+            operation: known,
+            caller: Caller {
+                user: self.asking.user,
+                app: Some(CONSOLE),
+                speech: Speech::Post,
+                sandbox: self.account.flag("sandbox"),
+            },
+            path: names
+                .zip(ids)
+                .map(|(param, id)| (param.name.post, id.to_owned()))
+                .collect(),
+            pairs: pairs
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), value.clone()))
+                .collect(),
+            json: None,
+            beside: Vec::new(),
+            evaluator: None,
+            cursor_key: self.asking.key,
+            site: self.asking.site,
+        };
+        let answered = ads::run(tx, &request)?;
+        Ok(serde_json::from_str(&answered.body)
+            .map_err(base::Fault::when("an answer of the engine"))?)
+    }
+
+    /// One thing of the account.
+    pub(super) fn one(&self, tx: &mut Tx<'_>, path: &str, id: &str) -> Result<Value, Stop> {
+        let found = self.ask(tx, "GET", path, &[id], &[])?;
+        Ok(found.get("data").cloned().unwrap_or_default())
+    }
+
+    /// A list of the account; nothing where the role may not see it, or there is none.
+    pub(super) fn list(
+        &self,
+        tx: &mut Tx<'_>,
+        path: &str,
+        pairs: &[(&str, String)],
+    ) -> Result<Listed, Stop> {
+        if !self.may("GET", path) {
+            return Ok(Listed::default());
+        }
+        let found = self.ask(tx, "GET", path, &[], pairs)?;
+        Ok(Listed::of(&found))
+    }
+}
+
+/// A page of a list.
+#[derive(Default)]
+pub(super) struct Listed {
+    /// What is on it.
+    pub(super) rows: Vec<Value>,
+    /// What leads to the next.
+    pub(super) next: Option<String>,
+}
+
+impl Listed {
+    pub(super) fn of(answer: &Value) -> Self {
+        let rows = answer.get("data").and_then(Value::as_array);
+        let next = answer.get("next_cursor").and_then(Value::as_str);
+        Self {
+            rows: rows.cloned().unwrap_or_default(),
+            next: next.map(str::to_owned),
+        }
+    }
+}
+
+/// The operation at a path below the account, or from the version on where it begins with a slash.
+pub(super) fn operation(method: &str, path: &str) -> Option<&'static Operation> {
+    let path = match path {
+        "" => "/12/accounts/{}".to_owned(),
+        path if path.starts_with('/') => path.to_owned(),
+        path => format!("/12/accounts/{{}}/{path}"),
+    };
+    let mut all = ads::operations().iter();
+    all.find(|one| one.method == method && is_path(one.path, &path))
+}
+
+/// Whether a path is this one; `{}` stands for any of its ids.
+fn is_path(path: &str, shape: &str) -> bool {
+    let (mut parts, mut shapes) = (path.split('/'), shape.split('/'));
+    loop {
+        match (parts.next(), shapes.next()) {
+            (None, None) => return true,
+            (Some(part), Some(shape)) => {
+                let id = shape == "{}" && part.starts_with('{');
+                if part != shape && !id {
+                    return false;
+                }
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// A member that is a text; empty where it is none.
+pub(super) fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A member that is a number.
+pub(super) fn number(value: &Value, name: &str) -> Option<i64> {
+    value.get(name).and_then(Value::as_i64)
+}
+
+/// A member that is a list.
+pub(super) fn items<'v>(value: &'v Value, name: &str) -> &'v [Value] {
+    let items = value.get(name).and_then(Value::as_array);
+    items.map(Vec::as_slice).unwrap_or_default()
+}

@@ -1,0 +1,218 @@
+//! What the interface says in capitals and millionths, in words and whole units.
+
+use ads::access::Role;
+use base::Time;
+use pages::manager::Badge;
+use serde_json::Value;
+
+use super::ask::{items, number, text};
+
+/// A role.
+pub(super) const fn role(role: Role) -> &'static str {
+    match role {
+        Role::Admin => "Account administrator",
+        Role::AdManager => "Ad manager",
+        Role::CreativeManager => "Creative manager",
+        Role::CampaignAnalyst => "Campaign analyst",
+        Role::Analyst => "Organic analyst",
+        Role::PartnerAudienceManager => "Partner audience manager",
+    }
+}
+
+/// A word of the interface, for people.
+pub(super) fn said(word: &str) -> String {
+    let known = match word {
+        "" => "–",
+        "ALL_ON_TWITTER" => "Everywhere",
+        "TWITTER_TIMELINE" => "Timelines",
+        "TWITTER_SEARCH" => "Search results",
+        "TWITTER_PROFILE" => "Profiles",
+        "TWITTER_REPLIES" => "Replies",
+        "TAP_FULL" | "TAP_FULL_LANDSCAPE" => "Full screen in other apps",
+        "AUTO" => "Automatic bid",
+        "MAX" => "Maximum bid",
+        "TARGET" => "Target cost",
+        "UNKNOWN" => "Not serving",
+        "VIEW_3S_100PCT" => "3-second views",
+        "VIEW_6S" => "6-second views",
+        "VIEW_15S" => "15-second views",
+        "EQ" => "Is",
+        "NE" => "Is not",
+        "GTE" => "Is at least",
+        "LT" => "Is less than",
+        "PAUSED_BY_ADVERTISER" => "Paused",
+        "INCOMPLETE" => "Nothing to show yet",
+        "STARTS_IN_FUTURE" => "Starts later",
+        "FUNDING_PROBLEM" => "Nothing pays for it",
+        "BUDGET_EXHAUSTED" => "Budget is spent",
+        "ADS_UI" => "Ads Manager",
+        "API_OTHER" => "An app",
+        "SYSTEM" => "By itself",
+        _ => "",
+    };
+    if !known.is_empty() {
+        return known.to_owned();
+    }
+    let plain = word.to_lowercase().replace('_', " ");
+    let mut letters = plain.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// Words of a list, for people.
+pub(super) fn all_said(value: &Value, name: &str) -> String {
+    let words = items(value, name).iter().filter_map(Value::as_str);
+    words.map(said).collect::<Vec<_>>().join(", ")
+}
+
+/// A state, with its colour.
+pub(super) fn badge(word: &str) -> Badge {
+    let kind = match word {
+        "RUNNING" | "ACTIVE" | "ACCEPTED" | "SUCCESS" | "READY" => "good",
+        "SCHEDULED" | "UNDER_REVIEW" | "EXHAUSTED" | "UNKNOWN" | "PROCESSING" => "warn",
+        "REJECTED" | "FAILED" => "bad",
+        _ => "",
+    };
+    Badge {
+        text: said(word),
+        kind,
+    }
+}
+
+/// The decimal places of a currency.
+fn places(currency: &str) -> usize {
+    match currency {
+        "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX"
+        | "VND" | "VUV" | "XAF" | "XOF" | "XPF" => 0,
+        _ => 2,
+    }
+}
+
+/// A whole number with its thousands apart.
+pub(super) fn whole(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if number < 0 { format!("-{text}") } else { text }
+}
+
+/// Millionths of a currency, rounded to its coins.
+pub(super) fn money(micros: i64, currency: &str) -> String {
+    let places = places(currency);
+    let coin: i64 = if places == 0 { 1_000_000 } else { 10_000 };
+    let coins = micros.saturating_add(coin / 2).div_euclid(coin);
+    let written = if places == 0 {
+        whole(coins)
+    } else {
+        format!(
+            "{}.{:02}",
+            whole(coins.div_euclid(100)),
+            coins.rem_euclid(100)
+        )
+    };
+    format!("{written} {currency}")
+}
+
+/// An amount as it is typed: whole units, and what of a unit there is.
+pub(super) fn amount(micros: i64) -> String {
+    let part = format!("{:06}", micros.rem_euclid(1_000_000));
+    let part = part.trim_end_matches('0');
+    format!("{}.{part:0<2}", micros.div_euclid(1_000_000))
+}
+
+/// What was typed as an amount, in millionths.
+pub(super) fn micros(typed: &str) -> Option<i64> {
+    let (units, part) = typed.split_once('.').unwrap_or((typed, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let sound = !units.is_empty() && digits(units) && digits(part) && part.len() <= 6;
+    if !sound {
+        return None;
+    }
+    let part: i64 = format!("{part:0<6}").parse().ok()?;
+    let units: i64 = units.parse().ok()?;
+    units.checked_mul(1_000_000)?.checked_add(part)
+}
+
+/// The budgets of a campaign or line item.
+pub(super) fn budget(value: &Value) -> (String, String) {
+    let currency = text(value, "currency");
+    let daily = number(value, "daily_budget_amount_local_micro");
+    let total = number(value, "total_budget_amount_local_micro");
+    match (daily, total) {
+        (Some(daily), Some(total)) => (
+            format!("{} a day", money(daily, currency)),
+            format!("{} in all", money(total, currency)),
+        ),
+        (Some(daily), None) => (format!("{} a day", money(daily, currency)), String::new()),
+        (None, Some(total)) => (format!("{} in all", money(total, currency)), String::new()),
+        (None, None) => ("–".to_owned(), String::new()),
+    }
+}
+
+/// A moment as the interface writes it, as an input takes it: `2026-04-01T00:00`, of UTC.
+pub(super) fn typed_moment(written: &str) -> String {
+    written.get(..16).unwrap_or_default().to_owned()
+}
+
+/// A moment as an input sends it, as the interface takes it.
+pub(super) fn moment(typed: &str) -> String {
+    match typed.len() {
+        16 => format!("{typed}:00Z"),
+        19 => format!("{typed}Z"),
+        _ => typed.to_owned(),
+    }
+}
+
+/// A moment that the interface wrote, in words.
+pub(super) fn day(written: &str) -> String {
+    let at = written.replace('T', " ");
+    match at.get(..16) {
+        Some(at) => format!("{at} UTC"),
+        None => "–".to_owned(),
+    }
+}
+
+/// A moment that the interface wrote.
+pub(super) fn time(written: &str) -> Option<Time> {
+    Time::parse(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_whole_units_for_people() {
+        assert_eq!(money(1_234_567_890_000, "EUR"), "1,234,567.89 EUR");
+        assert_eq!(money(-5_000, "EUR"), "0.00 EUR");
+        assert_eq!(money(5_000, "EUR"), "0.01 EUR");
+        assert_eq!(money(1_499_999, "JPY"), "1 JPY");
+        assert_eq!(amount(20_000_000), "20.00");
+        assert_eq!(amount(1_234_500), "1.2345");
+        for typed in ["20", "20.0", "20.000000"] {
+            assert_eq!(micros(typed), Some(20_000_000));
+        }
+        assert_eq!(micros("0.15"), Some(150_000));
+        for typed in [
+            "",
+            ".",
+            "-1",
+            "1,5",
+            "1.0000001",
+            "9223372036855",
+            "1e3",
+            "1.",
+        ] {
+            let whole = typed == "1.";
+            assert_eq!(micros(typed).is_some(), whole, "{typed}");
+        }
+        assert_eq!(said("WEBSITE_CLICKS"), "Website clicks");
+        assert_eq!(moment("2026-04-01T00:00"), "2026-04-01T00:00:00Z");
+        assert_eq!(typed_moment("2026-04-01T00:00:00Z"), "2026-04-01T00:00");
+    }
+}
