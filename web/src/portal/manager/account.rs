@@ -203,7 +203,8 @@ pub(super) fn history(
 
 /// Whether a text is a word of the interface, in capitals.
 fn is_word(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+    text.bytes()
+        .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
 }
 
 fn differences(change: &Value) -> String {
