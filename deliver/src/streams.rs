@@ -20,6 +20,7 @@ mod book;
 mod endpoint;
 mod format;
 mod hub;
+mod likes;
 mod linked;
 mod past;
 mod posts;

@@ -4,8 +4,8 @@ use base::Word;
 
 use crate::shown::{Expansion, Shown, When};
 use crate::{
-    communities, connections, lists, media, messages, news, notes, others, places, polls, posts,
-    spaces, trends, usage, users,
+    communities, connections, likes, lists, media, messages, news, notes, others, places, polls,
+    posts, spaces, trends, usage, users,
 };
 
 /// A kind of object.
@@ -176,7 +176,7 @@ impl Object {
             Self::ComplianceJob => crate::compliance::COMPLIANCE_JOB_FIELDS,
             Self::RulesCount => connections::RULES_COUNT_FIELDS,
             Self::SearchCount => others::SEARCH_COUNT_FIELDS,
-            Self::Like => others::LIKE_FIELDS,
+            Self::Like => likes::FIELDS,
         }
     }
 
@@ -188,7 +188,7 @@ impl Object {
             Self::List => lists::EXPANSIONS,
             Self::Space => spaces::EXPANSIONS,
             Self::DmEvent => messages::EXPANSIONS,
-            Self::Like => others::LIKE_EXPANSIONS,
+            Self::Like => likes::EXPANSIONS,
             _ => &[],
         }
     }

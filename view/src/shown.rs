@@ -11,6 +11,7 @@ use store::stories::Told;
 use crate::Object;
 use crate::compliance::JobShown;
 use crate::connections::{ConnectionShown, RulesShown};
+use crate::likes::LikeFacts;
 use crate::media::MediaFacts;
 use crate::notes::NoteShown;
 use crate::out::Out;
@@ -116,6 +117,7 @@ pub(crate) enum Write {
     Rules(fn(&mut Out, RulesShown)),
     Job(fn(&mut Out, &JobShown)),
     Message(fn(&mut Out, &Event)),
+    Like(fn(&mut Out, LikeFacts<'_>)),
     /// Accepted; this platform has no such facts.
     Never,
 }
@@ -208,6 +210,11 @@ impl Shown {
         Self { write, ..self }
     }
 
+    pub(crate) const fn like(self, write: fn(&mut Out, LikeFacts<'_>)) -> Self {
+        let write = Write::Like(write);
+        Self { write, ..self }
+    }
+
     pub(crate) const fn community(self, write: fn(&mut Out, &Community)) -> Self {
         let write = Write::Community(write);
         Self { write, ..self }
@@ -283,6 +290,7 @@ pub(crate) enum Reach {
     List(for<'a> fn(&'a List, &mut Vec<Target<'a>>)),
     Space(for<'a> fn(SpaceFacts<'a>, &mut Vec<Target<'a>>)),
     Message(for<'a> fn(&'a Event, &mut Vec<Target<'a>>)),
+    Like(for<'a> fn(LikeFacts<'a>, &mut Vec<Target<'a>>)),
     /// Accepted; this platform has no such facts.
     Never,
 }
@@ -346,6 +354,14 @@ impl Expansion {
         reach: for<'a> fn(&'a Event, &mut Vec<Target<'a>>),
     ) -> Self {
         let reach = Reach::Message(reach);
+        Self { reach, ..self }
+    }
+
+    pub(crate) const fn by_like(
+        self,
+        reach: for<'a> fn(LikeFacts<'a>, &mut Vec<Target<'a>>),
+    ) -> Self {
+        let reach = Reach::Like(reach);
         Self { reach, ..self }
     }
 

@@ -8,7 +8,7 @@ use network::visibility::Viewer;
 use serde_json::Value;
 use store::Tx;
 use store::posts::Post;
-use view::{Asked, Spoken, Wants};
+use view::{Answer, Asked, LikeShown, Spoken, Wants};
 
 /// Which fields and expansions a connection asked for, and in which vocabulary; for its whole life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,6 +41,22 @@ pub(super) fn post(
     if answer.data.is_empty() && !answer.errors.iter().any(private) {
         return Ok(None);
     }
+    Ok(Some(joined(&answer, voice)))
+}
+
+/// A like with what it leads to, like a post; none where it is not told to everyone.
+pub(super) fn like(
+    tx: &mut Tx<'_>,
+    shown: &LikeShown,
+    format: &Format,
+    voice: &Voice,
+) -> Result<Option<String>, Fault> {
+    let answer = view::like(tx, shown, &format.wants, format.spoken)?;
+    Ok(answer.map(|answer| joined(&answer, voice)))
+}
+
+/// An answer on one line, not closed.
+fn joined(answer: &Answer, voice: &Voice) -> String {
     let errors: Vec<Value> = answer.errors.iter().map(|error| voice(error)).collect();
     let errors = if errors.is_empty() {
         String::new()
@@ -63,7 +79,7 @@ pub(super) fn post(
             text.push_str(part);
         }
     }
-    Ok(Some(text))
+    text
 }
 
 /// The line of a post, with the rules that it matches where there are rules.

@@ -14,7 +14,7 @@ use store::{Tx, log};
 use super::book::Book;
 use super::format::{self, Format};
 use super::posts::{PostStreams, Shared};
-use super::{Endpoint, Session, Why, share, told};
+use super::{Endpoint, Session, Why, likes, share, told};
 
 /// Entries of the log that are read at once.
 const ENTRIES: i64 = 200;
@@ -139,6 +139,14 @@ impl Shared {
             for event in within {
                 let told = told::of(tx, event)?.filter(|told| told.is_for(session));
                 lines.extend(told.map(|told| (None, Bytes::from(format!("{}\r\n", told.line)))));
+            }
+            return Ok((lines, last, full && !over));
+        }
+        if session.endpoint().is_of_likes() {
+            let given = within.into_iter().filter_map(likes::of);
+            for like in given.filter(|like| likes::takes(session, like)) {
+                let open = format::like(tx, &like, format, &self.voice)?;
+                lines.extend(open.map(|open| (None, format::line(&open, None))));
             }
             return Ok((lines, last, full && !over));
         }

@@ -23,7 +23,7 @@ use tokio::sync::{Notify, oneshot};
 
 use super::book::Book;
 use super::format::{self, Format, Voice};
-use super::{Endpoint, Hub, Session, Why, share, told};
+use super::{Endpoint, Hub, Session, Why, likes, share, told};
 
 /// Entries of the log that are read at once.
 const ENTRIES: i64 = 500;
@@ -58,6 +58,8 @@ struct State {
     by_rules: HashMap<AppId, Vec<Reader>>,
     /// Those of samples and firehoses, which are few.
     by_share: Vec<Reader>,
+    /// Those of likes.
+    by_likes: Vec<Reader>,
     /// Those who are told what became of things.
     told: Vec<Reader>,
     waiting: Vec<Joining>,
@@ -297,6 +299,7 @@ impl Shared {
                         self.hand_out(tx, state, event.seq, facts, turn)?;
                     }
                 }
+                "like.create" => self.hand_out_like(tx, state, event, turn)?,
                 _ if event.seq <= cursor => {}
                 "rule.added" | "rule.removed" => state.change_rule(tx, event)?,
                 kind if kind.starts_with("bearer.") || kind.starts_with("app.") => {
@@ -352,6 +355,38 @@ impl Shared {
                 let session = reader.session.clone();
                 turn.messages.push((session, Some(facts.row.id), line));
             }
+        }
+        Ok(())
+    }
+
+    /// The same of a like.
+    fn hand_out_like(
+        &self,
+        tx: &mut Tx<'_>,
+        state: &State,
+        event: &Event,
+        turn: &mut Turn,
+    ) -> Result<(), Fault> {
+        let Some(like) = likes::of(event).filter(|_| !state.by_likes.is_empty()) else {
+            return Ok(());
+        };
+        let mut spoken: Vec<(Format, Option<Bytes>)> = Vec::new();
+        let wanting = state
+            .by_likes
+            .iter()
+            .filter(|reader| reader.after < event.seq && likes::takes(&reader.session, &like));
+        for reader in wanting {
+            let known = spoken.iter().find(|(format, _)| *format == reader.format);
+            let said = if let Some((_, said)) = known {
+                said.clone()
+            } else {
+                let open = format::like(tx, &like, &reader.format, &self.voice)?;
+                let said = open.map(|open| format::line(&open, None));
+                spoken.push((reader.format, said.clone()));
+                said
+            };
+            let session = reader.session.clone();
+            turn.messages.extend(said.map(|line| (session, None, line)));
         }
         Ok(())
     }
@@ -430,12 +465,14 @@ impl State {
 
     fn readers(&self) -> impl Iterator<Item = &Reader> {
         let by_rules = self.by_rules.values().flatten();
-        by_rules.chain(&self.by_share).chain(&self.told)
+        let others = self.by_share.iter().chain(&self.by_likes).chain(&self.told);
+        by_rules.chain(others)
     }
 
     fn readers_mut(&mut self) -> impl Iterator<Item = &mut Reader> {
         let by_rules = self.by_rules.values_mut().flatten();
-        by_rules.chain(&mut self.by_share).chain(&mut self.told)
+        let others = self.by_share.iter_mut().chain(&mut self.by_likes);
+        by_rules.chain(others).chain(&mut self.told)
     }
 
     /// Whether somebody waits for posts.
@@ -447,6 +484,8 @@ impl State {
         if reader.session.endpoint() == Endpoint::Filtered {
             let app = reader.session.app();
             self.by_rules.entry(app).or_default().push(reader);
+        } else if reader.session.endpoint().is_of_likes() {
+            self.by_likes.push(reader);
         } else if reader.session.endpoint().told().is_some() {
             self.told.push(reader);
         } else {
@@ -459,12 +498,14 @@ impl State {
         let Self {
             by_rules,
             by_share,
+            by_likes,
             told,
             waiting,
             book,
             ..
         } = self;
         by_share.retain(|reader| !reader.session.is_over());
+        by_likes.retain(|reader| !reader.session.is_over());
         told.retain(|reader| !reader.session.is_over());
         let mut left = Vec::new();
         waiting.retain(|one| {

@@ -156,11 +156,13 @@ pub static FIREHOSES: &[Endpoint] = &[
     Endpoint::new("streamLikesFirehose", "GET", "/2/likes/firehose/stream")
         .about("All likes, as they are given.")
         .permit("A", Scopes::NONE)
-        .params(&[BACKFILL, &[partition(20)], SPAN, LIKE_FIELDS]),
+        .params(&[BACKFILL, &[partition(20)], SPAN, LIKE_FIELDS])
+        .act(v2::streams::likes_firehose),
     Endpoint::new("streamLikesSample10", "GET", "/2/likes/sample10/stream")
         .about("About one like of ten, as they are given.")
         .permit("A", Scopes::NONE)
-        .params(&[BACKFILL, &[partition(2)], SPAN, LIKE_FIELDS]),
+        .params(&[BACKFILL, &[partition(2)], SPAN, LIKE_FIELDS])
+        .act(v2::streams::likes_sample10),
     Endpoint::new("streamLikesCompliance", "GET", "/2/likes/compliance/stream")
         .about("Likes that were taken back.")
         .permit("A", Scopes::NONE)

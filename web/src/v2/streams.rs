@@ -40,6 +40,8 @@ streams! {
     posts_compliance, PostsCompliance, "`GET /2/posts/compliance/stream`.";
     users_compliance, UsersCompliance, "`GET /2/users/compliance/stream`.";
     labels, Labels, "`GET /2/posts/label/stream`: no post has a label here.";
+    likes_firehose, LikesFirehose, "`GET /2/likes/firehose/stream`.";
+    likes_sample10, LikesSample10, "`GET /2/likes/sample10/stream`.";
     likes_compliance, LikesCompliance, "`GET /2/likes/compliance/stream`.";
 }
 
@@ -75,7 +77,11 @@ async fn connect(call: Call, endpoint: Endpoint) -> Result<Reply, Stop> {
     let session = call.hub().open(opening).await?;
     let feed = session.feed();
     let format = Format {
-        wants: call.wants(Object::Post),
+        wants: call.wants(if endpoint.is_of_likes() {
+            Object::Like
+        } else {
+            Object::Post
+        }),
         spoken: call.spoken(),
     };
     let streams = &call.home.streams;
