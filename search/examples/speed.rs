@@ -126,16 +126,12 @@ fn search(snapshot: &Arc<Snapshot>, text: &str) {
 fn count_week(snapshot: &Arc<Snapshot>, text: &str) {
     let plan = plan(text, Product::RecentCounts);
     let (mut times, mut total) = (Vec::new(), 0);
+    let hour = |at: i64| usize::try_from((at - (END - WEEK_MS)) / 3_600_000).ok();
     for _ in 0..50 {
         let mut hours = vec![0_u64; 170];
         let begun = now();
         snapshot
-            .times(&plan, &Window::ALL, |at| {
-                let hour = usize::try_from((at - (END - WEEK_MS)) / 3_600_000).unwrap_or(0);
-                if let Some(count) = hours.get_mut(hour) {
-                    *count += 1;
-                }
-            })
+            .spread(&plan, &Window::ALL, hour, &mut hours)
             .expect("counted");
         times.push(begun.elapsed());
         total = hours.iter().sum();

@@ -8,7 +8,7 @@ use tantivy::query::{EnableScoring, Weight};
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, SegmentReader};
 
 use crate::schema::LANGUAGE;
-use crate::snapshot::{Block, Columns, Snapshot};
+use crate::snapshot::{Block, Columns, STEP, Snapshot};
 use crate::{Plan, broken};
 
 /// How much more is looked at where what was looked at is not enough.
@@ -99,20 +99,50 @@ impl Snapshot {
         self.walk(&*weight, window, &blocks, call)
     }
 
-    /// Calls with the time of each post of a window.
-    pub fn times(
+    /// Counts the posts of a window by their times: `place` says into which figure a time goes, and
+    /// what lies between two times goes between their figures.
+    ///
+    /// Posts lie nearly in the order of their times: of most that lie together it is known without
+    /// a look at each that they go into the same figure.
+    pub fn spread(
         &self,
         plan: &Plan,
         window: &Window,
-        mut call: impl FnMut(i64),
+        place: impl Fn(i64) -> Option<usize>,
+        figures: &mut [u64],
     ) -> Result<(), Fault> {
         let weight = self.weight(plan)?;
         let blocks: Vec<Block> = self.within(window).collect();
-        self.spans(&*weight, window, &blocks, |columns, doc, inside| {
-            if inside || window.holds(columns.hit(doc)) {
-                call(columns.times.get_val(doc));
+        let mut add = |place: Option<usize>| {
+            if let Some(figure) = place.and_then(|place| figures.get_mut(place)) {
+                *figure += 1;
             }
-        })
+        };
+        let mut step = (usize::MAX, 0);
+        let mut same: Option<Option<usize>> = None;
+        self.spans(
+            &*weight,
+            window,
+            &blocks,
+            |segment, columns, doc, inside| {
+                if step != (segment, doc / STEP) {
+                    step = (segment, doc / STEP);
+                    let bounds = usize::try_from(step.1).ok();
+                    let bounds = bounds.and_then(|step| columns.steps.get(step));
+                    let both = bounds.map(|(first, last)| (place(*first), place(*last)));
+                    let one = both.filter(|(first, last)| inside && first == last);
+                    same = one.map(|(first, _)| first);
+                }
+                if let Some(place) = same {
+                    add(place);
+                } else {
+                    let hit = columns.hit(doc);
+                    if inside || window.holds(hit) {
+                        add(place(hit.at));
+                    }
+                }
+            },
+        )
     }
 
     /// Calls with the author and the language of each post, those in the newest blocks first.
@@ -161,7 +191,7 @@ impl Snapshot {
         blocks: &[Block],
         mut call: impl FnMut(Hit),
     ) -> Result<(), Fault> {
-        self.spans(weight, window, blocks, |columns, doc, _| {
+        self.spans(weight, window, blocks, |_, columns, doc, _| {
             let hit = columns.hit(doc);
             if window.holds(hit) {
                 call(hit);
@@ -169,14 +199,14 @@ impl Snapshot {
         })
     }
 
-    /// Calls with each document found in some blocks, and whether its whole block lies inside the
-    /// window.
+    /// Calls with each document found in some blocks, its segment before it, and whether its whole
+    /// block lies inside the window.
     fn spans(
         &self,
         weight: &dyn Weight,
         window: &Window,
         blocks: &[Block],
-        mut call: impl FnMut(&Columns, DocId, bool),
+        mut call: impl FnMut(usize, &Columns, DocId, bool),
     ) -> Result<(), Fault> {
         let mut segments: BTreeMap<usize, Vec<Span>> = BTreeMap::new();
         for block in blocks {
@@ -191,7 +221,7 @@ impl Snapshot {
             if let (Some(reader), Some(columns)) = (readers.get(segment), self.columns.get(segment))
             {
                 spans.sort_unstable_by_key(|span| span.first);
-                let found = |doc, inside| call(columns, doc, inside);
+                let found = |doc, inside| call(segment, columns, doc, inside);
                 read(weight, reader, &spans, found).map_err(broken("searching"))?;
             }
         }

@@ -14,6 +14,8 @@ use crate::{Hit, broken};
 
 /// Documents whose bounds are known together.
 const BLOCK: u32 = 4_096;
+/// The same for counting by time: so few that most lie within an hour. A block holds whole ones.
+pub(crate) const STEP: u32 = 256;
 
 /// Neighbouring documents of a segment, and what they span.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +34,8 @@ pub(crate) struct Block {
 pub(crate) struct Columns {
     pub(crate) ids: Arc<dyn ColumnValues<i64>>,
     pub(crate) times: Arc<dyn ColumnValues<i64>>,
+    /// The earliest and the latest time of each [`STEP`] documents.
+    pub(crate) steps: Arc<[(i64, i64)]>,
     blocks: Arc<[Block]>,
 }
 
@@ -118,16 +122,17 @@ impl Columns {
     fn read(reader: &SegmentReader) -> tantivy::Result<Self> {
         let ids = reader.fast_fields().i64("id")?.first_or_default_col(0);
         let times = reader.fast_fields().i64("at")?.first_or_default_col(0);
-        let mut blocks = Vec::new();
+        let (mut blocks, mut steps) = (Vec::new(), Vec::new());
         let mut first = 0;
         while first < reader.max_doc() {
             let end = reader.max_doc().min(first + BLOCK);
-            blocks.push(Block::read((first, end), &*ids, &*times));
+            blocks.push(Block::read((first, end), &*ids, &*times, &mut steps));
             first = end;
         }
         Ok(Self {
             ids,
             times,
+            steps: steps.into(),
             blocks: blocks.into(),
         })
     }
@@ -138,6 +143,7 @@ impl Block {
         (first, end): (DocId, DocId),
         ids: &dyn ColumnValues<i64>,
         times: &dyn ColumnValues<i64>,
+        steps: &mut Vec<(i64, i64)>,
     ) -> Self {
         let mut block = Self {
             segment: 0,
@@ -154,6 +160,11 @@ impl Block {
             block.highest = block.highest.max(id);
             block.earliest = block.earliest.min(at);
             block.latest = block.latest.max(at);
+            if let Some(step) = steps.last_mut().filter(|_| doc % STEP != 0) {
+                *step = (step.0.min(at), step.1.max(at));
+            } else {
+                steps.push((at, at));
+            }
         }
         block
     }

@@ -11,22 +11,26 @@ const LOOKED_AT: usize = 200_000;
 /// The same at once.
 const AT_ONCE: usize = 1_000;
 
-/// Calls with the time of each post that a query matches. Who asks does not count: what is counted
-/// is what everybody may see.
+/// Counts the posts that a query matches by their times: `place` says into which figure a time goes,
+/// and what lies between two times goes between their figures. Who asks does not count: what is
+/// counted is what everybody may see.
 pub fn count(
     tx: &mut Tx<'_>,
     snapshot: &Snapshot,
     asked: &Asked,
-    mut call: impl FnMut(i64),
+    place: impl Fn(i64) -> Option<usize>,
+    figures: &mut [u64],
 ) -> Result<(), Stop> {
     let known = known(tx, &asked.query)?;
     let plan = Plan::new(&asked.query, &known);
     if plan.is_decided() {
-        snapshot.times(&plan, &asked.window, call)?;
+        snapshot.spread(&plan, &asked.window, place, figures)?;
         return Ok(());
     }
     for hit in looked_at(tx, snapshot, &plan, asked)? {
-        call(hit.at);
+        if let Some(figure) = place(hit.at).and_then(|place| figures.get_mut(place)) {
+            *figure += 1;
+        }
     }
     Ok(())
 }

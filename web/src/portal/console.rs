@@ -238,7 +238,7 @@ async fn looked(
         let found: Vec<Judged> = found.iter().map(|one| judged(one, &query)).collect();
         let mut counts = vec![0_u64; span.parts];
         let asked = asked(span.since, 0);
-        let counted = search::count(tx, &snapshot, &asked, |at| span.add(&mut counts, at));
+        let counted = search::count(tx, &snapshot, &asked, |at| span.place(at), &mut counts);
         match counted {
             Ok(()) => Ok((found, Some(counts))),
             Err(Stop::Refused(_)) => Ok((found, None)),
@@ -286,12 +286,10 @@ impl Span {
         }
     }
 
-    fn add(&self, counts: &mut [u64], at: i64) {
+    /// The number of the part that a moment lies in.
+    fn place(&self, at: i64) -> Option<usize> {
         let place = at.saturating_sub(self.since).div_euclid(self.step);
-        let place = usize::try_from(place).ok();
-        if let Some(count) = place.and_then(|place| counts.get_mut(place)) {
-            *count = count.saturating_add(1);
-        }
+        usize::try_from(place).ok()
     }
 
     fn chart(&self, counts: &[u64]) -> Chart {

@@ -39,14 +39,14 @@ impl Spans {
     }
 
     /// The spans with their figures.
-    fn shown(&self, figures: &[i64]) -> Vec<Count> {
+    fn shown(&self, figures: &[u64]) -> Vec<Count> {
         let mut start = self.from;
         let spans = figures.iter().map(|posts| {
             let end = (start.div_euclid(self.step) + 1) * self.step;
             let count = Count {
                 start: Time::from_ms(start),
                 end: Time::from_ms(end.min(self.to)),
-                posts: *posts,
+                posts: i64::try_from(*posts).unwrap_or(i64::MAX),
             };
             start = end;
             count
@@ -86,12 +86,8 @@ pub(super) async fn count(call: &Call, product: Product) -> Result<Reply, Stop> 
     search.catch_up(call.store()).await?;
     let snapshot = search.snapshot();
     let counted = call.read(move |tx| {
-        let mut figures = vec![0_i64; spans.count()];
-        search::count(tx, &snapshot, &asked, |at| {
-            if let Some(figure) = spans.place(at).and_then(|place| figures.get_mut(place)) {
-                *figure += 1;
-            }
-        })?;
+        let mut figures = vec![0_u64; spans.count()];
+        search::count(tx, &snapshot, &asked, |at| spans.place(at), &mut figures)?;
         Ok(figures)
     });
     let figures = counted.await?;
