@@ -6,7 +6,7 @@ use crate::Tx;
 use crate::db::Row;
 
 /// Which stream a rule is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Product {
     /// The filtered stream.
     Stream,
@@ -17,6 +17,11 @@ pub enum Product {
 impl Product {
     /// Every stream that has rules.
     pub const ALL: [Self; 2] = [Self::Stream, Self::Powerstream];
+
+    /// The stream of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.name() == name)
+    }
 
     /// Its name, as stored and told.
     pub const fn name(self) -> &'static str {

@@ -39,17 +39,17 @@ pub fn person(user: &User) -> Value {
     })
 }
 
-/// A post as a user sees it; none where the user may not.
+/// A post as a viewer sees it; none where that one may not.
 pub fn older_post(
     tx: &mut Tx<'_>,
-    viewer: UserId,
+    viewer: Viewer,
     post: Post,
     site: &'static str,
 ) -> Result<Option<Value>, Fault> {
     let mut wants = Wants::whole(Object::Post, Speech::Post);
     wants.served_from(site);
     let id = post.id;
-    let mut world = World::of_posts(tx, Viewer::user(viewer), vec![post], &wants)?;
+    let mut world = World::of_posts(tx, viewer, vec![post], &wants)?;
     // Here long texts are sent whole, beside their beginning.
     world.shorts.clear();
     let apps = apps_of(tx, &world)?;

@@ -76,7 +76,7 @@ impl Wants {
     }
 
     /// The address that the platform's own files are at, without a slash at its end.
-    pub(crate) const fn site(&self) -> &'static str {
+    pub const fn site(&self) -> &'static str {
         self.site
     }
 

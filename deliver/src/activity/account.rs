@@ -1,6 +1,7 @@
 //! What a webhook is told that receives all that happens to an account (contract §10.3).
 
 use base::{Fault, Id, PostId, UserId};
+use network::visibility::Viewer;
 use serde_json::{Map, Value, json};
 use store::graph::{self, Tie};
 use store::messages::{self, Event};
@@ -95,7 +96,7 @@ fn posted(
         return Ok(None);
     };
     let author = post.author_id;
-    let Some(post) = older_post(tx, user, post, home.site)? else {
+    let Some(post) = older_post(tx, Viewer::user(user), post, home.site)? else {
         return Ok(None);
     };
     let mut told = one("tweet_create_events", post);
@@ -128,7 +129,7 @@ fn liked(
     let (Some(like), Some(liker), Some(post)) = (like(entry), liker, post) else {
         return Ok(None);
     };
-    let Some(mut post) = older_post(tx, user, post, home.site)? else {
+    let Some(mut post) = older_post(tx, Viewer::user(user), post, home.site)? else {
         return Ok(None);
     };
     if let Some(members) = post.as_object_mut() {

@@ -29,6 +29,9 @@ const MANY: usize = 1_000;
 /// Rules that a post is compared with for which nobody would file them anew.
 const CHEAP: f64 = 100.0;
 
+/// Whose rules they are, and of which stream.
+pub(super) type Owner = (AppId, Product);
+
 /// The rules of some apps.
 ///
 /// They are filed under words that are rare as far as is known. When much more is known, or when
@@ -37,7 +40,7 @@ const CHEAP: f64 = 100.0;
 #[derive(Default)]
 pub(super) struct Book {
     matcher: Matcher,
-    apps: HashMap<AppId, Held>,
+    apps: HashMap<Owner, Held>,
     rules: HashMap<u64, Filed>,
     learned: Learned,
     next: Option<Box<Self>>,
@@ -93,7 +96,7 @@ struct Held {
 }
 
 struct Filed {
-    app: AppId,
+    app: Owner,
     tag: Box<str>,
     slot: Slot,
 }
@@ -132,7 +135,7 @@ impl Book {
         let Some(next) = self.next.as_mut() else {
             return Ok((false, None));
         };
-        let read = |book: &Self, app: &AppId| {
+        let read = |book: &Self, app: &Owner| {
             let held = book.apps.get(app);
             held.is_some_and(|held| held.read.is_none())
         };
@@ -153,11 +156,11 @@ impl Book {
     }
 
     /// Reads some more of an app's rules; true when all are there.
-    pub(super) fn load(&mut self, tx: &mut Tx<'_>, app: AppId) -> Result<bool, Fault> {
+    pub(super) fn load(&mut self, tx: &mut Tx<'_>, app: Owner) -> Result<bool, Fault> {
         self.read_on(tx, app, CHUNK)
     }
 
-    fn read_on(&mut self, tx: &mut Tx<'_>, app: AppId, chunk: i64) -> Result<bool, Fault> {
+    fn read_on(&mut self, tx: &mut Tx<'_>, app: Owner, chunk: i64) -> Result<bool, Fault> {
         let first = || Held {
             read: Some(0),
             ids: BTreeSet::new(),
@@ -165,11 +168,11 @@ impl Book {
         let Some(after) = self.apps.entry(app).or_insert_with(first).read else {
             return Ok(true);
         };
-        let found = rules::of_app(tx, app, Product::Stream, after, chunk)?;
+        let found = rules::of_app(tx, app.0, app.1, after, chunk)?;
         let more = i64::try_from(found.len()).unwrap_or(chunk) >= chunk;
         let last = found.last().map_or(after, |rule| rule.id);
         for rule in &found {
-            self.file(rule);
+            self.file(app, rule);
         }
         if let Some(held) = self.apps.get_mut(&app) {
             held.read = more.then_some(last);
@@ -178,18 +181,18 @@ impl Book {
     }
 
     /// Whether an app's rules are wanted here.
-    pub(super) fn knows(&self, app: AppId) -> bool {
+    pub(super) fn knows(&self, app: Owner) -> bool {
         self.apps.contains_key(&app)
     }
 
     /// Takes up a rule that was added, unless it is here or is gone already.
-    pub(super) fn added(&mut self, tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<(), Fault> {
+    pub(super) fn added(&mut self, tx: &mut Tx<'_>, app: Owner, id: i64) -> Result<(), Fault> {
         if self.knows(app)
-            && let Some(rule) = rules::by_id(tx, app, Product::Stream, id)?
+            && let Some(rule) = rules::by_id(tx, app.0, app.1, id)?
         {
-            self.file(&rule);
+            self.file(app, &rule);
             if let Some(next) = self.next.as_mut().filter(|next| next.knows(app)) {
-                next.file(&rule);
+                next.file(app, &rule);
             }
         }
         Ok(())
@@ -210,7 +213,7 @@ impl Book {
     }
 
     /// Lets go of all rules of an app.
-    pub(super) fn forget(&mut self, app: AppId) {
+    pub(super) fn forget(&mut self, app: Owner) {
         if let Some(next) = &mut self.next {
             next.forget(app);
         }
@@ -222,13 +225,17 @@ impl Book {
         }
     }
 
-    fn file(&mut self, rule: &Rule) {
+    fn file(&mut self, app: Owner, rule: &Rule) {
         let number = rule.id.unsigned_abs();
         if self.rules.contains_key(&number) {
             return;
         }
         // What was once taken is read as widely as it can be.
-        let dialect = Dialect::new(query::Product::Stream, Level::Enterprise);
+        let product = match app.1 {
+            Product::Stream => query::Product::Stream,
+            Product::Powerstream => query::Product::Powerstream,
+        };
+        let dialect = Dialect::new(product, Level::Enterprise);
         let query = match query::parse(&rule.value, dialect) {
             Ok(query) => query,
             Err(problems) => {
@@ -238,17 +245,17 @@ impl Book {
         };
         let slot = self.matcher.add(number, &query);
         let filed = Filed {
-            app: rule.app_id,
+            app,
             tag: rule.tag.as_str().into(),
             slot,
         };
         self.rules.insert(number, filed);
-        let held = self.apps.entry(rule.app_id).or_default();
+        let held = self.apps.entry(app).or_default();
         held.ids.insert(number);
     }
 
     /// The apps that want a post, each with `matching_rules` as JSON: rules in their order.
-    pub(super) fn matching(&mut self, facts: &PostFacts) -> HashMap<AppId, String> {
+    pub(super) fn matching(&mut self, facts: &PostFacts) -> HashMap<Owner, String> {
         if self.matcher.is_empty() {
             return HashMap::new();
         }
@@ -262,7 +269,7 @@ impl Book {
             matcher.matching(&facts)
         });
         numbers.sort_unstable();
-        let mut wanted: HashMap<AppId, Vec<Value>> = HashMap::new();
+        let mut wanted: HashMap<Owner, Vec<Value>> = HashMap::new();
         for number in numbers {
             if let Some(filed) = self.rules.get(&number) {
                 let rule = json!({ "id": number.to_string(), "tag": filed.tag });

@@ -1,10 +1,13 @@
 //! The streams that there are, and how many connections an app may have to each (contract §9.1).
 
+use store::rules::Product;
+
 /// A stream, as the connections operations name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "their names say it")]
 pub enum Endpoint {
     Filtered,
+    Powerstream,
     Sample,
     Sample10,
     Firehose,
@@ -23,8 +26,9 @@ pub enum Endpoint {
 
 impl Endpoint {
     /// Every one of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Filtered,
+        Self::Powerstream,
         Self::Sample,
         Self::Sample10,
         Self::Firehose,
@@ -41,10 +45,20 @@ impl Endpoint {
         Self::Activity,
     ];
 
-    /// Its name in the contract; the activity stream has none there.
+    /// Whose rules say what it carries, if rules do.
+    pub const fn rules(self) -> Option<Product> {
+        match self {
+            Self::Filtered => Some(Product::Stream),
+            Self::Powerstream => Some(Product::Powerstream),
+            _ => None,
+        }
+    }
+
+    /// Its name in the contract; the activity stream and the powerstream have none there.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Filtered => "filtered_stream",
+            Self::Powerstream => "powerstream",
             Self::Sample => "sample_stream",
             Self::Sample10 => "sample10_stream",
             Self::Firehose => "firehose_stream",

@@ -44,6 +44,12 @@ pub(super) fn post(
     Ok(Some(joined(&answer, voice)))
 }
 
+/// A post in the form of the older interface, the only one of its line.
+pub(super) fn older(tx: &mut Tx<'_>, row: &Post, format: &Format) -> Result<Option<Bytes>, Fault> {
+    let found = view::older_post(tx, Viewer::anyone(), row.clone(), format.wants.site())?;
+    Ok(found.map(|post| Bytes::from(format!("{}\r\n", Value::Array(vec![post])))))
+}
+
 /// A like with what it leads to, like a post; none where it is not told to everyone.
 pub(super) fn like(
     tx: &mut Tx<'_>,

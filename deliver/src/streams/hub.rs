@@ -66,7 +66,7 @@ pub struct Opening {
 #[derive(Clone, Debug)]
 pub struct View {
     /// Connections open now, by stream.
-    pub open: [(Endpoint, usize); 15],
+    pub open: [(Endpoint, usize); 16],
     /// Connections opened so far.
     pub opened: u64,
     /// Connections ended so far, by reason.

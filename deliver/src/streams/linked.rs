@@ -137,7 +137,7 @@ impl Shared {
     ) -> Result<(), Fault> {
         let wanted = rules.book.matching(post);
         for link in links.iter().filter(|link| link.created_at <= event.at) {
-            let Some(matching) = wanted.get(&link.app_id) else {
+            let Some(matching) = wanted.get(&(link.app_id, Product::Stream)) else {
                 continue;
             };
             let format = format_of(&link.fields);
@@ -174,7 +174,7 @@ impl Rules {
             self.book = self.book.anew();
             self.book.learn_stored(tx)?;
             for app in &apps {
-                while !self.book.load(tx, *app)? {}
+                while !self.book.load(tx, (*app, Product::Stream))? {}
             }
             self.apps = apps;
         }
@@ -192,7 +192,10 @@ impl Rules {
             return Ok(());
         }
         let app = text("app_id").and_then(AppId::parse);
-        app.map_or(Ok(()), |app| self.book.added(tx, app, event.subject_id))
+        app.map_or(Ok(()), |app| {
+            let owner = (app, Product::Stream);
+            self.book.added(tx, owner, event.subject_id)
+        })
     }
 }
 

@@ -13,7 +13,7 @@ use store::{Tx, log};
 
 use super::book::Book;
 use super::format::{self, Format};
-use super::posts::{PostStreams, Shared};
+use super::posts::{PostStreams, Shared, owner};
 use super::{Endpoint, Session, Why, likes, share, told};
 
 /// Entries of the log that are read at once.
@@ -96,8 +96,8 @@ impl Walk {
         let book = Arc::clone(&self.book);
         let read = move |tx: &mut Tx<'_>| {
             let mut book = book.lock();
-            if session.endpoint() == Endpoint::Filtered {
-                while !book.load(tx, session.app())? {}
+            if let Some(owner) = owner(&session) {
+                while !book.load(tx, owner)? {}
             }
             let at = match at {
                 Some(at) => at,
@@ -157,11 +157,14 @@ impl Shared {
                 continue;
             }
             let mut wanted = book.matching(&facts);
-            let rules = wanted.remove(&session.app());
+            let rules = owner(session).and_then(|owner| wanted.remove(&owner));
             if rules.is_none() && !share::takes(session, &facts) {
                 continue;
             }
-            if let Some(open) = format::post(tx, &facts.row, format, &self.voice)? {
+            if session.endpoint() == Endpoint::Powerstream {
+                let line = format::older(tx, &facts.row, format)?;
+                lines.extend(line.map(|line| (Some(facts.row.id), line)));
+            } else if let Some(open) = format::post(tx, &facts.row, format, &self.voice)? {
                 lines.push((Some(facts.row.id), format::line(&open, rules.as_deref())));
             }
         }

@@ -21,7 +21,7 @@ use store::rules::Product;
 use store::{Store, Tx, log};
 use tokio::sync::{Notify, oneshot};
 
-use super::book::Book;
+use super::book::{Book, Owner};
 use super::format::{self, Format, Voice};
 use super::{Endpoint, Hub, Session, Why, likes, share, told};
 
@@ -54,8 +54,8 @@ pub(super) struct Shared {
 struct State {
     /// Everything up to here was seen; none while nobody listens.
     cursor: Option<i64>,
-    /// Those of the filtered stream: a post looks up the apps that want it.
-    by_rules: HashMap<AppId, Vec<Reader>>,
+    /// Those of streams with rules: a post looks up the apps that want it.
+    by_rules: HashMap<Owner, Vec<Reader>>,
     /// Those of samples and firehoses, which are few.
     by_share: Vec<Reader>,
     /// Those of likes.
@@ -225,6 +225,12 @@ fn tell(tx: &mut Tx<'_>, state: &State, event: &Event, turn: &mut Turn) -> Resul
     Ok(())
 }
 
+/// Whose rules say what a session is sent, if rules do.
+pub(super) fn owner(session: &Session) -> Option<Owner> {
+    let product = session.endpoint().rules()?;
+    Some((session.app(), product))
+}
+
 /// Whether a session's token is still that of its app.
 fn holds(session: &Session, token: Option<[u8; 32]>) -> bool {
     session.begun().map(|begun| begun.token) == token
@@ -338,8 +344,19 @@ impl Shared {
             .filter(|reader| share::takes(&reader.session, facts))
             .map(|reader| (reader, None));
         let mut spoken: Vec<(Format, Option<String>)> = Vec::new();
+        let mut older: Option<Option<Bytes>> = None;
         for (reader, rules) in by_rules.chain(by_share) {
             if reader.after >= seq {
+                continue;
+            }
+            if reader.session.endpoint() == Endpoint::Powerstream {
+                let said = match older.clone() {
+                    Some(said) => said,
+                    None => format::older(tx, &facts.row, &reader.format)?,
+                };
+                older = Some(said.clone());
+                let message = |line| (reader.session.clone(), Some(facts.row.id), line);
+                turn.messages.extend(said.map(message));
                 continue;
             }
             let known = spoken.iter().find(|(format, _)| *format == reader.format);
@@ -481,9 +498,8 @@ impl State {
     }
 
     fn begin(&mut self, reader: Reader) {
-        if reader.session.endpoint() == Endpoint::Filtered {
-            let app = reader.session.app();
-            self.by_rules.entry(app).or_default().push(reader);
+        if let Some(owner) = owner(&reader.session) {
+            self.by_rules.entry(owner).or_default().push(reader);
         } else if reader.session.endpoint().is_of_likes() {
             self.by_likes.push(reader);
         } else if reader.session.endpoint().told().is_some() {
@@ -510,7 +526,7 @@ impl State {
         let mut left = Vec::new();
         waiting.retain(|one| {
             let stays = !one.session.is_over();
-            left.extend((!stays).then_some(one.session.app()));
+            left.extend(owner(&one.session).filter(|_| !stays));
             stays
         });
         by_rules.retain(|app, readers| {
@@ -519,7 +535,7 @@ impl State {
             !readers.is_empty()
         });
         for app in left {
-            let waits = |one: &Joining| one.session.app() == app;
+            let waits = |one: &Joining| owner(&one.session) == Some(app);
             if !by_rules.contains_key(&app) && !waiting.iter().any(waits) {
                 book.forget(app);
             }
@@ -530,8 +546,11 @@ impl State {
     fn prepare(&mut self, tx: &mut Tx<'_>, turn: &mut Turn) -> Result<(), Fault> {
         for one in &self.waiting {
             let session = &one.session;
-            let filtered = session.endpoint() == Endpoint::Filtered;
-            if !filtered || self.book.load(tx, session.app())? {
+            let read = match owner(session) {
+                Some(owner) => self.book.load(tx, owner)?,
+                None => true,
+            };
+            if read {
                 turn.ready.push(session.id());
                 // What was told while it began may have been passed already.
                 if !holds(session, connections::token(tx, session.app())?) {
@@ -545,15 +564,17 @@ impl State {
     fn change_rule(&mut self, tx: &mut Tx<'_>, event: &Event) -> Result<(), Fault> {
         let body: serde_json::Value = serde_json::from_str(&event.body).unwrap_or_default();
         let fact = |name: &str| body.get(name).and_then(serde_json::Value::as_str);
-        if fact("product") != Some(Product::Stream.name()) {
+        let Some(product) = fact("product").and_then(Product::named) else {
             return Ok(());
-        }
+        };
         if event.kind == "rule.removed" {
             self.book.removed(event.subject_id);
             return Ok(());
         }
         let app = fact("app_id").and_then(AppId::parse);
-        app.map_or(Ok(()), |app| self.book.added(tx, app, event.subject_id))
+        app.map_or(Ok(()), |app| {
+            self.book.added(tx, (app, product), event.subject_id)
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, App, Ask, Server, shared};
+use crate::harness::{Answer, App, Ask, Listener, Server, fresh, shared};
 
 const RULES: &str = "/2/powerstream/rules";
 
@@ -191,4 +191,87 @@ fn rules_are_asked_for_fifty_times_a_day_and_outlive_a_restart() {
         get().is(200);
     }
     get().is(429);
+}
+
+const STREAM: &str = "/2/powerstream";
+
+/// A word that no other test writes.
+fn word() -> String {
+    format!("power{}x{}", std::process::id(), fresh())
+}
+
+#[test]
+fn posts_come_in_the_older_form_with_what_was_missed() {
+    let (app, word) = (shared().new_app("enterprise"), word());
+    let open = |query: &str| Listener::open(shared(), &format!("{STREAM}{query}"), &app.bearer);
+    let none = shared().send(Ask::get(STREAM).bearer(&app.bearer));
+    none.is_problem(409, "streaming-connection");
+    let part = word.get(2..).unwrap();
+    post(
+        &app,
+        &json!({ "rules": [{ "value": format!("contains:{part}") }] }),
+    )
+    .is(201);
+    let author = shared().person("author");
+    let mut stream = open("?localDcOnly=true");
+    let head = stream.head.to_lowercase();
+    assert!(head.contains("x-powerstream-datacenter: local"), "{head}");
+    assert!(head.contains("x-powerstream-localdconly: true"), "{head}");
+    let first = stream.next();
+    assert_eq!(first["type"], "connection_metadata");
+    assert_eq!(first["datacenter"], "local");
+    assert!(first["timestamp"].as_i64().unwrap() > 1_000_000_000_000);
+    let again = shared().send(Ask::get(STREAM).bearer(&app.bearer));
+    again.is_problem(429, "streaming-connection");
+    author.says("nothing that anybody waits for");
+    let id = author.says(&format!("here is {word}!"));
+    let line = stream.next();
+    assert_eq!(line.as_array().unwrap().len(), 1, "{line}");
+    let shown = &line[0];
+    assert_eq!(shown["id_str"], id.as_str());
+    assert_eq!(shown["text"], format!("here is {word}!"));
+    assert_eq!(shown["user"]["screen_name"], author.username.as_str());
+    assert!(shown.get("matching_rules").is_none());
+    // Rules come and go while it is open; those of the filtered stream are others.
+    let other = format!("other{word}");
+    let rules = json!({ "rules": [{ "value": format!("\"{other}\"") }] });
+    post(&app, &rules).is(201);
+    author.says(&other);
+    assert_eq!(stream.next()[0]["text"], other.as_str());
+    let filtered = Ask::get("/2/tweets/search/stream").bearer(&app.bearer);
+    shared()
+        .send(filtered)
+        .is_problem(409, "streaming-connection");
+    let listed = Ask::get("/2/connections?endpoints=powerstream").bearer(&app.bearer);
+    let listed = shared().send(listed).is(200);
+    assert_eq!(listed["data"][0]["endpoint_name"], "powerstream");
+    let kill = Ask::delete("/2/connections/powerstream").bearer(&app.bearer);
+    assert_eq!(shared().send(kill).is(200)["data"]["successful_kills"], 1);
+    assert_eq!(stream.farewell(), "ForceDisconnect");
+    let missed = author.says(&format!("missed {word}"));
+    let mut stream = open("?backfillMinutes=5");
+    let came: Vec<Value> = (0..3).map(|_| stream.next()[0]["id_str"].clone()).collect();
+    assert_eq!(came[0], id.as_str());
+    assert_eq!(came[2], missed.as_str());
+    let live = author.says(&format!("live {word}"));
+    assert_eq!(stream.next()[0]["id_str"], live.as_str());
+    let refused = |app: &App, query: &str| {
+        let ask = Ask::get(format!("{STREAM}?{query}")).bearer(&app.bearer);
+        shared().send(ask).is_problem(400, "invalid-request");
+    };
+    for query in [
+        "backfillMinutes=6",
+        "backfill_minutes=1",
+        "startTime=now",
+        "localDcOnly=2",
+    ] {
+        refused(&app, query);
+    }
+    refused(&app, "startTime=2026-01-01T00:00:00Z");
+    let plain = shared().new_app("self-serve");
+    post(&plain, &rules).is(201);
+    refused(&plain, "backfillMinutes=1");
+    let mut stream = Listener::open(shared(), STREAM, &plain.bearer);
+    let id = author.says(&format!("{other} for all"));
+    assert_eq!(stream.next()[0]["id_str"], id.as_str());
 }

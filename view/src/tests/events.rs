@@ -70,7 +70,7 @@ async fn told<T: Send + 'static>(read: fn(&mut Tx<'_>) -> T) -> T {
 
 fn older(tx: &mut Tx<'_>, minutes: i64) -> Value {
     let found = store::posts::by_id(tx, post_id(minutes)).unwrap().unwrap();
-    older_post(tx, UserId::new(1), found, SITE)
+    older_post(tx, Viewer::user(UserId::new(1)), found, SITE)
         .unwrap()
         .unwrap()
 }

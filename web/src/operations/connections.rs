@@ -74,4 +74,5 @@ const STREAMS: &[&str] = &[
     "likes_sample10_stream",
     "likes_compliance_stream",
     "activity_stream",
+    "powerstream",
 ];

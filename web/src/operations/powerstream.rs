@@ -25,7 +25,8 @@ pub static POWERSTREAM: &[Endpoint] = &[
                 Kind::Bool,
                 "Whether only this data centre's posts are wanted.",
             ),
-        ]]),
+        ]])
+        .act(v2::streams::powerstream),
     Endpoint::new("getPowerstreamRules", "GET", "/2/powerstream/rules")
         .about("The powerstream's rules.")
         .permit("A", Scopes::NONE)

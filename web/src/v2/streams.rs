@@ -2,14 +2,24 @@
 
 use base::refusal::Connecting;
 use base::{Refusal, Stop, Time};
+use bytes::Bytes;
 use deliver::streams::{Endpoint, Format, Opening, Past};
-use store::rules::{self as stored, Product};
+use futures_util::StreamExt as _;
+use http::{HeaderName, HeaderValue};
+use serde_json::json;
+use store::rules as stored;
 use view::Object;
 
 use super::rules::is_enterprise;
 use crate::call::{Call, Reply};
 use crate::endpoint::Pending;
 
+/// How the powerstream calls `backfill_minutes`, `start_time` and `end_time`.
+pub(super) const OLDER: [&str; 3] = ["backfillMinutes", "startTime", "endTime"];
+const NAMES: [&str; 3] = ["backfill_minutes", "start_time", "end_time"];
+const LOCAL: &str = "localDcOnly";
+/// There is one place where everything is.
+const DATACENTER: &str = "local";
 /// Posts a second on a connection of an app without a contract.
 const PACE: u32 = 250;
 /// Replays that an app may have at once.
@@ -29,6 +39,7 @@ macro_rules! streams {
 }
 
 streams! {
+    powerstream, Powerstream, "`GET /2/powerstream`.";
     filtered, Filtered, "`GET /2/posts/search/stream`.";
     sample, Sample, "`GET /2/posts/sample/stream`.";
     sample10, Sample10, "`GET /2/posts/sample10/stream`.";
@@ -47,14 +58,18 @@ streams! {
 
 async fn connect(call: Call, endpoint: Endpoint) -> Result<Reply, Stop> {
     let (app, enterprise) = (call.caller()?.app_id, is_enterprise(&call)?);
-    let open = matches!(endpoint, Endpoint::Filtered | Endpoint::Sample);
+    let open = endpoint.rules().is_some() || endpoint == Endpoint::Sample;
     if !enterprise && !open {
         let required = "enterprise";
         return Err(Refusal::NotEnrolled { required }.into());
     }
-    let past = past(&call, enterprise)?;
-    if endpoint == Endpoint::Filtered {
-        let count = call.read(move |tx| Ok(stored::count(tx, app, Product::Stream)?));
+    let past = if endpoint == Endpoint::Powerstream {
+        past_as(&call, enterprise, OLDER)?
+    } else {
+        past(&call, enterprise)?
+    };
+    if let Some(product) = endpoint.rules() {
+        let count = call.read(move |tx| Ok(stored::count(tx, app, product)?));
         if count.await? == 0 {
             return Err(Refusal::Connection(Connecting::NoRules).into());
         }
@@ -85,13 +100,40 @@ async fn connect(call: Call, endpoint: Endpoint) -> Result<Reply, Stop> {
         spoken: call.spoken(),
     };
     let streams = &call.home.streams;
-    if let Some(past) = past {
-        let past = streams.past(&session, format, past);
-        return Ok(call.stream(feed.after(past)));
+    let local = call.endpoint().has_param(LOCAL) && call.flag(LOCAL);
+    let first = futures_util::stream::iter(local.then(|| metadata(call.now())));
+    let feed = if let Some(past) = past {
+        feed.after(first.chain(streams.past(&session, format, past)))
+    } else {
+        // From the head of the answer on nothing is missed.
+        streams.join(&session, format, None).await;
+        feed.after(first)
+    };
+    let reply = call.stream(feed);
+    if !local {
+        return Ok(reply);
     }
-    // From the head of the answer on nothing is missed.
-    streams.join(&session, format, None).await;
-    Ok(call.stream(feed))
+    let header = |name, value| {
+        (
+            HeaderName::from_static(name),
+            HeaderValue::from_static(value),
+        )
+    };
+    let datacenter = header("x-powerstream-datacenter", DATACENTER);
+    let local = header("x-powerstream-localdconly", "true");
+    Ok(reply
+        .header(datacenter.0, datacenter.1)
+        .header(local.0, local.1))
+}
+
+/// The first line of a powerstream that is asked where it comes from.
+fn metadata(now: Time) -> Bytes {
+    let line = json!({
+        "type": "connection_metadata",
+        "datacenter": DATACENTER,
+        "timestamp": now.ms(),
+    });
+    Bytes::from(format!("{line}\r\n"))
 }
 
 fn partition(call: &Call) -> u8 {
@@ -103,22 +145,28 @@ fn partition(call: &Call) -> u8 {
 
 /// What is asked for of the past.
 pub(super) fn past(call: &Call, enterprise: bool) -> Result<Option<Past>, Stop> {
-    let (minutes, now) = (call.int("backfill_minutes"), call.now());
+    past_as(call, enterprise, NAMES)
+}
+
+/// The same under other names.
+fn past_as(call: &Call, enterprise: bool, names: [&'static str; 3]) -> Result<Option<Past>, Stop> {
+    let [back, from, until] = names;
+    let (minutes, now) = (call.int(back), call.now());
     let refuse = |name: &'static str, message: String| {
         Err(Refusal::invalid(call.spelled(name), call.raw(name), message).into())
     };
-    let replayed = call.endpoint().has_param("start_time");
+    let replayed = call.endpoint().has_param(from);
     let (start, end) = if replayed {
-        (call.time("start_time"), call.time("end_time"))
+        (call.time(from), call.time(until))
     } else {
         (None, None)
     };
     let asked = minutes > 0 || start.is_some() || end.is_some();
     if asked && !enterprise {
         let name = match (minutes, start) {
-            (1.., _) => "backfill_minutes",
-            (_, Some(_)) => "start_time",
-            _ => "end_time",
+            (1.., _) => back,
+            (_, Some(_)) => from,
+            _ => until,
         };
         return refuse(name, format!("`{name}` needs enterprise access"));
     }
@@ -129,14 +177,14 @@ pub(super) fn past(call: &Call, enterprise: bool) -> Result<Option<Past>, Stop> 
             return Ok(Some(Past { from, until: None }));
         }
         (Some(start), Some(end)) => (start, end),
-        (None, _) => return Err(Refusal::missing("start_time").into()),
-        (_, None) => return Err(Refusal::missing("end_time").into()),
+        (None, _) => return Err(Refusal::missing(from).into()),
+        (_, None) => return Err(Refusal::missing(until).into()),
     };
     if minutes > 0 {
-        let message = "`backfill_minutes` does not go with `start_time` and `end_time`";
-        return refuse("backfill_minutes", message.to_owned());
+        let message = format!("`{back}` does not go with `{from}` and `{until}`");
+        return refuse(back, message);
     }
-    check(call, (start, end), now)?;
+    check(call, names, (start, end), now)?;
     Ok(Some(Past {
         from: start,
         until: Some(end),
@@ -144,22 +192,27 @@ pub(super) fn past(call: &Call, enterprise: bool) -> Result<Option<Past>, Stop> 
 }
 
 /// Whether a span can be replayed.
-fn check(call: &Call, (start, end): (Time, Time), now: Time) -> Result<(), Stop> {
+fn check(
+    call: &Call,
+    [_, from, until]: [&'static str; 3],
+    (start, end): (Time, Time),
+    now: Time,
+) -> Result<(), Stop> {
     let wrong = |name: &'static str, what: &str| -> Stop {
         let raw = call.raw(name);
         let message = format!("Invalid '{name}':'{raw}'. {what}");
         Refusal::invalid(name, raw, message).into()
     };
     if start < now.plus_ms(-BACK_MS) {
-        let what = "'start_time' must be on or after 24 hours before the request time.";
-        return Err(wrong("start_time", what));
+        let what = format!("'{from}' must be on or after 24 hours before the request time.");
+        return Err(wrong(from, &what));
     }
     if end > now.plus_ms(-NEAR_MS) {
-        let what = "'end_time' must be a minimum of 10 seconds prior to the request time.";
-        return Err(wrong("end_time", what));
+        let what = format!("'{until}' must be a minimum of 10 seconds prior to the request time.");
+        return Err(wrong(until, &what));
     }
     if end <= start {
-        return Err(wrong("end_time", "'end_time' must be after 'start_time'."));
+        return Err(wrong(until, &format!("'{until}' must be after '{from}'.")));
     }
     Ok(())
 }

@@ -53,7 +53,10 @@ fn effort(book: &Book, post: &PostFacts) -> usize {
 }
 
 fn found(book: &mut Book, app: AppId, post: &PostFacts) -> BTreeSet<i64> {
-    let wanted = book.matching(post).remove(&app).unwrap_or("[]".to_owned());
+    let wanted = book
+        .matching(post)
+        .remove(&(app, Product::Stream))
+        .unwrap_or("[]".to_owned());
     let wanted: Value = serde_json::from_str(&wanted).unwrap();
     let ids = wanted.as_array().unwrap().iter();
     ids.map(|rule| rule["id"].as_str().unwrap().parse().unwrap())
@@ -72,7 +75,7 @@ async fn rules_are_filed_by_what_is_stored_and_anew_when_posts_change() {
         // Storms are news: until then each rule is filed under them.
         let mut book = Book::default();
         book.learn_stored(tx)?;
-        while !book.load(tx, app)? {}
+        while !book.load(tx, (app, Product::Stream))? {}
         let usual = post(tx, app, "x7 as ever".to_owned())?;
         assert_eq!(effort(&book, &usual), 0, "of thirty rules about x7");
         let mut storm = post(tx, app, "a storm over x7".to_owned())?;
@@ -99,7 +102,7 @@ async fn rules_are_filed_by_what_is_stored_and_anew_when_posts_change() {
             steps += 1;
             if steps == 3 {
                 new = rules(tx, app, RULES + 7..RULES + 8)?;
-                book.added(tx, app, new[0])?;
+                book.added(tx, (app, Product::Stream), new[0])?;
                 gone = ids[7];
                 network::rules::remove(tx, app, Product::Stream, &[gone])?;
                 book.removed(gone);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -17,7 +17,7 @@ use super::{Answer, App, Ask, Engine, PATIENCE, Person, engine, fresh, until};
 /// A data folder with its database, and the process that serves it.
 pub(crate) struct Server {
     folder: TempDir,
-    database: Option<Database>,
+    database: Option<Arc<Database>>,
     args: Vec<String>,
     /// Where a real network is met, if this is one; its keys go with each command.
     network: Option<Vec<String>>,
@@ -71,6 +71,33 @@ impl Server {
         server
     }
 
+    /// Starts one more node of a real network that has a database server.
+    pub(crate) fn beside_it(&self, node: u16) -> Self {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = free.local_addr().unwrap();
+        drop(free);
+        let mut server = Self::prepare_on(Engine::Sqlite, &[]);
+        server.database.clone_from(&self.database);
+        std::fs::create_dir(server.data()).unwrap();
+        std::fs::copy(
+            self.data().join("master.key"),
+            server.data().join("master.key"),
+        )
+        .unwrap();
+        server.args = Vec::new();
+        let own = [
+            format!("listen.addr={address}"),
+            format!("core.node={node}"),
+        ];
+        let own = own.into_iter().flat_map(|key| ["--set".to_owned(), key]);
+        server.network = self
+            .network
+            .clone()
+            .map(|sets| sets.into_iter().chain(own).collect());
+        server.start_again();
+        server
+    }
+
     /// Starts a server on one of the engines.
     pub(crate) fn start_on(engine: Engine, args: &[&str]) -> Self {
         let mut server = Self::prepare_on(engine, args);
@@ -94,7 +121,7 @@ impl Server {
             .timeout_global(Some(PATIENCE));
         Self {
             folder: TempDir::new().unwrap(),
-            database: Database::make(engine),
+            database: Database::make(engine).map(Arc::new),
             args,
             network: None,
             process: None,

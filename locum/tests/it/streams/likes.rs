@@ -1,0 +1,113 @@
+//! Likes as they are given.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{connections, word};
+use crate::harness::{App, Ask, Listener, Person, shared, until};
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "one story")]
+fn likes_come_in_their_parts_and_nobody_learns_whose_they_are() {
+    let app = shared().new_app("enterprise");
+    let query = "&expansions=liked_tweet_id,liked_tweet_author_id&tweet.fields=public_metrics";
+    let of = |kind: &str, part: usize, more: &str| {
+        let target = format!("/2/likes/{kind}/stream?partition={part}{more}");
+        Listener::open(shared(), &target, &app.bearer)
+    };
+    let mut all: Vec<Listener> = (1..=20).map(|part| of("firehose", part, query)).collect();
+    let mut tenths = [1, 2].map(|part| of("sample10", part, ""));
+    let author = shared().person("author");
+    let reader = shared().person("reader");
+    let locked = shared().person_with("locked", &["--protected"]);
+    let ids: Vec<String> = (0..15)
+        .map(|number| author.says(&format!("{} {number}", word())))
+        .collect();
+    let like = |who: &Person<'_>, id: &str| {
+        let path = format!("/2/users/{}/likes", who.id);
+        who.post(path, &json!({ "post_id": id })).is(200);
+    };
+    like(&locked, &ids[0]);
+    for id in &ids {
+        like(&reader, id);
+    }
+    let mut found: Vec<(usize, Value)> = Vec::new();
+    let ours = |message: &Value| message["data"]["tweet_author_id"] == author.id.as_str();
+    until("every like has come", || {
+        for (part, stream) in all.iter_mut().enumerate() {
+            let came = std::iter::from_fn(|| stream.within(Duration::from_millis(5)));
+            found.extend(came.filter(&ours).map(|message| (part + 1, message)));
+        }
+        found.len() >= ids.len()
+    });
+    for stream in &mut all {
+        let more = stream.within(Duration::from_millis(20)).filter(&ours);
+        assert!(more.is_none(), "one of the protected user: {more:?}");
+    }
+    let mut liked: Vec<&str> = Vec::new();
+    for (_, message) in &found {
+        let data = &message["data"];
+        let names: Vec<&String> = data.as_object().unwrap().keys().collect();
+        let expected = [
+            "created_at",
+            "id",
+            "liked_tweet_author_id",
+            "liked_tweet_id",
+            "timestamp_ms",
+            "tweet_author_id",
+        ];
+        assert_eq!(names, expected, "{message}");
+        assert!(!message.to_string().contains(&reader.id), "{message}");
+        assert!(data["timestamp_ms"].as_i64().unwrap() > 1_000_000_000_000);
+        let post = &message["includes"]["tweets"][0];
+        assert_eq!(post["id"], data["liked_tweet_id"]);
+        assert!(post["public_metrics"]["like_count"].as_i64().unwrap() > 0);
+        assert_eq!(message["includes"]["users"][0]["id"], author.id.as_str());
+        liked.push(data["liked_tweet_id"].as_str().unwrap());
+    }
+    liked.sort_unstable();
+    let mut expected = ids.clone();
+    expected.sort();
+    assert_eq!(liked, expected, "each once, in one part");
+    for stream in &mut tenths {
+        while let Some(message) = stream.within(Duration::from_millis(20)).filter(&ours) {
+            let id = &message["data"]["id"];
+            let same = found.iter().find(|(_, one)| one["data"]["id"] == *id);
+            assert_eq!(
+                same.unwrap().1["data"]["created_at"],
+                message["data"]["created_at"]
+            );
+        }
+    }
+    // A slot a part; what was missed comes again to who asks for it.
+    let (part, message) = &found[0];
+    let target = format!("/2/likes/firehose/stream?partition={part}");
+    let ask = || shared().send(Ask::get(&target).bearer(&app.bearer));
+    ask().is_problem(429, "streaming-connection");
+    drop(all);
+    until("the slots are free", || {
+        connections(&app, "?endpoints=likes_firehose_stream").is_empty()
+    });
+    let mut again = of("firehose", *part, "&backfill_minutes=5");
+    until("the like is told again", || {
+        let next = again.within(Duration::from_millis(100));
+        next.is_some_and(|next| next["data"]["id"] == message["data"]["id"])
+    });
+    let refused = |app: &App, query: &str| {
+        let ask = Ask::get(format!("/2/likes/sample10/stream{query}")).bearer(&app.bearer);
+        shared().send(ask)
+    };
+    for query in [
+        "",
+        "?partition=0",
+        "?partition=3",
+        "?partition=1&like_with_tweet_author.fields=user_id",
+        "?partition=1&expansions=author_id",
+        "?partition=1&backfill_minutes=6",
+    ] {
+        refused(&app, query).is_problem(400, "invalid-request");
+    }
+    let other = shared().new_app("self-serve");
+    refused(&other, "?partition=1").is_problem(403, "client-forbidden");
+}
