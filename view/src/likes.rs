@@ -61,7 +61,7 @@ fn attachments(out: &mut Out, shown: LikeFacts<'_>) {
     if !shown.post.media_keys.is_empty() {
         out.object(|out| {
             out.member(Word::same("media_keys"), |out| {
-                out.array(media_keys(shown.post), |out, key| out.quoted(key));
+                out.array(media_keys(shown.post), Out::quoted);
             });
         });
     }

@@ -262,7 +262,7 @@ impl Book {
         let (matcher, learned) = (&mut self.matcher, &mut self.learned);
         let mut numbers = facts.lend(|post| {
             let facts = Facts::new(post, Reading::Stream);
-            if mix(post.id) % LEARN_EACH == 0 {
+            if mix(post.id).is_multiple_of(LEARN_EACH) {
                 matcher.learn(&facts);
                 learned.note(matcher.effort(&facts));
             }

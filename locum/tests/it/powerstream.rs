@@ -201,6 +201,7 @@ fn word() -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story")]
 fn posts_come_in_the_older_form_with_what_was_missed() {
     let (app, word) = (shared().new_app("enterprise"), word());
     let open = |query: &str| Listener::open(shared(), &format!("{STREAM}{query}"), &app.bearer);

@@ -1,6 +1,7 @@
 //! What events tell, in both forms: the objects whole, so that a change to any member shows.
 
 use base::{AppId, Id, UserId};
+use network::visibility::Viewer;
 use serde_json::Value;
 use store::posts::{Beside, Post};
 use store::{Tx, users};

@@ -15,7 +15,7 @@ use crate::call::{Call, Reply};
 use crate::endpoint::Pending;
 
 /// How the powerstream calls `backfill_minutes`, `start_time` and `end_time`.
-pub(super) const OLDER: [&str; 3] = ["backfillMinutes", "startTime", "endTime"];
+const OLDER: [&str; 3] = ["backfillMinutes", "startTime", "endTime"];
 const NAMES: [&str; 3] = ["backfill_minutes", "start_time", "end_time"];
 const LOCAL: &str = "localDcOnly";
 /// There is one place where everything is.
@@ -63,11 +63,12 @@ async fn connect(call: Call, endpoint: Endpoint) -> Result<Reply, Stop> {
         let required = "enterprise";
         return Err(Refusal::NotEnrolled { required }.into());
     }
-    let past = if endpoint == Endpoint::Powerstream {
-        past_as(&call, enterprise, OLDER)?
+    let names = if endpoint == Endpoint::Powerstream {
+        OLDER
     } else {
-        past(&call, enterprise)?
+        NAMES
     };
+    let past = past_as(&call, enterprise, names)?;
     if let Some(product) = endpoint.rules() {
         let count = call.read(move |tx| Ok(stored::count(tx, app, product)?));
         if count.await? == 0 {
@@ -91,14 +92,7 @@ async fn connect(call: Call, endpoint: Endpoint) -> Result<Reply, Stop> {
     };
     let session = call.hub().open(opening).await?;
     let feed = session.feed();
-    let format = Format {
-        wants: call.wants(if endpoint.is_of_likes() {
-            Object::Like
-        } else {
-            Object::Post
-        }),
-        spoken: call.spoken(),
-    };
+    let format = format(&call, endpoint);
     let streams = &call.home.streams;
     let local = call.endpoint().has_param(LOCAL) && call.flag(LOCAL);
     let first = futures_util::stream::iter(local.then(|| metadata(call.now())));
@@ -110,20 +104,29 @@ async fn connect(call: Call, endpoint: Endpoint) -> Result<Reply, Stop> {
         feed.after(first)
     };
     let reply = call.stream(feed);
-    if !local {
-        return Ok(reply);
-    }
-    let header = |name, value| {
-        (
-            HeaderName::from_static(name),
-            HeaderValue::from_static(value),
-        )
+    Ok(if local { from_here(reply) } else { reply })
+}
+
+/// Which fields were asked for, of what is sent.
+fn format(call: &Call, endpoint: Endpoint) -> Format {
+    let object = if endpoint.is_of_likes() {
+        Object::Like
+    } else {
+        Object::Post
     };
-    let datacenter = header("x-powerstream-datacenter", DATACENTER);
-    let local = header("x-powerstream-localdconly", "true");
-    Ok(reply
-        .header(datacenter.0, datacenter.1)
-        .header(local.0, local.1))
+    Format {
+        wants: call.wants(object),
+        spoken: call.spoken(),
+    }
+}
+
+/// Says where a powerstream comes from.
+fn from_here(reply: Reply) -> Reply {
+    let datacenter = HeaderName::from_static("x-powerstream-datacenter");
+    let local = HeaderName::from_static("x-powerstream-localdconly");
+    reply
+        .header(datacenter, HeaderValue::from_static(DATACENTER))
+        .header(local, HeaderValue::from_static("true"))
 }
 
 /// The first line of a powerstream that is asked where it comes from.

@@ -83,7 +83,7 @@ async fn rules_are_filed_by_what_is_stored_and_anew_when_posts_change() {
         let before = found(&mut book, app, &storm);
         assert_eq!(before.len(), RULES / 40);
         assert!(!book.refile(tx)?.0, "not for one of them");
-        while mix(storm.row.id.get()) % LEARN_EACH != 0 {
+        while !mix(storm.row.id.get()).is_multiple_of(LEARN_EACH) {
             storm = post(tx, app, format!("a storm over x7 at {}", storm.row.id))?;
         }
         for _ in 0..NEWS.0 {
