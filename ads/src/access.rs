@@ -84,6 +84,8 @@ pub enum Who {
     Planner,
     /// Whoever works on audiences.
     AudienceWriter,
+    /// Whoever may look at figures; what analysts of posts may see, the operation looks at.
+    StatsReader,
     /// Administrators.
     Admin,
 }
@@ -100,6 +102,7 @@ impl Who {
         Self::AudienceReader,
         Self::Planner,
         Self::AudienceWriter,
+        Self::StatsReader,
         Self::Admin,
     ];
 
@@ -114,6 +117,7 @@ impl Who {
             }
             Self::CampaignWriter => matches!(role, Admin | AdManager),
             Self::CreativeWriter => matches!(role, Admin | AdManager | CreativeManager),
+            Self::StatsReader => !matches!(role, PartnerAudienceManager),
             Self::AudienceReader => matches!(
                 role,
                 Admin | AdManager | CampaignAnalyst | PartnerAudienceManager

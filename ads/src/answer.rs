@@ -21,6 +21,8 @@ pub struct Answer {
     pub headers: Vec<(&'static str, String)>,
     /// The member that the data stands under, where it is not `data`.
     pub under: &'static str,
+    /// Further members beside the data.
+    pub members: Vec<(&'static str, Value)>,
 }
 
 impl Answer {
@@ -80,6 +82,12 @@ impl Answer {
             body.push_str(",\"data_type\":\"");
             body.push_str(self.data_type);
             body.push('"');
+        }
+        for (name, value) in &self.members {
+            body.push_str(",\"");
+            body.push_str(name);
+            body.push_str("\":");
+            body.push_str(&value.to_string());
         }
         body.push_str(",\"");
         body.push_str(if self.under.is_empty() {

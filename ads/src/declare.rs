@@ -138,6 +138,8 @@ pub enum Often {
     Options,
     /// 500 in 15 minutes.
     Insights,
+    /// 250 in 15 minutes: figures.
+    Stats,
     /// So many in a minute.
     Minute(u32),
 }

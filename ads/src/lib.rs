@@ -3,13 +3,16 @@
 //! `declare` has the words of a declaration, `operations` what follows from it, `engine` does it.
 
 pub mod access;
+pub mod analytics;
 pub mod answer;
+pub mod attribution;
 pub mod batch;
 pub mod change;
 pub mod choices;
 pub mod cursor;
 pub mod declare;
 pub mod desk;
+pub mod eligible;
 pub mod engine;
 pub mod evaluator;
 pub mod gazetteer;
@@ -27,6 +30,8 @@ pub mod reference;
 pub mod request;
 pub mod resources;
 pub mod run;
+pub mod serving;
+pub mod simulation;
 pub mod zone;
 
 pub use answer::Answer;

@@ -11,15 +11,18 @@ pub enum Entitlement {
     FollowsAndLikes,
     /// The advertising interface.
     Ads,
+    /// Serving what is promoted, and reporting what became of it: what advertisers are charged by.
+    AdsServing,
 }
 
 impl Entitlement {
     /// Every one of them, in the order in which they are listed.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::FullArchive,
         Self::Blocks,
         Self::FollowsAndLikes,
         Self::Ads,
+        Self::AdsServing,
     ];
 
     /// As stored, as written in commands, and as refusals name it.
@@ -29,6 +32,7 @@ impl Entitlement {
             Self::Blocks => "blocks",
             Self::FollowsAndLikes => "follows_and_likes",
             Self::Ads => "ads",
+            Self::AdsServing => "ads_serving",
         }
     }
 
@@ -39,6 +43,7 @@ impl Entitlement {
             Self::Blocks => "Blocking users",
             Self::FollowsAndLikes => "Following users and liking posts",
             Self::Ads => "The advertising interface",
+            Self::AdsServing => "Serving what is promoted, and reporting it",
         }
     }
 

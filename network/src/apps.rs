@@ -84,7 +84,13 @@ impl AccessLevel {
                 Entitlement::FollowsAndLikes,
                 Entitlement::Ads,
             ],
-            Self::Enterprise => &Entitlement::ALL,
+            // Whoever reports what advertisers are charged by is chosen one by one.
+            Self::Enterprise => &[
+                Entitlement::FullArchive,
+                Entitlement::Blocks,
+                Entitlement::FollowsAndLikes,
+                Entitlement::Ads,
+            ],
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The advertising interface: a request is taken apart, done by the engine, and answered whole.
 
+pub(crate) mod serve;
+
 use std::sync::Arc;
 
 use ads::{Caller, Request};
@@ -10,6 +12,19 @@ use serde_json::Value;
 use crate::body;
 use crate::call::{Call, Reply};
 use crate::endpoint::Pending;
+
+const GZIP: HeaderValue = HeaderValue::from_static("application/gzip");
+
+/// `GET /ads-files/{token}`: figures that were worked out. Whoever knows the address needs no
+/// credential.
+pub(crate) fn file(call: Call) -> Pending {
+    Box::pin(async move {
+        let token = call.path_text("token")?.to_owned();
+        let found = call.read(move |tx| Ok(ads::analytics::jobs::file(tx, &token)?));
+        let file = found.await?.ok_or(Refusal::NoSuchPath)?;
+        Ok(Reply::bytes(200, GZIP, file))
+    })
+}
 
 /// Does any declared operation.
 pub(crate) fn act(call: Call) -> Pending {

@@ -79,6 +79,7 @@ pub static RESOURCES: &[&Resource] = &[
 
 /// Operations that are written by hand.
 pub static CUSTOM: &[&[Custom]] = &[
+    crate::analytics::OPERATIONS,
     accounts::OPERATIONS,
     access::OPERATIONS,
     account_history::OPERATIONS,

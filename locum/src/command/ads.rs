@@ -9,6 +9,7 @@ use ads::record::Record;
 use ads::resources::accounts::{self, ACCOUNT, LISTED, MOST_CAMPAIGNS, NewAccount};
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads::resources::{features, promotable_users};
+use ads::zone::Zone;
 use base::{Refusal, Speech, Stop, UserId};
 use clap::Subcommand;
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use store::Tx;
 use store::ads::Access;
 
-use super::find;
+use super::{find, simulation};
 use super::publishers::{self, CuratedCommand, PublisherCommand};
 use crate::world::World;
 
@@ -30,6 +31,18 @@ pub(crate) enum AdsCommand {
     /// Users at whose videos advertisements are shown
     #[command(subcommand)]
     Publisher(PublisherCommand),
+    /// Makes events up for an account's line items, marked as simulated: for developers who need
+    /// figures to draw
+    Simulate {
+        /// Its id
+        account: String,
+        /// Those of so many hours, the present one the last
+        #[arg(long, default_value_t = 24)]
+        hours: i64,
+        /// What they follow from: the same events come of the same number
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
     /// Sets of publishers for some countries
     #[command(subcommand)]
     CuratedCategory(CuratedCommand),
@@ -145,6 +158,11 @@ pub(super) async fn execute(world: &World, command: AdsCommand) -> Result<Value,
     let command = match command {
         AdsCommand::Account(command) => command,
         AdsCommand::Publisher(command) => return publishers::publisher(world, command).await,
+        AdsCommand::Simulate {
+            account,
+            hours,
+            seed,
+        } => return simulation::simulate(world, account, hours, seed).await,
         AdsCommand::CuratedCategory(command) => return publishers::curated(world, command).await,
     };
     match command {
@@ -176,6 +194,10 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Stop> {
             sandbox,
         } => {
             let user = find::user(tx, user)?;
+            if !Zone::is_known(timezone) {
+                let message = format!("No time zone is called {timezone}");
+                return Err(wrong("timezone", timezone, &message));
+            }
             let new = NewAccount {
                 name: name.clone(),
                 timezone: timezone.clone(),
@@ -394,11 +416,11 @@ fn opened(mut account: Record, allow: &[String], refuse: &[String]) -> Result<Re
     Ok(account)
 }
 
-fn wrong(name: &'static str, value: &str, message: &str) -> Stop {
+pub(super) fn wrong(name: &'static str, value: &str, message: &str) -> Stop {
     Refusal::invalid(name, value, message).into()
 }
 
-fn account_of(tx: &mut Tx<'_>, text: &str) -> Result<Record, Stop> {
+pub(super) fn account_of(tx: &mut Tx<'_>, text: &str) -> Result<Record, Stop> {
     let id = Ids::Short.read("account", text).ok();
     let found = match id {
         Some(id) => accounts::find(tx, id)?,

@@ -68,7 +68,7 @@ pub(crate) struct Access {
     /// self-serve or enterprise, with all that comes with it
     #[arg(long)]
     level: Option<String>,
-    /// Entitles it to `full_archive`, `blocks`, `follows_and_likes` or `ads`; may be given several times
+    /// Entitles it to `full_archive`, `blocks`, `follows_and_likes`, `ads` or `ads_serving`; may be given several times
     #[arg(long, value_name = "NAME")]
     allow: Vec<String>,
     /// Ends such an entitlement; may be given more than once

@@ -23,6 +23,7 @@ mod polls;
 mod posts;
 mod profiles;
 mod publishers;
+mod simulation;
 mod reindex;
 mod sign;
 mod spaces;

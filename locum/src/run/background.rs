@@ -1,5 +1,5 @@
 //! Work that nobody waits for: every minute, what has had its time is forgotten; every second, the
-//! end of polls is told and scheduled posts are published; where there is a mail server, letters are handed to it.
+//! end of polls is told; where there is a mail server, letters are handed to it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,85 +59,6 @@ async fn close_some(world: &World) -> Result<usize, Stop> {
     }
     let close = |tx: &mut store::Tx<'_>| Ok(network::polls::close_ended(tx, POLLS)?);
     world.store.write(close).await
-}
-
-/// How often scheduled posts whose time has come are looked for.
-const SCHEDULED_EACH: Duration = Duration::from_secs(1);
-
-/// Publishes scheduled posts of advertisers, until the signal to stop; of several nodes one
-/// publishes each.
-pub(super) async fn publish_scheduled(world: World, shutdown: Shutdown) {
-    while !shutdown.is_triggered() {
-        match publish_one(&world).await {
-            // There may be more of them.
-            Ok(true) => continue,
-            Ok(false) => {}
-            Err(stop) => {
-                tracing::warn!(?stop, "no scheduled post was published; it is tried again");
-            }
-        }
-        let _early = tokio::time::timeout(SCHEDULED_EACH, shutdown.triggered()).await;
-    }
-}
-
-async fn publish_one(world: &World) -> Result<bool, Stop> {
-    let due = |tx: &mut store::Tx<'_>| Ok(ads::publishing::due(tx)?);
-    let Some(id) = world.store.read(due).await? else {
-        return Ok(false);
-    };
-    let publish = move |tx: &mut store::Tx<'_>| ads::publishing::publish(tx, id);
-    if let Err(stop) = world.store.write(publish).await {
-        tracing::warn!(
-            ?stop,
-            id,
-            "a scheduled post was not published; it is put off"
-        );
-        let why = format!("{stop:?}");
-        let put_off = move |tx: &mut store::Tx<'_>| ads::publishing::put_off(tx, id, &why);
-        world.store.write(put_off).await?;
-    }
-    Ok(true)
-}
-
-/// How often it is looked for custom audiences that are to be worked out.
-const AUDIENCES_EACH: Duration = Duration::from_secs(1);
-
-/// Works out custom audiences after they changed, until the signal to stop.
-pub(super) async fn match_audiences(world: World, shutdown: Shutdown) {
-    while !shutdown.is_triggered() {
-        match match_one(&world).await {
-            // There may be more of them.
-            Ok(true) => continue,
-            Ok(false) => {}
-            Err(stop) => {
-                tracing::warn!(?stop, "no audience was worked out; it is tried again");
-            }
-        }
-        let _early = tokio::time::timeout(AUDIENCES_EACH, shutdown.triggered()).await;
-    }
-}
-
-/// Does one part of it; whether there may be more.
-async fn match_one(world: &World) -> Result<bool, Stop> {
-    let plan = world.settings.audiences;
-    let behind = |tx: &mut store::Tx<'_>| Ok(ads::matching::is_behind(tx)?);
-    if world.store.read(behind).await? {
-        world.store.write(ads::matching::key_some).await?;
-        return Ok(true);
-    }
-    let due = move |tx: &mut store::Tx<'_>| Ok(ads::matching::due(tx, plan)?);
-    let Some(id) = world.store.read(due).await? else {
-        return Ok(false);
-    };
-    let part = move |tx: &mut store::Tx<'_>| Ok(ads::matching::match_some(tx, id)?);
-    if world.store.write(part).await? {
-        return Ok(true);
-    }
-    let measure = move |tx: &mut store::Tx<'_>| ads::matching::measure(tx, id);
-    let found = world.store.read(measure).await?;
-    let settle = move |tx: &mut store::Tx<'_>| ads::matching::settle(tx, id, found, plan);
-    world.store.write(settle).await?;
-    Ok(true)
 }
 
 /// How often the log is looked at for what people write about.

@@ -1,5 +1,6 @@
 //! A server from its start to its end.
 
+mod advertising;
 mod background;
 mod doors;
 mod log;

@@ -13,7 +13,7 @@ use network::search::Search;
 use super::doors::{self, Doors};
 use super::signals::Signals;
 use super::sockets::{self, Listening, Sockets};
-use super::{background, notify};
+use super::{advertising, background, notify};
 use crate::exit::Exit;
 use crate::world::{INDEX, World};
 
@@ -109,8 +109,10 @@ async fn live(
             background::keep(world.clone(), doors.uploads(), shutdown.clone()),
             background::send(world.clone(), mailer, shutdown.clone()),
             background::close_polls(world.clone(), shutdown.clone()),
-            background::publish_scheduled(world.clone(), shutdown.clone()),
-            background::match_audiences(world.clone(), shutdown.clone()),
+            advertising::publish_scheduled(world.clone(), shutdown.clone()),
+            advertising::match_audiences(world.clone(), shutdown.clone()),
+            advertising::attribute(world.clone(), shutdown.clone()),
+            advertising::work_out_figures(world.clone(), shutdown.clone()),
             background::follow_topics(world.clone(), shutdown.clone()),
             background::index_posts(world.clone(), shutdown.clone()),
             background::work_on_jobs(world.clone(), shutdown.clone()),

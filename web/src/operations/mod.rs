@@ -106,6 +106,7 @@ static DECLARED: &[&[Endpoint]] = &[
     ads::PROMOTED,
     ads::AUDIENCES,
     ads::TAILORED_AUDIENCES,
+    ads::SERVING,
 ];
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod cards;
 mod creatives;
 mod mounted;
 mod promoted;
+mod serving;
 
 pub use accounts::{ACCOUNT, ACCOUNTS, RECOMMENDATIONS, REFERENCE};
 pub use audiences::{AUDIENCES, TAILORED_AUDIENCES};
@@ -15,6 +16,7 @@ pub use cards::CARDS;
 pub use creatives::CREATIVES;
 pub(super) use mounted::{mounted, still_planned};
 pub use promoted::PROMOTED;
+pub use serving::SERVING;
 
 use base::Scopes;
 

@@ -82,6 +82,7 @@ const fn window(often: Often) -> Window {
         Often::Rarely => quarter(5),
         Often::Options => quarter(400),
         Often::Insights => quarter(500),
+        Often::Stats => quarter(250),
         Often::Minute(calls) => minute(calls),
     }
 }

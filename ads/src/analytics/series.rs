@@ -1,0 +1,230 @@
+//! Figures over time.
+
+use std::collections::{BTreeMap, HashMap};
+
+use base::{Fault, PostId};
+use serde_json::{Map, Value, json};
+use store::Tx;
+use store::analytics::{self, Series};
+use store::ledger::{self, Cut, Entity, Metric, Part, Segment, Sums};
+
+use super::ask::Ask;
+use super::metrics::{Named, figures};
+use crate::ledger::line_items_of;
+
+/// Sums of one thing in each bucket.
+type Line = Vec<Sums>;
+
+/// How many buckets there are, and the figures of each entity in them.
+pub(super) fn series(tx: &mut Tx<'_>, ask: &Ask) -> Result<(usize, Value), Fault> {
+    let (_, count) = ask.buckets();
+    let names: Vec<Named> = ask
+        .groups
+        .iter()
+        .flat_map(|group| figures(group, &ask.kind, ask.speech))
+        .collect();
+    if ask.segments.is_some() {
+        let lines = segmented(tx, ask)?;
+        return Ok((count, by_segment(ask, &names, &lines)));
+    }
+    let lines = if ask.kind == "ORGANIC_POST" {
+        organic(tx, ask)?
+    } else {
+        summed(tx, ask)?
+    };
+    let empty = vec![Sums::default(); count];
+    let entities = ask.ids.iter().map(|id| {
+        let line = lines.get(id).unwrap_or(&empty);
+        let metrics = spoken(&names, line);
+        let one = json!({ "segment": null, "metrics": metrics });
+        json!({ "id": ask.written(*id), "id_data": [one] })
+    });
+    Ok((count, entities.collect()))
+}
+
+/// A figure that counts nothing at all is not there; others are nought where they count nothing.
+fn spoken(names: &[Named], line: &[Sums]) -> Map<String, Value> {
+    let values = |metric: &Option<Metric>| -> Value {
+        let Some(metric) = metric else {
+            return Value::Null;
+        };
+        let all: Vec<i64> = line.iter().map(|sums| sums.of(*metric)).collect();
+        if all.iter().all(|value| *value == 0) {
+            Value::Null
+        } else {
+            all.into()
+        }
+    };
+    names
+        .iter()
+        .map(|(name, metric)| (name.clone(), values(metric)))
+        .collect()
+}
+
+fn place(ask: &Ask, at: i64) -> usize {
+    let (length, _) = ask.buckets();
+    usize::try_from((at - ask.from.ms()) / length).unwrap_or(usize::MAX)
+}
+
+fn summed(tx: &mut Tx<'_>, ask: &Ask) -> Result<HashMap<i64, Line>, Fault> {
+    let (_, count) = ask.buckets();
+    let span = (ask.from, ask.to);
+    let mut lines: HashMap<i64, Line> = HashMap::new();
+    for (id, hour, sums) in ledger::hours(tx, ask.entity(), &ask.ids, span, ask.group())? {
+        let line = lines.entry(id).or_insert_with(|| vec![Sums::default(); count]);
+        if let Some(bucket) = line.get_mut(place(ask, hour)) {
+            bucket.add_all(&sums);
+        }
+    }
+    Ok(lines)
+}
+
+/// What people did with posts, less what is told of their promotion.
+fn organic(tx: &mut Tx<'_>, ask: &Ask) -> Result<HashMap<i64, Line>, Fault> {
+    let (length, count) = ask.buckets();
+    let promoted = summed(tx, ask)?;
+    let empty = vec![Sums::default(); count];
+    let mut lines = HashMap::new();
+    for id in &ask.ids {
+        let mut line = empty.clone();
+        for (series, metric) in [
+            (Series::Likes, Metric::Likes),
+            (Series::Replies, Metric::Replies),
+            (Series::Reposts, Metric::Reposts),
+        ] {
+            let span = (ask.from, ask.to);
+            for (place, number) in analytics::of_post(tx, series, PostId::new(*id), span, length)? {
+                let place = usize::try_from(place).unwrap_or(usize::MAX);
+                if let Some(sums) = line.get_mut(place) {
+                    sums.add(metric, number);
+                }
+            }
+        }
+        let of = promoted.get(id).unwrap_or(&empty);
+        for (sums, less) in line.iter_mut().zip(of) {
+            let mut own = Sums::default();
+            for metric in [Metric::Likes, Metric::Replies, Metric::Reposts] {
+                let number = (sums.of(metric) - less.of(metric)).max(0);
+                own.add(metric, number);
+                own.add(Metric::Engagements, number);
+            }
+            *sums = own;
+        }
+        lines.insert(*id, line);
+    }
+    Ok(lines)
+}
+
+type Segmented = BTreeMap<i64, BTreeMap<String, Line>>;
+
+/// From the rows: sums do not know the viewers.
+fn segmented(tx: &mut Tx<'_>, ask: &Ask) -> Result<Segmented, Fault> {
+    let (length, count) = ask.buckets();
+    let entity = ask.entity();
+    let of = line_items_of(tx, ask.account, entity, &ask.ids)?;
+    let mut items: Vec<i64> = of.values().flatten().copied().collect();
+    items.sort_unstable();
+    items.dedup();
+    let country = ask.country.as_deref().unwrap_or_default();
+    let platform = ask.platform.as_deref();
+    let cut = Cut {
+        from: ask.from,
+        to: ask.to,
+        length,
+        group: ask.group(),
+        segment: ask.segment(),
+        country,
+        platform: platform.map(|platform| platform.parse().unwrap_or(i64::MAX)),
+    };
+    let mut lines = Segmented::new();
+    if ask.segment() == Segment::None {
+        // Nothing is recorded of conversions.
+        return Ok(lines);
+    }
+    for part in ledger::parts(tx, &items, &cut)? {
+        for id in entities_of(entity, &part, &of) {
+            let segments = lines.entry(id).or_default();
+            let line = segments.entry(part.segment.clone());
+            let line = line.or_insert_with(|| vec![Sums::default(); count]);
+            let place = usize::try_from(part.span).unwrap_or(usize::MAX);
+            if let Some(sums) = line.get_mut(place) {
+                sums.count(part.kind, part.count, part.billed, part.charge);
+            }
+        }
+    }
+    Ok(lines)
+}
+
+fn entities_of(entity: Entity, part: &Part, of: &BTreeMap<i64, Vec<i64>>) -> Vec<i64> {
+    let creative = matches!(
+        entity,
+        Entity::PromotedPost | Entity::PromotedAccount | Entity::MediaCreative
+    );
+    let own = of.iter().filter(|(id, items)| {
+        items.contains(&part.line_item_id) && (!creative || part.creative == (entity, **id))
+    });
+    own.map(|(id, _)| *id).collect()
+}
+
+fn by_segment(ask: &Ask, names: &[Named], lines: &Segmented) -> Value {
+    let none = BTreeMap::new();
+    let entities = ask.ids.iter().map(|id| {
+        let segments = lines.get(id).unwrap_or(&none).iter();
+        let data: Vec<Value> = segments
+            .map(|(value, line)| {
+                json!({
+                    "segment": {
+                        "segment_name": name_of(ask.segment(), value),
+                        "segment_value": value_of(value),
+                    },
+                    "metrics": spoken(names, line),
+                })
+            })
+            .collect();
+        json!({ "id": ask.written(*id), "id_data": data })
+    });
+    entities.collect()
+}
+
+fn value_of(value: &str) -> &str {
+    if value.is_empty() { "UNKNOWN" } else { value }
+}
+
+/// The least ages of the buckets that viewers are told apart by, and the buckets' names.
+const AGES: &[(i64, &str)] = &[
+    (55, "AGE_OVER_55"),
+    (50, "AGE_50_TO_54"),
+    (35, "AGE_35_TO_49"),
+    (25, "AGE_25_TO_34"),
+    (21, "AGE_21_TO_24"),
+    (18, "AGE_18_TO_20"),
+    (13, "AGE_13_TO_17"),
+];
+
+/// The least age of the bucket that an age is in.
+pub fn bucket_of(age: i64) -> Option<i64> {
+    let mut all = AGES.iter().map(|(least, _)| *least);
+    all.find(|least| age >= *least)
+}
+
+fn name_of(segment: Segment, value: &str) -> String {
+    if value.is_empty() {
+        return "Unknown".to_owned();
+    }
+    let name = match (segment, value) {
+        (Segment::Gender, "1") => "Male",
+        (Segment::Gender, "2") => "Female",
+        (Segment::Platform, "0") => "iOS",
+        (Segment::Platform, "1") => "Android",
+        (Segment::Platform, "2") => "BlackBerry",
+        (Segment::Platform, "3") => "Mobile web and other",
+        (Segment::Platform, "4") => "Desktop",
+        (Segment::Age, _) => {
+            let least = value.parse().unwrap_or(0);
+            let found = AGES.iter().find(|(bucket, _)| *bucket == least);
+            found.map_or(value, |(_, name)| *name)
+        }
+        _ => value,
+    };
+    name.to_owned()
+}

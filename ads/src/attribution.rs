@@ -1,0 +1,177 @@
+//! What people do on the platform with what is promoted (contract §8.6): likes, reposts, replies,
+//! follows and votes. It is read from the log, behind a durable cursor that moves in the
+//! transaction that records it: whoever likes a post waits for no budget, and each act counts once.
+
+use std::collections::HashMap;
+
+use base::{Fault, PostId, Time, UserId};
+use store::ledger::{self, Entity, Fact, Kind, Looks, Origin, Placement};
+use store::log::{self, Event as Entry};
+use store::posts::Post;
+use store::{Tx, posts, records};
+
+use crate::ledger::{Event, record};
+use crate::record::Record;
+use crate::resources::promoted_posts::PROMOTED_POST;
+use crate::serving::hashed;
+
+const READER: &str = "ads";
+/// How long after an impression what is done counts as done because of it.
+const AFTER: i64 = 86_400_000;
+
+/// Something that somebody did.
+#[derive(Clone, Copy, Debug)]
+struct Act {
+    kind: Kind,
+    at: Time,
+    viewer: i64,
+    /// The post it was done with, or the user.
+    subject: i64,
+}
+
+/// Whether the log has something that was not looked at.
+pub fn is_behind(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+    match log::cursor(tx, READER)? {
+        Some(from) => Ok(!log::after(tx, from, 1)?.is_empty()),
+        None => Ok(true),
+    }
+}
+
+/// Looks at some entries of the log; how many.
+pub fn follow(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
+    let from = log::claim(tx, READER)?;
+    let entries = log::after(tx, from, limit)?;
+    let Some(last) = entries.last() else {
+        return Ok(0);
+    };
+    let seq = last.seq;
+    let mut events = Vec::new();
+    for act in acts(tx, &entries)? {
+        events.extend(attributed(tx, act)?);
+    }
+    if !events.is_empty() {
+        record(tx, &events)?;
+    }
+    log::set_cursor(tx, READER, seq)?;
+    Ok(entries.len())
+}
+
+fn acts(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<Act>, Fault> {
+    let written = entries.iter().filter(|entry| entry.kind == "post.create");
+    let written: Vec<PostId> = written.map(|entry| PostId::new(entry.subject_id)).collect();
+    let written: HashMap<i64, Post> = posts::by_ids(tx, &written)?
+        .into_iter()
+        .map(|post| (post.id.get(), post))
+        .collect();
+    let mut acts = Vec::new();
+    for entry in entries {
+        let act = |kind: Kind, subject: i64| Act {
+            kind,
+            at: entry.at,
+            viewer: entry.actor_id,
+            subject,
+        };
+        match entry.kind.as_str() {
+            "like.create" => acts.push(act(Kind::Like, entry.subject_id)),
+            "poll.vote" => acts.push(act(Kind::PollVote, entry.subject_id)),
+            "follow.follow" => acts.push(act(Kind::Follow, entry.subject_id)),
+            "post.create" => {
+                let Some(post) = written.get(&entry.subject_id) else {
+                    continue;
+                };
+                if let Some(of) = post.repost_of_id {
+                    acts.push(act(Kind::Repost, of.get()));
+                } else if let Some(to) = post.in_reply_to_post_id
+                    && post.edit_root_id.is_none_or(|root| root == post.id)
+                {
+                    acts.push(act(Kind::Reply, to.get()));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(acts)
+}
+
+/// What an act is to the ledger: because of an impression of the last day, or because the post is
+/// there for its promotion only.
+fn attributed(tx: &mut Tx<'_>, act: Act) -> Result<Option<Event>, Fault> {
+    let since = act.at.plus_ms(-AFTER);
+    for shown in ledger::shown_to(tx, act.viewer, since)? {
+        if shown.at <= act.at && is_about(tx, &shown, act)? {
+            return Ok(Some(of_impression(tx, &shown, act)));
+        }
+    }
+    if act.kind == Kind::Follow {
+        return Ok(None);
+    }
+    let post = posts::by_id(tx, PostId::new(act.subject))?;
+    if post.is_none_or(|post| !post.nullcast) {
+        return Ok(None);
+    }
+    let promoted = records::anywhere(tx, PROMOTED_POST.name, ("post_id", act.subject))?;
+    let Some(latest) = promoted.last() else {
+        return Ok(None);
+    };
+    let promoted = Record::stored(&PROMOTED_POST, latest)?;
+    Ok(Some(of_post(tx, &promoted, act)))
+}
+
+fn is_about(tx: &mut Tx<'_>, shown: &Fact, act: Act) -> Result<bool, Fault> {
+    match (act.kind, shown.creative) {
+        (Kind::Follow, Entity::PromotedAccount) => Ok(shown.subject == act.subject),
+        (Kind::Follow, Entity::PromotedPost) => {
+            let post = posts::by_id(tx, PostId::new(shown.subject))?;
+            let followed = UserId::new(act.subject);
+            Ok(post.is_some_and(|post| post.author_id == followed))
+        }
+        (Kind::Follow, _) => Ok(false),
+        (_, Entity::PromotedPost) => Ok(shown.subject == act.subject),
+        _ => Ok(false),
+    }
+}
+
+/// Each reply counts; everything else once for an impression, however often it is taken back.
+fn once(id: i64, act: Act, of: i64) -> i64 {
+    if act.kind == Kind::Reply { id } else { of }
+}
+
+fn of_impression(tx: &Tx<'_>, shown: &Fact, act: Act) -> Event {
+    let id = tx.next_id::<()>().get();
+    Event {
+        kind: act.kind,
+        at: act.at,
+        line_item_id: shown.line_item_id,
+        creative: shown.creative,
+        creative_id: shown.creative_id,
+        subject: shown.subject,
+        viewer: act.viewer,
+        placement: shown.placement,
+        looks: shown.looks.clone(),
+        price: shown.price_micro,
+        origin: Origin::Attributed,
+        id,
+        once: once(id, act, shown.once),
+    }
+}
+
+/// Without an impression nothing was won in an auction, and nothing is charged.
+fn of_post(tx: &Tx<'_>, promoted: &Record, act: Act) -> Event {
+    let id = tx.next_id::<()>().get();
+    let pair = format!("{}:{}:{}", promoted.id, act.subject, act.viewer);
+    Event {
+        kind: act.kind,
+        at: act.at,
+        line_item_id: promoted.int("line_item_id").unwrap_or(0),
+        creative: Entity::PromotedPost,
+        creative_id: promoted.id,
+        subject: act.subject,
+        viewer: act.viewer,
+        placement: Placement::AllOn,
+        looks: Looks::default(),
+        price: 0,
+        origin: Origin::Attributed,
+        id,
+        once: once(id, act, -1 - hashed(pair.as_bytes())),
+    }
+}

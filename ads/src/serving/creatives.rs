@@ -1,0 +1,147 @@
+//! What of a line item is shown.
+
+use base::{PostId, Stop, UserId};
+use serde_json::{Map, Value, json};
+use store::ledger::Entity;
+use store::posts::State;
+
+use crate::desk::Desk;
+use crate::eligible::sees;
+use crate::record::Record;
+use crate::resources::account_media::ACCOUNT_MEDIA;
+use crate::resources::media_creatives::MEDIA_CREATIVE;
+use crate::resources::preroll_call_to_actions::PREROLL_CALL_TO_ACTION;
+use crate::resources::promoted_accounts::PROMOTED_ACCOUNT;
+use crate::resources::promoted_posts::PROMOTED_POST;
+use crate::resources::tracking_tags::TRACKING_TAG;
+
+/// Something that can be shown.
+#[derive(Clone, Debug)]
+pub(super) struct Creative {
+    pub(super) kind: Entity,
+    pub(super) id: i64,
+    pub(super) subject: i64,
+    pub(super) shown: Map<String, Value>,
+}
+
+/// One of a line item's creatives that a viewer may see and that is not shown yet; which of several
+/// is left to `turn`.
+pub(super) fn choose(
+    desk: &mut Desk<'_, '_>,
+    item: &Record,
+    viewer: Option<UserId>,
+    (turn, taken): (i64, &[(Entity, i64)]),
+) -> Result<Option<Creative>, Stop> {
+    let mut all = Vec::new();
+    for (kind, of) in [
+        (Entity::PromotedPost, &PROMOTED_POST),
+        (Entity::PromotedAccount, &PROMOTED_ACCOUNT),
+        (Entity::MediaCreative, &MEDIA_CREATIVE),
+    ] {
+        let records = desk.shown(of, "line_item_id", item.id)?;
+        let accepted = records
+            .into_iter()
+            .filter(|record| record.text("approval_status") == "ACCEPTED");
+        all.extend(accepted.map(|record| (kind, record)));
+    }
+    let count = i64::try_from(all.len()).unwrap_or(1).max(1);
+    let first = usize::try_from(turn.rem_euclid(count)).unwrap_or(0);
+    let first = first.min(all.len());
+    all.rotate_left(first);
+    for (kind, record) in all {
+        let Some(mut creative) = of_record(desk, kind, &record, viewer)? else {
+            continue;
+        };
+        let key = (kind, creative.subject);
+        if creative.subject != 0 && taken.contains(&key) {
+            continue;
+        }
+        tell_tags(desk, item, &mut creative)?;
+        return Ok(Some(creative));
+    }
+    Ok(None)
+}
+
+fn of_record(
+    desk: &mut Desk<'_, '_>,
+    kind: Entity,
+    record: &Record,
+    viewer: Option<UserId>,
+) -> Result<Option<Creative>, Stop> {
+    let number = |name: &str| record.int(name).unwrap_or(0);
+    let mut shown = Map::new();
+    let (subject, name) = match kind {
+        Entity::PromotedPost => {
+            let id = number("post_id");
+            let post = store::posts::by_id(desk.tx, PostId::new(id))?;
+            let Some(post) = post.filter(|post| post.state == State::Live) else {
+                return Ok(None);
+            };
+            if !sees(desk, viewer, &post)? {
+                return Ok(None);
+            }
+            shown.insert("post_id".to_owned(), id.to_string().into());
+            (id, "promoted_post_id")
+        }
+        Entity::PromotedAccount => {
+            let id = number("user_id");
+            let user = store::users::by_id(desk.tx, UserId::new(id))?;
+            let open = user.is_some_and(|user| {
+                user.state == store::users::State::Active && !user.protected
+            });
+            let known = match viewer {
+                Some(viewer) => store::follows::exists(desk.tx, viewer, UserId::new(id))?,
+                None => false,
+            };
+            if !open || known {
+                return Ok(None);
+            }
+            shown.insert("user_id".to_owned(), id.to_string().into());
+            (id, "promoted_account_id")
+        }
+        _ => {
+            let media = desk.find(&ACCOUNT_MEDIA, number("account_media_id"))?;
+            let Some(media) = media.filter(|media| !media.deleted) else {
+                return Ok(None);
+            };
+            shown.insert("account_media_id".to_owned(), media.written_id().into());
+            shown.insert("creative_type".to_owned(), record.text("creative_type").into());
+            shown.insert("media_url".to_owned(), media.text("media_url").into());
+            shown.insert("landing_url".to_owned(), record.text("landing_url").into());
+            (0, "media_creative_id")
+        }
+    };
+    shown.insert(name.to_owned(), record.written_id().into());
+    Ok(Some(Creative {
+        kind,
+        id: record.id,
+        subject,
+        shown,
+    }))
+}
+
+/// Tags that the client is to call, and what a video calls to: the server calls nobody.
+fn tell_tags(desk: &mut Desk<'_, '_>, item: &Record, of: &mut Creative) -> Result<(), Stop> {
+    let tags = desk.shown(&TRACKING_TAG, "line_item_id", item.id)?;
+    let tags: Vec<Value> = tags
+        .iter()
+        .map(|tag| {
+            json!({
+                "tracking_tag_type": tag.text("tracking_tag_type"),
+                "tracking_tag_url": tag.text("tracking_tag_url"),
+            })
+        })
+        .collect();
+    of.shown.insert("tracking_tags".to_owned(), tags.into());
+    if of.kind == Entity::MediaCreative {
+        let calls = desk.shown(&PREROLL_CALL_TO_ACTION, "line_item_id", item.id)?;
+        if let Some(call) = calls.first() {
+            let told = json!({
+                "call_to_action": call.text("call_to_action"),
+                "call_to_action_url": call.text("call_to_action_url"),
+            });
+            of.shown.insert("preroll_call_to_action".to_owned(), told);
+        }
+    }
+    Ok(())
+}

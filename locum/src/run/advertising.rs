@@ -1,0 +1,169 @@
+//! Work for advertisers that nobody waits for: scheduled posts are published, what people do with
+//! what is promoted is recorded, audiences and figures of a long time are worked out.
+
+use std::time::Duration;
+
+use base::Stop;
+use edge::Shutdown;
+
+use crate::world::World;
+
+/// How often scheduled posts whose time has come are looked for.
+const SCHEDULED_EACH: Duration = Duration::from_secs(1);
+
+/// Publishes scheduled posts of advertisers, until the signal to stop; of several nodes one
+/// publishes each.
+pub(super) async fn publish_scheduled(world: World, shutdown: Shutdown) {
+    while !shutdown.is_triggered() {
+        match publish_one(&world).await {
+            // There may be more of them.
+            Ok(true) => continue,
+            Ok(false) => {}
+            Err(stop) => {
+                tracing::warn!(?stop, "no scheduled post was published; it is tried again");
+            }
+        }
+        let _early = tokio::time::timeout(SCHEDULED_EACH, shutdown.triggered()).await;
+    }
+}
+
+async fn publish_one(world: &World) -> Result<bool, Stop> {
+    let due = |tx: &mut store::Tx<'_>| Ok(ads::publishing::due(tx)?);
+    let Some(id) = world.store.read(due).await? else {
+        return Ok(false);
+    };
+    let publish = move |tx: &mut store::Tx<'_>| ads::publishing::publish(tx, id);
+    if let Err(stop) = world.store.write(publish).await {
+        tracing::warn!(
+            ?stop,
+            id,
+            "a scheduled post was not published; it is put off"
+        );
+        let why = format!("{stop:?}");
+        let put_off = move |tx: &mut store::Tx<'_>| ads::publishing::put_off(tx, id, &why);
+        world.store.write(put_off).await?;
+    }
+    Ok(true)
+}
+
+/// How often it is looked for custom audiences that are to be worked out.
+const AUDIENCES_EACH: Duration = Duration::from_secs(1);
+
+/// Works out custom audiences after they changed, until the signal to stop.
+pub(super) async fn match_audiences(world: World, shutdown: Shutdown) {
+    while !shutdown.is_triggered() {
+        match match_one(&world).await {
+            // There may be more of them.
+            Ok(true) => continue,
+            Ok(false) => {}
+            Err(stop) => {
+                tracing::warn!(?stop, "no audience was worked out; it is tried again");
+            }
+        }
+        let _early = tokio::time::timeout(AUDIENCES_EACH, shutdown.triggered()).await;
+    }
+}
+
+/// Does one part of it; whether there may be more.
+async fn match_one(world: &World) -> Result<bool, Stop> {
+    let plan = world.settings.audiences;
+    let behind = |tx: &mut store::Tx<'_>| Ok(ads::matching::is_behind(tx)?);
+    if world.store.read(behind).await? {
+        world.store.write(ads::matching::key_some).await?;
+        return Ok(true);
+    }
+    let due = move |tx: &mut store::Tx<'_>| Ok(ads::matching::due(tx, plan)?);
+    let Some(id) = world.store.read(due).await? else {
+        return Ok(false);
+    };
+    let part = move |tx: &mut store::Tx<'_>| Ok(ads::matching::match_some(tx, id)?);
+    if world.store.write(part).await? {
+        return Ok(true);
+    }
+    let measure = move |tx: &mut store::Tx<'_>| ads::matching::measure(tx, id);
+    let found = world.store.read(measure).await?;
+    let settle = move |tx: &mut store::Tx<'_>| ads::matching::settle(tx, id, found, plan);
+    world.store.write(settle).await?;
+    Ok(true)
+}
+
+/// How often the log is looked at for what people do.
+const LOG_EACH: Duration = Duration::from_secs(1);
+/// Entries of the log that one transaction looks at.
+const ENTRIES: i64 = 500;
+
+/// Records what people do with what is promoted, until the signal to stop. Of several nodes one
+/// reads each part of the log.
+pub(super) async fn attribute(world: World, shutdown: Shutdown) {
+    let mut wake = world.store.wake();
+    while !shutdown.is_triggered() {
+        match attribute_some(&world).await {
+            // There may be more of it.
+            Ok(true) => continue,
+            Ok(false) => {}
+            Err(stop) => {
+                tracing::warn!(?stop, "what was done with what is promoted was not recorded; it is tried again");
+            }
+        }
+        tokio::select! {
+            _ = tokio::time::timeout(LOG_EACH, wake.changed()) => {}
+            () = shutdown.triggered() => return,
+        }
+        // A busy log is read in batches.
+        let _early = tokio::time::timeout(GATHERED, shutdown.triggered()).await;
+    }
+}
+
+/// How long what is done one after the other is gathered.
+const GATHERED: Duration = Duration::from_millis(200);
+
+async fn attribute_some(world: &World) -> Result<bool, Stop> {
+    let behind = |tx: &mut store::Tx<'_>| Ok(ads::attribution::is_behind(tx)?);
+    if !world.store.read(behind).await? {
+        return Ok(false);
+    }
+    let follow = |tx: &mut store::Tx<'_>| Ok(ads::attribution::follow(tx, ENTRIES)?);
+    let read = world.store.write(follow).await?;
+    Ok(i64::try_from(read).unwrap_or(ENTRIES) >= ENTRIES)
+}
+
+/// How often jobs of figures are looked for.
+const JOBS_EACH: Duration = Duration::from_millis(500);
+
+/// Works on jobs of figures, one after the other, until the signal to stop; of several nodes one
+/// works on each.
+pub(super) async fn work_out_figures(world: World, shutdown: Shutdown) {
+    while !shutdown.is_triggered() {
+        match work_out_one(&world).await {
+            // There may be more of them.
+            Ok(true) => continue,
+            Ok(false) => {}
+            Err(stop) => tracing::warn!(?stop, "a job of figures failed; it is tried again"),
+        }
+        let _early = tokio::time::timeout(JOBS_EACH, shutdown.triggered()).await;
+    }
+}
+
+async fn work_out_one(world: &World) -> Result<bool, Stop> {
+    use ads::analytics::jobs;
+    let waiting = |tx: &mut store::Tx<'_>| Ok(jobs::is_waiting(tx)?);
+    if !world.store.read(waiting).await? {
+        return Ok(false);
+    }
+    let begun = world.store.write(|tx| Ok(jobs::begin(tx)?)).await?;
+    let Some(job) = begun else {
+        return Ok(true);
+    };
+    let of = job.clone();
+    let made = world.store.read(move |tx| Ok(jobs::file_of(tx, &of)?)).await;
+    let file = match made {
+        Ok(file) => Some(file),
+        Err(stop) => {
+            tracing::error!(?stop, id = job.id, "figures could not be worked out");
+            None
+        }
+    };
+    let end = move |tx: &mut store::Tx<'_>| Ok(jobs::end(tx, &job, file.as_deref())?);
+    world.store.write(end).await?;
+    Ok(true)
+}

@@ -1,0 +1,40 @@
+//! Serving: own networks ask what to show, and report what became of it.
+
+use ads::serving::{self, Ask, Report};
+use base::Refusal;
+use base::refusal::Problem;
+use serde_json::Value;
+
+use crate::call::{Call, Reply};
+use crate::endpoint::Pending;
+use std::sync::Arc;
+
+/// `POST /ads-serve/1/request`.
+pub(crate) fn request(call: Call) -> Pending {
+    Box::pin(async move {
+        let ask = Ask::read(&body(&call)?)?;
+        let key = call.home.front.config.page_key;
+        let evaluator = Arc::clone(&call.home.evaluator);
+        let chosen = call
+            .read(move |tx| serving::request(tx, &evaluator, &key, &ask))
+            .await?;
+        Ok(Reply::bytes(200, crate::reply::ADS, chosen.to_string()))
+    })
+}
+
+/// `POST /ads-serve/1/events`.
+pub(crate) fn report(call: Call) -> Pending {
+    Box::pin(async move {
+        let key = call.home.front.config.page_key;
+        let reports = Report::read_all(&body(&call)?, &key, call.now())?;
+        let taken = call.write(move |tx| serving::report(tx, &reports)).await?;
+        Ok(Reply::bytes(200, crate::reply::ADS, taken.to_string()))
+    })
+}
+
+fn body(call: &Call) -> Result<Value, Refusal> {
+    let body: Option<Value> = serde_json::from_slice(call.bytes()).ok();
+    let body = body.filter(Value::is_object);
+    let message = "The request body must be a JSON object";
+    body.ok_or_else(|| Problem::new("INVALID_PARAMETER", message).into())
+}
