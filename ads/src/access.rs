@@ -92,7 +92,7 @@ pub enum Who {
 
 impl Who {
     /// Every one of them that is about a role.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Member,
         Self::CampaignReader,
         Self::CampaignWriter,

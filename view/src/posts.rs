@@ -148,7 +148,7 @@ pub(crate) const FIELDS: &[Shown] = &[
     Shown::asked("public_metrics", Json::Object(PUBLIC_METRICS), "Figures that everyone may see.").post(metrics::public),
     Shown::asked("non_public_metrics", Json::Object(NON_PUBLIC_METRICS), "Figures for the author, for 30 days.").only_for(Audience::Owner).post(metrics::non_public),
     Shown::asked("organic_metrics", Json::Object(ORGANIC_METRICS), "Figures for the author, without promotion, for 30 days.").only_for(Audience::Owner).post(metrics::organic),
-    Shown::asked("promoted_metrics", Json::Object(ORGANIC_METRICS), "Figures for the author, of promotion only, for 30 days.").only_for(Audience::Owner),
+    Shown::asked("promoted_metrics", Json::Object(ORGANIC_METRICS), "Figures for the author, of promotion only, for 30 days.").only_for(Audience::Owner).post(metrics::promoted),
     Shown::asked("context_annotations", Json::List(&CONTEXT), "What it is about."),
     Shown::asked("geo", Json::Object(&[
         Member::new("place_id", Json::Text),

@@ -6,13 +6,16 @@ use std::hash::Hash;
 use base::{Fault, PostId, Time, UserId};
 use network::visibility::{Sight, Sights, Viewer};
 use store::graph::{self, Tie};
+use store::ledger::{self, Entity, Sums};
 use store::media::Media;
 use store::places::Place;
 use store::polls::Poll;
 use store::posts::{Post, State};
 use store::spaces::Topic;
 use store::users::User;
-use store::{Tx, follows, media, places, polls, posts, spaces, subscriptions, users};
+use store::{
+    Tx, follows, media, places, polls, posts, records, spaces, subscriptions, users,
+};
 
 use crate::media::id_of;
 use crate::posts::{PostFacts, media_keys, short_part};
@@ -82,6 +85,8 @@ pub(crate) struct World {
     pub(crate) shorts: HashMap<PostId, String>,
     /// Posts that may not be seen.
     pub(crate) hidden: HashMap<PostId, Sight>,
+    /// What the viewer's own promoted posts came to by their promotion, where that is asked for.
+    pub(crate) promoted: HashMap<PostId, Sums>,
 }
 
 impl<K, V> Default for Shelf<K, V> {
@@ -170,6 +175,7 @@ impl World {
             versions: HashMap::new(),
             shorts: HashMap::new(),
             hidden: HashMap::new(),
+            promoted: HashMap::new(),
         }
     }
 
@@ -301,6 +307,7 @@ impl World {
         }
         self.load_carried(tx, needs.polls, needs.places)?;
         self.judge(tx)?;
+        self.load_promoted(tx, wants)?;
         self.load_kin(tx, wants)
     }
 
@@ -348,6 +355,31 @@ impl World {
         {
             if let std::collections::hash_map::Entry::Vacant(entry) = self.versions.entry(root) {
                 entry.insert(posts::versions(tx, root)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds out what the viewer's own posts came to by their promotion.
+    fn load_promoted(&mut self, tx: &mut Tx<'_>, wants: &Wants) -> Result<(), Fault> {
+        let asked = ["promoted_metrics", "organic_metrics", "non_public_metrics"]
+            .into_iter()
+            .any(|field| shows(wants, Object::Post, field));
+        let Some(viewer) = self.viewer.user.filter(|_| asked) else {
+            return Ok(());
+        };
+        let own = self.posts.items().iter();
+        let own = own.filter(|post| post.author_id == viewer);
+        let own: Vec<i64> = own.map(|post| post.id.get()).collect();
+        for (id, sums, _) in ledger::totals(tx, Entity::Post, &own)? {
+            self.promoted.insert(PostId::new(id), sums);
+        }
+        for id in own {
+            // Promoted, and not shown to anybody yet.
+            if !self.promoted.contains_key(&PostId::new(id))
+                && !records::anywhere(tx, "promoted_post", ("post_id", id))?.is_empty()
+            {
+                self.promoted.insert(PostId::new(id), Sums::default());
             }
         }
         Ok(())

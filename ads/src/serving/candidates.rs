@@ -184,15 +184,13 @@ fn is_in_pace((limits, spent): (Limits, Spent), item: &Record, now: Time, day: (
 
 /// What a line item pays for, in the sums.
 fn paid(item: &Record) -> Metric {
-    let kinds = ledger::Kind::ALL.iter();
-    let mut paid = kinds.filter(|kind| pays_for(item, **kind));
-    match item.text("pay_by") {
-        "ENGAGEMENT" => Metric::Engagements,
-        _ => {
-            let first = paid.next().and_then(|kind| kind.metrics().first());
-            first.copied().unwrap_or(Metric::Engagements)
-        }
+    if item.text("pay_by") == "ENGAGEMENT" {
+        return Metric::Engagements;
     }
+    let mut kinds = ledger::Kind::ALL.iter();
+    let paid = kinds.find(|kind| pays_for(item, **kind));
+    let first = paid.and_then(|kind| kind.metrics().first());
+    first.copied().unwrap_or(Metric::Engagements)
 }
 
 /// How often an impression comes to what is paid for, in millionths: what was seen so far, and

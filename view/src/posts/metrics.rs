@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use base::refusal::Subject;
 use base::{Refusal, Speech, Word};
+use store::ledger::{Metric, Sums};
 
 use super::{FIELDS, OWNER_ONLY, PostFacts};
 use crate::out::Out;
@@ -29,34 +30,67 @@ pub(super) fn public(out: &mut Out, facts: PostFacts<'_>) {
     });
 }
 
+/// What a post came to by its promotion.
+fn promoted_of(facts: PostFacts<'_>) -> Sums {
+    let known = facts.world.promoted.get(&facts.post.id);
+    known.copied().unwrap_or_default()
+}
+
 pub(super) fn non_public(out: &mut Out, facts: PostFacts<'_>) {
     let post = facts.post;
-    let engagements = post.like_count
+    let promoted = promoted_of(facts);
+    let counted = post.like_count
         + post.reply_count
         + post.repost_count
         + post.quote_count
         + post.bookmark_count;
+    // What is done elsewhere than here is counted where it was served.
+    let elsewhere = promoted.of(Metric::Engagements)
+        - promoted.of(Metric::Likes)
+        - promoted.of(Metric::Replies)
+        - promoted.of(Metric::Reposts)
+        - promoted.of(Metric::Follows);
     out.object(|out| {
         figure(out, "impression_count", post.impression_count);
-        clicks(out);
-        figure(out, "engagements", engagements);
+        clicks(out, promoted.of(Metric::UrlClicks));
+        figure(out, "engagements", counted + elsewhere.max(0));
     });
 }
 
+/// All, less what the ledger of advertising tells.
 pub(super) fn organic(out: &mut Out, facts: PostFacts<'_>) {
     let post = facts.post;
+    let promoted = promoted_of(facts);
+    // Events may be made up for developers: those are not among all.
+    let less = |all: i64, metric: Metric| (all - promoted.of(metric)).max(0);
     out.object(|out| {
-        figure(out, "impression_count", post.impression_count);
-        figure(out, "like_count", post.like_count);
-        figure(out, "reply_count", post.reply_count);
-        out.count(REPOSTS, post.repost_count);
-        clicks(out);
+        let seen = less(post.impression_count, Metric::Impressions);
+        figure(out, "impression_count", seen);
+        figure(out, "like_count", less(post.like_count, Metric::Likes));
+        figure(out, "reply_count", less(post.reply_count, Metric::Replies));
+        out.count(REPOSTS, less(post.repost_count, Metric::Reposts));
+        clicks(out, 0);
     });
 }
 
-/// Nothing on the platform counts clicks, so none has been counted.
-fn clicks(out: &mut Out) {
-    figure(out, "url_link_clicks", 0);
+/// What the ledger of advertising tells; nothing of posts that are not promoted.
+pub(super) fn promoted(out: &mut Out, facts: PostFacts<'_>) {
+    let sums = facts.world.promoted.get(&facts.post.id);
+    let Some(sums) = sums else {
+        return;
+    };
+    out.object(|out| {
+        figure(out, "impression_count", sums.of(Metric::Impressions));
+        figure(out, "like_count", sums.of(Metric::Likes));
+        figure(out, "reply_count", sums.of(Metric::Replies));
+        out.count(REPOSTS, sums.of(Metric::Reposts));
+        clicks(out, sums.of(Metric::UrlClicks));
+    });
+}
+
+/// Clicks are counted where what is promoted is served; nothing else counts them.
+fn clicks(out: &mut Out, links: i64) {
+    figure(out, "url_link_clicks", links);
     figure(out, "user_profile_clicks", 0);
 }
 

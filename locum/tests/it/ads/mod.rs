@@ -8,6 +8,8 @@ mod cards;
 mod collection;
 mod curated_categories;
 mod isolation;
+
+mod ledger;
 mod manager;
 mod sandbox;
 mod scheduled_posts;
