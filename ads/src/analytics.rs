@@ -94,7 +94,10 @@ pub static OPERATIONS: &[Custom] = &[
         START,
         END,
         Field::new("campaign_ids", Kind::Ids(&CAMPAIGN, 200)),
-        Field::new("funding_instrument_ids", Kind::Ids(&FUNDING_INSTRUMENT, 200)),
+        Field::new(
+            "funding_instrument_ids",
+            Kind::Ids(&FUNDING_INSTRUMENT, 200),
+        ),
         Field::new("line_item_ids", Kind::Ids(&LINE_ITEM, 200)),
     ]),
     Custom::get(

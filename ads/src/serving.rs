@@ -109,7 +109,11 @@ fn number(
     number
 }
 
-fn id(members: &Map<String, Value>, name: &'static str, problems: &mut Vec<Problem>) -> Option<i64> {
+fn id(
+    members: &Map<String, Value>,
+    name: &'static str,
+    problems: &mut Vec<Problem>,
+) -> Option<i64> {
     let value = members.get(name).filter(|value| !value.is_null())?;
     let id = value.as_str().and_then(base::Id::<()>::parse);
     if id.is_none() {

@@ -41,18 +41,17 @@ pub struct Play {
 }
 
 /// The line items of an account that something can be made up for, each with whom it reaches.
-pub fn plays(
-    tx: &mut Tx<'_>,
-    evaluator: &Evaluator,
-    account: &Record,
-) -> Result<Vec<Play>, Stop> {
+pub fn plays(tx: &mut Tx<'_>, evaluator: &Evaluator, account: &Record) -> Result<Vec<Play>, Stop> {
     let rows = store::records::of_account(tx, LINE_ITEM.name, account.id)?;
     let items: Result<Vec<Record>, Fault> = rows
         .iter()
         .map(|row| Record::stored(&LINE_ITEM, row))
         .collect();
     let items = items?;
-    let ids: Vec<i64> = items.iter().filter_map(|item| item.int("campaign_id")).collect();
+    let ids: Vec<i64> = items
+        .iter()
+        .filter_map(|item| item.int("campaign_id"))
+        .collect();
     let campaigns = all(tx, &CAMPAIGN, &ids)?;
     let users = users(tx)?;
     let mut plays = Vec::new();
@@ -147,7 +146,10 @@ pub fn play(
         }
         let day = zone.day(hour);
         let purses = purses(tx, one, day)?;
-        if purses.iter().any(|(limits, spent)| limits.are_reached(*spent)) {
+        if purses
+            .iter()
+            .any(|(limits, spent)| limits.are_reached(*spent))
+        {
             continue;
         }
         events.extend(made_up(tx, one, &purses, (hour, seed))?);
@@ -227,7 +229,10 @@ fn looks(viewer: i64, seed: i64) -> Result<Looks, Fault> {
     let dice = Dice::of(&[seed, viewer]);
     Ok(Looks {
         platform: dice.one_of(&[0, 1, 1, 3, 4])?,
-        country: dice.one_of(&["US", "GB", "PT", "JP"])?.unwrap_or_default().to_owned(),
+        country: dice
+            .one_of(&["US", "GB", "PT", "JP"])?
+            .unwrap_or_default()
+            .to_owned(),
         metro: String::new(),
         age: dice.one_of(&[18, 21, 25, 25, 35, 35, 50, 55])?,
         gender: dice.one_of(&[1, 2])?,
@@ -256,8 +261,7 @@ fn made_up(
         let key = [seed, of.item.account_id, of.item.id, hour.ms(), place];
         let dice = Dice::of(&key);
         let at = hour.plus_ms(dice.below(HOUR)?);
-        let (Some(viewer), Some(shown)) =
-            (dice.one_of(&of.audience)?, dice.one_of(&of.creatives)?)
+        let (Some(viewer), Some(shown)) = (dice.one_of(&of.audience)?, dice.one_of(&of.creatives)?)
         else {
             continue;
         };

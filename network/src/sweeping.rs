@@ -90,7 +90,9 @@ const SWEEPS: &[(&str, Sweep)] = &[
     ("members of audiences", |tx, _, _| {
         store::ads::audiences::prune(tx, tx.now(), BATCH / 4)
     }),
-    ("files of figures", |tx, _, _| store::ledger::expire(tx, BATCH / 4)),
+    ("files of figures", |tx, _, _| {
+        store::ledger::expire(tx, BATCH / 4)
+    }),
     ("audit", |tx, kept, _| {
         let before = tx.now().plus_ms(kept.audit_ms.saturating_neg());
         audit::prune(tx, before, BATCH)

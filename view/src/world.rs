@@ -13,9 +13,7 @@ use store::polls::Poll;
 use store::posts::{Post, State};
 use store::spaces::Topic;
 use store::users::User;
-use store::{
-    Tx, follows, media, places, polls, posts, records, spaces, subscriptions, users,
-};
+use store::{Tx, follows, media, places, polls, posts, records, spaces, subscriptions, users};
 
 use crate::media::id_of;
 use crate::posts::{PostFacts, media_keys, short_part};

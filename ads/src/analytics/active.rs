@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use base::refusal::Problem;
 use base::Stop;
+use base::refusal::Problem;
 use serde_json::{Value, json};
 use store::ledger::{self, Entity};
 

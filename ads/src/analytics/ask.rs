@@ -271,7 +271,10 @@ impl Ask {
         Self {
             account,
             kind: word("entity"),
-            ids: items("entity_ids").iter().filter_map(Value::as_i64).collect(),
+            ids: items("entity_ids")
+                .iter()
+                .filter_map(Value::as_i64)
+                .collect(),
             from: Time::from_ms(number("start")),
             to: Time::from_ms(number("end")),
             granularity: word("granularity"),
@@ -294,11 +297,7 @@ fn too_long(days: i64) -> Problem {
 }
 
 /// The span asked for: whole hours of the account's time zone, so many days at most.
-pub(super) fn span(
-    desk: &Desk<'_, '_>,
-    given: &Given,
-    days: i64,
-) -> Result<(Time, Time), Stop> {
+pub(super) fn span(desk: &Desk<'_, '_>, given: &Given, days: i64) -> Result<(Time, Time), Stop> {
     let zone = Zone::named(desk.account()?.record.text("timezone"));
     let mut problems = Vec::new();
     let mut read = |name: &'static str| {

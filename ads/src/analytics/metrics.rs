@@ -115,7 +115,10 @@ pub(super) type Named = (String, Option<Metric>);
 /// What a group tells of entities of a kind. No conversions are recorded, so none are told.
 pub(super) fn figures(group: &str, kind: &str, speech: base::Speech) -> Vec<Named> {
     let above = matches!(kind, "ACCOUNT" | "FUNDING_INSTRUMENT");
-    let shown = matches!(kind, "CAMPAIGN" | "LINE_ITEM" | "PROMOTED_POST" | "MEDIA_CREATIVE");
+    let shown = matches!(
+        kind,
+        "CAMPAIGN" | "LINE_ITEM" | "PROMOTED_POST" | "MEDIA_CREATIVE"
+    );
     let named = |figures: &[Figure]| -> Vec<Named> {
         let named = figures.iter();
         named

@@ -71,7 +71,9 @@ fn summed(tx: &mut Tx<'_>, ask: &Ask) -> Result<HashMap<i64, Line>, Fault> {
     let span = (ask.from, ask.to);
     let mut lines: HashMap<i64, Line> = HashMap::new();
     for (id, hour, sums) in ledger::hours(tx, ask.entity(), &ask.ids, span, ask.group())? {
-        let line = lines.entry(id).or_insert_with(|| vec![Sums::default(); count]);
+        let line = lines
+            .entry(id)
+            .or_insert_with(|| vec![Sums::default(); count]);
         if let Some(bucket) = line.get_mut(place(ask, hour)) {
             bucket.add_all(&sums);
         }

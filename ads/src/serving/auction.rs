@@ -99,9 +99,9 @@ fn is_capped(item: &Record, seen: &Seen, now: Time) -> bool {
         return false;
     };
     let since = now.plus_ms(-days * DAY);
-    let times = seen.get(&item.id).map_or(0, |times| {
-        times.iter().filter(|at| **at > since).count()
-    });
+    let times = seen
+        .get(&item.id)
+        .map_or(0, |times| times.iter().filter(|at| **at > since).count());
     i64::try_from(times).unwrap_or(i64::MAX) >= most
 }
 

@@ -117,7 +117,11 @@ pub(super) fn of_account(
         let paced = [campaign, &item]
             .iter()
             .any(|record| record.flag("standard_delivery"));
-        if paced && !purses.iter().all(|purse| is_in_pace(*purse, &item, now, day)) {
+        if paced
+            && !purses
+                .iter()
+                .all(|purse| is_in_pace(*purse, &item, now, day))
+        {
             continue;
         }
         let sums = sums.get(&item.id).copied().unwrap_or_default();
@@ -166,7 +170,12 @@ fn budget(entity: Entity, record: &Record, spent: &Spending) -> (Limits, Spent) 
 }
 
 /// Whether what was spent is no more than time that has passed, and an hour beyond, allows for.
-fn is_in_pace((limits, spent): (Limits, Spent), item: &Record, now: Time, day: (Time, Time)) -> bool {
+fn is_in_pace(
+    (limits, spent): (Limits, Spent),
+    item: &Record,
+    now: Time,
+    day: (Time, Time),
+) -> bool {
     const HOUR: i64 = 3_600_000;
     let allowed = |budget: i64, from: i64, to: i64| {
         let whole = i128::from((to - from).max(1));

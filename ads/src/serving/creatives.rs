@@ -86,9 +86,8 @@ fn of_record(
         Entity::PromotedAccount => {
             let id = number("user_id");
             let user = store::users::by_id(desk.tx, UserId::new(id))?;
-            let open = user.is_some_and(|user| {
-                user.state == store::users::State::Active && !user.protected
-            });
+            let open = user
+                .is_some_and(|user| user.state == store::users::State::Active && !user.protected);
             let known = match viewer {
                 Some(viewer) => store::follows::exists(desk.tx, viewer, UserId::new(id))?,
                 None => false,
@@ -105,7 +104,10 @@ fn of_record(
                 return Ok(None);
             };
             shown.insert("account_media_id".to_owned(), media.written_id().into());
-            shown.insert("creative_type".to_owned(), record.text("creative_type").into());
+            shown.insert(
+                "creative_type".to_owned(),
+                record.text("creative_type").into(),
+            );
             shown.insert("media_url".to_owned(), media.text("media_url").into());
             shown.insert("landing_url".to_owned(), record.text("landing_url").into());
             (0, "media_creative_id")

@@ -149,7 +149,13 @@ mod tests {
         assert_eq!(Impression::open(&key, &token), Some(one));
         assert_eq!(Impression::open(&[8; 32], &token), None);
         let (body, tag) = token.split_once('.').unwrap();
-        for text in ["", ".", body, &format!("{body}A.{tag}"), &format!("{body}.")] {
+        for text in [
+            "",
+            ".",
+            body,
+            &format!("{body}A.{tag}"),
+            &format!("{body}."),
+        ] {
             assert_eq!(Impression::open(&key, text), None, "{text}");
         }
     }

@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use store::Tx;
 use store::ads::Access;
 
-use super::{find, simulation};
 use super::publishers::{self, CuratedCommand, PublisherCommand};
+use super::{find, simulation};
 use crate::world::World;
 
 /// What may be done about advertising.

@@ -36,9 +36,8 @@ pub(super) async fn simulate(
     let mut events = 0;
     for hour in hours {
         let (account, plays) = (Arc::clone(&account), Arc::clone(&plays));
-        let play = move |tx: &mut store::Tx<'_>| {
-            Ok(simulation::play(tx, &account, &plays, (hour, seed))?)
-        };
+        let play =
+            move |tx: &mut store::Tx<'_>| Ok(simulation::play(tx, &account, &plays, (hour, seed))?);
         events += world.store.write(play).await?;
     }
     Ok(json!({ "account": written, "line_items": items, "events": events, "seed": seed }))

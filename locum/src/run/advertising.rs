@@ -102,7 +102,10 @@ pub(super) async fn attribute(world: World, shutdown: Shutdown) {
             Ok(true) => continue,
             Ok(false) => {}
             Err(stop) => {
-                tracing::warn!(?stop, "what was done with what is promoted was not recorded; it is tried again");
+                tracing::warn!(
+                    ?stop,
+                    "what was done with what is promoted was not recorded; it is tried again"
+                );
             }
         }
         tokio::select! {
@@ -155,7 +158,10 @@ async fn work_out_one(world: &World) -> Result<bool, Stop> {
         return Ok(true);
     };
     let of = job.clone();
-    let made = world.store.read(move |tx| Ok(jobs::file_of(tx, &of)?)).await;
+    let made = world
+        .store
+        .read(move |tx| Ok(jobs::file_of(tx, &of)?))
+        .await;
     let file = match made {
         Ok(file) => Some(file),
         Err(stop) => {

@@ -87,7 +87,10 @@ impl Advertiser {
     }
 
     fn beside(&self, method: &'static str, path: &str, params: &[(&str, &str)]) -> Answer {
-        let path = format!("/12/stats/{}", path.replace('A', &format!("accounts/{}", self.account)));
+        let path = format!(
+            "/12/stats/{}",
+            path.replace('A', &format!("accounts/{}", self.account))
+        );
         send(&self.person, method, &path, params)
     }
 
@@ -152,13 +155,19 @@ fn what_is_served_and_done_shows_in_every_figure() {
     assert_eq!(shown[0]["line_item_id"], item.as_str());
     let token = shown[0]["impression_token"].as_str().unwrap();
     // What is reported twice counts once.
-    let told = network.report(&[(token, "impression"), (token, "url_click")]).is(200);
+    let told = network
+        .report(&[(token, "impression"), (token, "url_click")])
+        .is(200);
     assert_eq!(told["data"][1]["status"], "RECORDED", "{told}");
-    let again = network.report(&[(token, "url_click"), (token, "impression")]).is(200);
+    let again = network
+        .report(&[(token, "url_click"), (token, "impression")])
+        .is(200);
     assert_eq!(again["data"][0]["status"], "REPEATED", "{again}");
     // Someone who is no user sees it as well.
     let other = network.token(&json!({ "key": "device-1" }));
-    network.report(&[(&other, "impression"), (&other, "qualified_impression")]).is(200);
+    network
+        .report(&[(&other, "impression"), (&other, "qualified_impression")])
+        .is(200);
     // What is done on the platform within a day of an impression belongs to it, once.
     let like = json!({ "tweet_id": post });
     let likes = format!("/2/users/{}/likes", fan.id);
@@ -166,7 +175,9 @@ fn what_is_served_and_done_shows_in_every_figure() {
     fan.delete(format!("{likes}/{post}")).is(200);
     fan.post(&likes, &like).is(200);
     let bystander = shared().person("bystander");
-    bystander.post(&format!("/2/users/{}/likes", bystander.id), &like).is(200);
+    bystander
+        .post(&format!("/2/users/{}/likes", bystander.id), &like)
+        .is(200);
     let reply = json!({ "text": "Nice", "reply": { "in_reply_to_tweet_id": post } });
     fan.publish(&reply).is(201);
     until("what was done is counted", || {
@@ -194,7 +205,10 @@ fn what_is_served_and_done_shows_in_every_figure() {
             assert_eq!(metric(&stats, name), number, "{entity} {name}: {stats}");
         }
     }
-    for (entity, id) in [("ACCOUNT", &ads.account), ("FUNDING_INSTRUMENT", &ads.instrument)] {
+    for (entity, id) in [
+        ("ACCOUNT", &ads.account),
+        ("FUNDING_INSTRUMENT", &ads.instrument),
+    ] {
         let stats = ads.stats(entity, id, &[]);
         assert_eq!(metric(&stats, "engagements"), 3);
     }
@@ -212,15 +226,25 @@ fn what_is_served_and_done_shows_in_every_figure() {
         reach["data"],
         json!([{ "id": campaign, "total_audience_reach": 2, "average_frequency": 1.0 }])
     );
-    let params = [&span[..], &[("funding_instrument_ids", ads.instrument.as_str())]].concat();
-    let reach = ads.beside("GET", "A/reach/funding_instruments", &params).is(200);
+    let params = [
+        &span[..],
+        &[("funding_instrument_ids", ads.instrument.as_str())],
+    ]
+    .concat();
+    let reach = ads
+        .beside("GET", "A/reach/funding_instruments", &params)
+        .is(200);
     assert_eq!(reach["data"][0]["total_audience_reach"], 2);
     // The post's own figures, for its author only.
     let fields = "public_metrics,promoted_metrics,organic_metrics,non_public_metrics";
     let path = format!("/2/tweets/{post}?tweet.fields={fields}");
     let seen = ads.person.get(path.clone()).is(200);
     let figures = &seen["data"];
-    assert_eq!(figures["public_metrics"]["impression_count"], 1 + 1, "{seen}");
+    assert_eq!(
+        figures["public_metrics"]["impression_count"],
+        1 + 1,
+        "{seen}"
+    );
     assert_eq!(figures["promoted_metrics"]["impression_count"], 2);
     assert_eq!(figures["promoted_metrics"]["like_count"], 1);
     assert_eq!(figures["promoted_metrics"]["url_link_clicks"], 1);
@@ -231,12 +255,24 @@ fn what_is_served_and_done_shows_in_every_figure() {
     let refused = fan.get(path).is(200);
     assert_eq!(refused["data"], Value::Null, "{refused}");
     // What changed, and under what.
-    let params = [&span[..], &[("entity", "PROMOTED_TWEET"), ("campaign_ids", &campaign)]].concat();
+    let params = [
+        &span[..],
+        &[("entity", "PROMOTED_TWEET"), ("campaign_ids", &campaign)],
+    ]
+    .concat();
     let active = ads.beside("GET", "A/active_entities", &params).is(200);
-    assert_eq!(active["data"][0]["entity_id"], promoted.as_str(), "{active}");
+    assert_eq!(
+        active["data"][0]["entity_id"],
+        promoted.as_str(),
+        "{active}"
+    );
     assert_eq!(active["data"][0]["placements"], json!(["ALL_ON_TWITTER"]));
     let other = ads.campaign();
-    let params = [&span[..], &[("entity", "LINE_ITEM"), ("campaign_ids", &other)]].concat();
+    let params = [
+        &span[..],
+        &[("entity", "LINE_ITEM"), ("campaign_ids", &other)],
+    ]
+    .concat();
     let active = ads.beside("GET", "A/active_entities", &params).is(200);
     assert_eq!(active["data"], json!([]));
 }
@@ -286,7 +322,10 @@ fn a_budget_that_is_used_up_ends_the_serving() {
     assert_eq!(metric(&stats, "billed_engagements"), 10);
     assert_eq!(metric(&stats, "billed_charge_local_micro"), 100_000);
     let seen = ads.get(&path, &[]);
-    assert_eq!(seen["data"]["reasons_not_servable"], json!(["BUDGET_EXHAUSTED"]));
+    assert_eq!(
+        seen["data"]["reasons_not_servable"],
+        json!(["BUDGET_EXHAUSTED"])
+    );
     assert_eq!(seen["data"]["effective_status"], "EXHAUSTED");
     assert_eq!(seen["data"]["servable"], false);
     assert!(network.request(&json!({ "key": "late" }), 5).is_empty());
@@ -312,8 +351,19 @@ fn a_budget_that_is_used_up_ends_the_serving() {
 fn what_pays_is_exhausted_by_all_its_campaigns() {
     let ads = Advertiser::new();
     let network = Network::new();
-    let fund = ["ads", "account", "funding", &ads.account, "--type", "CREDIT_LINE"];
-    let fund = [&fund[..], &["--amount", "1", "--start", "2020-01-01T00:00:00Z"]].concat();
+    let fund = [
+        "ads",
+        "account",
+        "funding",
+        &ads.account,
+        "--type",
+        "CREDIT_LINE",
+    ];
+    let fund = [
+        &fund[..],
+        &["--amount", "1", "--start", "2020-01-01T00:00:00Z"],
+    ]
+    .concat();
     let instrument = shared().cli(&fund).json();
     assert_eq!(instrument["credit_remaining_local_micro"], 1_000_000);
     let ads = Advertiser {
@@ -328,13 +378,17 @@ fn what_pays_is_exhausted_by_all_its_campaigns() {
     // The second price and a step: at equal rates 410,000 each.
     for number in 0..3 {
         let token = network.token(&json!({ "key": format!("device-{number}") }));
-        network.report(&[(&token, "impression"), (&token, "url_click")]).is(200);
+        network
+            .report(&[(&token, "impression"), (&token, "url_click")])
+            .is(200);
     }
     let path = format!("/funding_instruments/{}", ads.instrument);
     let seen = ads.get(&path, &[]);
     let stats = ads.stats("FUNDING_INSTRUMENT", &ads.instrument, &[]);
     let spent = metric(&stats, "billed_charge_local_micro");
-    let left = seen["data"]["credit_remaining_local_micro"].as_i64().unwrap();
+    let left = seen["data"]["credit_remaining_local_micro"]
+        .as_i64()
+        .unwrap();
     assert_eq!(left, (1_000_000 - spent).max(0), "{seen}");
     assert!(spent > 500_000 && spent < 1_000_000 + 500_000, "{stats}");
 }
@@ -356,10 +410,26 @@ fn serving_is_for_those_who_may_and_takes_nothing_that_is_wrong() {
     for (body, code, at) in [
         (json!({}), "MISSING_PARAMETER", "viewer"),
         (json!({ "viewer": key }), "MISSING_PARAMETER", "placement"),
-        (json!({ "viewer": key, "placement": "MOON" }), "INVALID_PARAMETER", "placement"),
-        (json!({ "viewer": { "user_id": "x" }, "placement": "TREND" }), "INVALID_PARAMETER", "user_id"),
-        (json!({ "viewer": { "key": "k", "user_id": "1" }, "placement": "TREND" }), "INVALID_PARAMETER", "viewer"),
-        (json!({ "viewer": key, "placement": "TREND", "slots": 21 }), "INVALID_PARAMETER", "slots"),
+        (
+            json!({ "viewer": key, "placement": "MOON" }),
+            "INVALID_PARAMETER",
+            "placement",
+        ),
+        (
+            json!({ "viewer": { "user_id": "x" }, "placement": "TREND" }),
+            "INVALID_PARAMETER",
+            "user_id",
+        ),
+        (
+            json!({ "viewer": { "key": "k", "user_id": "1" }, "placement": "TREND" }),
+            "INVALID_PARAMETER",
+            "viewer",
+        ),
+        (
+            json!({ "viewer": key, "placement": "TREND", "slots": 21 }),
+            "INVALID_PARAMETER",
+            "slots",
+        ),
         (json!([]), "INVALID_PARAMETER", ""),
     ] {
         is(&network.post("request", &body), 400, code, at);
@@ -380,16 +450,32 @@ fn serving_is_for_those_who_may_and_takes_nothing_that_is_wrong() {
     // One that is wrong keeps the others out.
     let mixed = network.report(&[(&token, "impression"), (&token, "sneeze")]);
     is(&mixed, 400, "INVALID_PARAMETER", "kind");
-    is(&network.post("events", &json!({ "events": [] })), 400, "INVALID_PARAMETER", "events");
-    is(&network.post("events", &json!({})), 400, "MISSING_PARAMETER", "events");
-    assert_eq!(metric(&ads.stats("LINE_ITEM", &item, &[]), "impressions"), 0);
+    is(
+        &network.post("events", &json!({ "events": [] })),
+        400,
+        "INVALID_PARAMETER",
+        "events",
+    );
+    is(
+        &network.post("events", &json!({})),
+        400,
+        "MISSING_PARAMETER",
+        "events",
+    );
+    assert_eq!(
+        metric(&ads.stats("LINE_ITEM", &item, &[]), "impressions"),
+        0
+    );
     // Who blocks the advertiser is shown nothing, nor is the advertiser.
     let own = json!({ "user_id": ads.person.id });
     assert!(network.request(&own, 1).is_empty());
     let ghost = json!({ "user_id": "1" });
     assert!(network.request(&ghost, 1).is_empty());
     let elsewhere = json!({ "viewer": key, "placement": "PUBLISHER_NETWORK" });
-    assert_eq!(network.post("request", &elsewhere).is(200)["data"], json!([]));
+    assert_eq!(
+        network.post("request", &elsewhere).is(200)["data"],
+        json!([])
+    );
 }
 
 #[test]
@@ -466,20 +552,88 @@ fn figures_are_given_for_what_the_contract_allows() {
     let rival = Advertiser::new();
     let foreign = rival.line_item(&rival.campaign());
     for (more, status, code, at) in [
-        (&[("start_time", "2026-03-01T08:30:00Z")][..], 400, "INVALID_PARAMETER", "start_time"),
-        (&[("end_time", "yesterday")], 400, "INVALID_PARAMETER", "end_time"),
-        (&[("end_time", "2026-03-01T08:00:00Z")], 400, "INVALID_TIME_WINDOW", ""),
-        (&[("end_time", "2026-03-08T09:00:00Z")], 400, "INVALID_TIME_WINDOW", ""),
-        (&[("granularity", "WEEK")], 400, "INVALID_PARAMETER", "granularity"),
-        (&[("granularity", "DAY"), ("start_time", "2026-03-01T09:00:00Z")], 400, "INVALID_PARAMETER", "start_time"),
-        (&[("metric_groups", "ENGAGEMENT,MOBILE_CONVERSION")], 400, "REQUEST_TOO_COMPLEX", "metric_groups"),
-        (&[("metric_groups", "")], 400, "MISSING_PARAMETER", "metric_groups"),
-        (&[("placement", "TWITTER_TIMELINE")], 400, "INVALID_PARAMETER", "placement"),
+        (
+            &[("start_time", "2026-03-01T08:30:00Z")][..],
+            400,
+            "INVALID_PARAMETER",
+            "start_time",
+        ),
+        (
+            &[("end_time", "yesterday")],
+            400,
+            "INVALID_PARAMETER",
+            "end_time",
+        ),
+        (
+            &[("end_time", "2026-03-01T08:00:00Z")],
+            400,
+            "INVALID_TIME_WINDOW",
+            "",
+        ),
+        (
+            &[("end_time", "2026-03-08T09:00:00Z")],
+            400,
+            "INVALID_TIME_WINDOW",
+            "",
+        ),
+        (
+            &[("granularity", "WEEK")],
+            400,
+            "INVALID_PARAMETER",
+            "granularity",
+        ),
+        (
+            &[
+                ("granularity", "DAY"),
+                ("start_time", "2026-03-01T09:00:00Z"),
+            ],
+            400,
+            "INVALID_PARAMETER",
+            "start_time",
+        ),
+        (
+            &[("metric_groups", "ENGAGEMENT,MOBILE_CONVERSION")],
+            400,
+            "REQUEST_TOO_COMPLEX",
+            "metric_groups",
+        ),
+        (
+            &[("metric_groups", "")],
+            400,
+            "MISSING_PARAMETER",
+            "metric_groups",
+        ),
+        (
+            &[("placement", "TWITTER_TIMELINE")],
+            400,
+            "INVALID_PARAMETER",
+            "placement",
+        ),
         (&[("entity", "PLANET")], 400, "INVALID_PARAMETER", "entity"),
-        (&[("entity_ids", many.as_str())], 404, "LINE_ITEM_NOT_FOUND", "entity_ids"),
-        (&[("entity_ids", twenty_one.as_str())], 400, "INVALID_PARAMETER", "entity_ids"),
-        (&[("entity_ids", "a-b")], 404, "INVALID_ID_ILLEGAL_CHARACTERS", "entity_ids"),
-        (&[("entity_ids", foreign.as_str())], 404, "LINE_ITEM_NOT_FOUND", "entity_ids"),
+        (
+            &[("entity_ids", many.as_str())],
+            404,
+            "LINE_ITEM_NOT_FOUND",
+            "entity_ids",
+        ),
+        (
+            &[("entity_ids", twenty_one.as_str())],
+            400,
+            "INVALID_PARAMETER",
+            "entity_ids",
+        ),
+        (
+            &[("entity_ids", "a-b")],
+            404,
+            "INVALID_ID_ILLEGAL_CHARACTERS",
+            "entity_ids",
+        ),
+        (
+            &[("entity_ids", foreign.as_str())],
+            404,
+            "LINE_ITEM_NOT_FOUND",
+            "entity_ids",
+        ),
     ] {
         // Numbers are counted by kind: the other's first line item may have this one's number.
         if at == "entity_ids" && more[0].1 == item {
@@ -495,19 +649,39 @@ fn figures_are_given_for_what_the_contract_allows() {
     ];
     let stats = with(&days).is(200);
     assert_eq!(stats["time_series_length"], 3);
-    assert_eq!(stats["request"]["params"]["start_time"], "2026-11-15T08:00:00Z");
+    assert_eq!(
+        stats["request"]["params"]["start_time"],
+        "2026-11-15T08:00:00Z"
+    );
     // Roles.
     let analyst = shared().person("analyst");
-    let role = ["ads", "account", "role", &ads.account, &analyst.username, "ANALYST"];
+    let role = [
+        "ads",
+        "account",
+        "role",
+        &ads.account,
+        &analyst.username,
+        "ANALYST",
+    ];
     shared().cli(&role).well();
     let path = format!("/12/stats/accounts/{}", ads.account);
-    is(&send(&analyst, "GET", &path, &usual), 403, "ACTION_NOT_ALLOWED", "");
+    is(
+        &send(&analyst, "GET", &path, &usual),
+        403,
+        "ACTION_NOT_ALLOWED",
+        "",
+    );
     let mut params = usual.to_vec();
     params[0].1 = "ACCOUNT";
     params[1].1 = &ads.account;
     send(&analyst, "GET", &path, &params).is(200);
     let stranger = shared().person("stranger");
-    is(&send(&stranger, "GET", &path, &usual), 403, "ACCOUNT_NOT_FOUND", "account_id");
+    is(
+        &send(&stranger, "GET", &path, &usual),
+        403,
+        "ACCOUNT_NOT_FOUND",
+        "account_id",
+    );
 }
 
 /// A job's file, once it is there.
@@ -526,7 +700,9 @@ fn file(ads: &Advertiser, job: &Value) -> Value {
     assert_eq!(answer.status, 200);
     assert_eq!(answer.header("content-type"), "application/gzip");
     let mut text = String::new();
-    GzDecoder::new(answer.body.as_slice()).read_to_string(&mut text).unwrap();
+    GzDecoder::new(answer.body.as_slice())
+        .read_to_string(&mut text)
+        .unwrap();
     serde_json::from_str(&text).unwrap()
 }
 
@@ -553,7 +729,15 @@ fn figures_agree_whatever_was_made_up() {
         shared().person("viewer");
     }
     for seed in ["1", "2"] {
-        let simulate = ["ads", "simulate", &ads.account, "--hours", "40", "--seed", seed];
+        let simulate = [
+            "ads",
+            "simulate",
+            &ads.account,
+            "--hours",
+            "40",
+            "--seed",
+            seed,
+        ];
         let made = shared().cli(&simulate).json();
         assert!(made["events"].as_i64().unwrap() > 50, "{made}");
         // The same seed makes the same events, and makes them once.
@@ -597,9 +781,15 @@ fn figures_agree_whatever_was_made_up() {
         file(&ads, &made)
     };
     let late = job("");
-    assert_eq!(late["data"], by_hour["data"], "at once and in the background");
+    assert_eq!(
+        late["data"], by_hour["data"],
+        "at once and in the background"
+    );
     assert_eq!(late["request"]["params"], by_hour["request"]["params"]);
-    let segmented: Vec<Value> = ["PLATFORMS", "AGE", "GENDER"].into_iter().map(job).collect();
+    let segmented: Vec<Value> = ["PLATFORMS", "AGE", "GENDER"]
+        .into_iter()
+        .map(job)
+        .collect();
     for name in [
         "impressions",
         "engagements",
@@ -659,30 +849,64 @@ fn jobs_wait_are_called_off_and_are_counted() {
     assert_eq!(made.header("x-concurrent-job-limit"), "100");
     let first = made.is(200)["data"]["id_str"].as_str().unwrap().to_owned();
     for (more, code, at) in [
-        (&[("end_time", "2026-05-31T08:00:00Z")][..], "INVALID_TIME_WINDOW", ""),
-        (&[long[0], ("segmentation_type", "AGE")], "INVALID_TIME_WINDOW", ""),
-        (&[("segmentation_type", "METROS")], "INCLUSIVE_PARAMETERS", "country"),
-        (&[("segmentation_type", "CONVERSION_TAGS")], "INVALID_PARAMETER", "segmentation_type"),
-        (&[("segmentation_type", "MOODS")], "INVALID_PARAMETER", "segmentation_type"),
+        (
+            &[("end_time", "2026-05-31T08:00:00Z")][..],
+            "INVALID_TIME_WINDOW",
+            "",
+        ),
+        (
+            &[long[0], ("segmentation_type", "AGE")],
+            "INVALID_TIME_WINDOW",
+            "",
+        ),
+        (
+            &[("segmentation_type", "METROS")],
+            "INCLUSIVE_PARAMETERS",
+            "country",
+        ),
+        (
+            &[("segmentation_type", "CONVERSION_TAGS")],
+            "INVALID_PARAMETER",
+            "segmentation_type",
+        ),
+        (
+            &[("segmentation_type", "MOODS")],
+            "INVALID_PARAMETER",
+            "segmentation_type",
+        ),
     ] {
         is(&with(more), 400, code, at);
     }
-    let second = with(&[]).is(200)["data"]["id_str"].as_str().unwrap().to_owned();
-    let gone = ads.beside("DELETE", &format!("jobs/A/{second}"), &[]).is(200);
+    let second = with(&[]).is(200)["data"]["id_str"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let gone = ads
+        .beside("DELETE", &format!("jobs/A/{second}"), &[])
+        .is(200);
     assert_eq!(gone["data"]["status"], "CANCELLED");
     let again = ads.beside("DELETE", &format!("jobs/A/{second}"), &[]);
     is(&again, 400, "INVALID", "job_id");
-    is(&ads.beside("DELETE", "jobs/A/1", &[]), 404, "NOT_FOUND", "job_id");
+    is(
+        &ads.beside("DELETE", "jobs/A/1", &[]),
+        404,
+        "NOT_FOUND",
+        "job_id",
+    );
     let rival = Advertiser::new();
     let foreign = rival.beside("DELETE", &format!("jobs/A/{first}"), &[]);
     is(&foreign, 404, "NOT_FOUND", "job_id");
-    let none = rival.beside("GET", "jobs/A", &[("job_ids", &first)]).is(200);
+    let none = rival
+        .beside("GET", "jobs/A", &[("job_ids", &first)])
+        .is(200);
     assert_eq!(none["data"], json!([]));
     // The latest first, page by page.
     let page = ads.beside("GET", "jobs/A", &[("count", "1")]).is(200);
     assert_eq!(page["data"][0]["id_str"], second.as_str());
     let next = page["next_cursor"].as_str().unwrap();
-    let page = ads.beside("GET", "jobs/A", &[("count", "1"), ("cursor", next)]).is(200);
+    let page = ads
+        .beside("GET", "jobs/A", &[("count", "1"), ("cursor", next)])
+        .is(200);
     assert_eq!(page["data"][0]["id_str"], first.as_str());
     assert_eq!(page["next_cursor"], Value::Null);
     let unknown = shared().send(Ask::get("/ads-files/nothing"));
