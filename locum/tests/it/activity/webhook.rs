@@ -422,12 +422,11 @@ fn first_copies(receiver: &Receiver) -> Vec<Value> {
         let event = heard.json()["data"].clone();
         let id = event["event_uuid"].as_str().unwrap().to_owned();
         assert_eq!(heard.header("webhook-id"), id);
-        match known.get(&id) {
-            Some(body) => assert_eq!(body, &heard.body, "{id} has two bodies"),
-            None => {
-                known.insert(id, heard.body);
-                first.push(event);
-            }
+        if let Some(body) = known.get(&id) {
+            assert_eq!(body, &heard.body, "{id} has two bodies");
+        } else {
+            known.insert(id, heard.body);
+            first.push(event);
         }
     }
     first

@@ -32,7 +32,8 @@ impl Listening {
             lines,
             url: String::new(),
         };
-        made.url = made.says()["listening"].as_str().unwrap().to_owned();
+        let told = made.says();
+        made.url.push_str(told["listening"].as_str().unwrap());
         made
     }
 
