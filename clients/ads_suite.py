@@ -12,6 +12,7 @@ from twitter_ads.creative import PromotedTweet
 from twitter_ads.cursor import Cursor
 from twitter_ads.error import BadRequest, Forbidden, NotAuthorized, NotFound
 from twitter_ads.http import Request
+from twitter_ads.targeting import AudienceEstimate
 
 import locum_server
 
@@ -201,6 +202,31 @@ class Tree(unittest.TestCase):
         self.assertIn(made, [account.id for account in sandbox.accounts()])
         self.assertNotIn(made, [account.id for account in CLIENT.accounts()])
         self.assertIn("CPI_CHARGING", sandbox.accounts(made).features())
+
+    def test_an_audience_is_estimated_and_keywords_are_looked_into(self):
+        say(f"A gravel bike, a gravel road {time.time()}")
+        asked = [{"targeting_type": "BROAD_KEYWORD", "targeting_value": "gravel"},
+                 {"targeting_type": "LANGUAGE", "targeting_value": "en"}]
+        estimate = AudienceEstimate.load(ACCOUNT, params={"targeting_criteria": asked})
+        self.assertEqual(sorted(estimate.audience_size), ["max", "min"])
+        self.assertGreaterEqual(estimate.audience_size["max"], 1)
+        with self.assertRaises(BadRequest) as refused:
+            AudienceEstimate.load(ACCOUNT, params={"targeting_criteria": asked[1:]})
+        self.assertEqual(refused.exception.details[0]["code"], "MISSING_PARAMETER")
+
+        day = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 3600))
+        params = {"granularity": "HOUR", "keywords": "gravel,tarmac", "start_time": day}
+        answer = Request(CLIENT, "get", "/11/insights/keywords/search", params=params).perform()
+        self.assertGreaterEqual(sum(answer.body["data"]["tweet_volume"]), 1)
+        self.assertLessEqual(len(answer.body["data"]["related_keywords"]), 30)
+
+    def test_options_of_targeting_are_listed(self):
+        found = list(TargetingCriteria.locations(ACCOUNT, q="portugal", location_type="COUNTRIES"))
+        self.assertEqual([one["targeting_value"] for one in found], ["3c65374ea675483e"])
+        self.assertEqual(len(list(TargetingCriteria.platforms(ACCOUNT))), 5)
+        interests = list(TargetingCriteria.interests(ACCOUNT, count=100))
+        self.assertIn("Sports/Bicycling", [one["name"] for one in interests])
+        self.assertGreater(len(interests), 300)
 
     def test_what_is_the_same_for_all_is_listed(self):
         answer = Request(CLIENT, "get", "/11/iab_categories", params={"count": 100})

@@ -1,7 +1,7 @@
 //! What line items may be targeted by that is somebody's choice: interests, conversations, events
 //! and the like. Some are built in; an operator adds others, and changes any.
 
-use base::Fault;
+use base::{Fault, Refusal, Stop};
 use network::keywords;
 use serde_json::{Map, Value, json};
 use store::Tx;
@@ -15,13 +15,74 @@ pub const KINDS: &[&str] = &[
     "CONVERSATION",
     "EVENT",
     "TV_SHOW",
-    "TV_MARKET",
     "APP_STORE_CATEGORY",
     "DEVICE",
     "NETWORK_OPERATOR",
     "PLATFORM_VERSION",
     BLOCKED,
 ];
+/// What conversations are about (contract §9.4).
+pub const CONVERSATIONS: &[&str] = &[
+    "ACTORS",
+    "ATHLETES",
+    "BOOK_GENRES",
+    "BOOKS",
+    "BRAND_CATEGORIES",
+    "BRANDS",
+    "CELEBRITIES",
+    "COACHES",
+    "DIGITAL_CREATORS",
+    "ENTERTAINMENT_BRANDS",
+    "ENTERTAINMENT_PERSONALITIES",
+    "FICTIONAL_CHARACTERS",
+    "JOURNALISTS",
+    "LIFESTYLES",
+    "MOVIE_GENRES",
+    "MOVIES",
+    "MUSIC_GENRES",
+    "MUSICIANS",
+    "NEWS_STORIES",
+    "NEWS",
+    "PERSONS",
+    "PLACES",
+    "PODCASTS",
+    "POLITICAL_AFFILIATIONS",
+    "POLITICIANS",
+    "PRODUCTS",
+    "RADIO_STATIONS",
+    "SPORTS_LEAGUES",
+    "SPORTS_PERSONALITIES",
+    "SPORTS_TEAMS",
+    "SPORTS",
+    "TRENDS",
+    "TV_SHOWS",
+    "VIDEO_GAME_PLATFORMS",
+    "VIDEO_GAME_PUBLISHERS",
+    "VIDEO_GAMES",
+];
+/// Kinds of events.
+pub const EVENTS: &[&str] = &[
+    "CONFERENCE",
+    "HOLIDAY",
+    "MUSIC_AND_ENTERTAINMENT",
+    "OTHER",
+    "POLITICS",
+    "RECURRING",
+    "SPORTS",
+];
+
+/// What options of a type are shown with.
+pub fn shown(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "CONVERSATION" => &["conversation_type"],
+        "DEVICE" => &["manufacturer", "os_type"],
+        "APP_STORE_CATEGORY" => &["os_type"],
+        "PLATFORM_VERSION" => &["number", "os_type"],
+        "NETWORK_OPERATOR" => &["country_code"],
+        _ => &[],
+    }
+}
+
 /// Words that are never suggested.
 pub const BLOCKED: &str = "BLOCKED_KEYWORD";
 /// Interests whose numbers are below are built in.
@@ -81,6 +142,87 @@ impl Choice {
         let all = keywords.chain(tags);
         all.filter_map(|text| keywords::clause(&text)).collect()
     }
+}
+
+/// An option that an operator adds.
+#[derive(Clone, Debug, Default)]
+pub struct NewChoice {
+    /// Its type.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// Its value; none: a new one.
+    pub value: Option<String>,
+    /// What makes somebody one of it, and what it is shown with.
+    pub details: Map<String, Value>,
+}
+
+fn next_value(tx: &mut Tx<'_>, kind: &str, name: &str) -> Result<String, Fault> {
+    if kind == BLOCKED {
+        return Ok(name.to_lowercase());
+    }
+    let next = store::records::next_id(tx, "ads_option")?;
+    Ok(match kind {
+        "INTEREST" => (OWN + next).to_string(),
+        _ => crate::kind::base36(next),
+    })
+}
+
+/// Adds an option, or changes the one with its value.
+pub fn add(tx: &mut Tx<'_>, new: &NewChoice) -> Result<Choice, Stop> {
+    let kind = new.kind.to_ascii_uppercase();
+    let wrong = |name: &'static str, value: &str, message: String| -> Stop {
+        Refusal::invalid(name, value, message).into()
+    };
+    if !KINDS.contains(&kind.as_str()) {
+        let message = format!("A type is one of {}", KINDS.join(", "));
+        return Err(wrong("type", &new.kind, message));
+    }
+    let name = new.name.trim();
+    if name.is_empty() || name.chars().count() > 255 {
+        return Err(wrong(
+            "name",
+            name,
+            "A name has 1 to 255 characters".to_owned(),
+        ));
+    }
+    let text = |name: &str| new.details.get(name).and_then(Value::as_str);
+    for (of, member, words) in [
+        ("CONVERSATION", "conversation_type", CONVERSATIONS),
+        ("EVENT", "event_type", EVENTS),
+    ] {
+        let known = text(member).is_some_and(|word| words.contains(&word));
+        if kind == of && !known {
+            let message = format!("It is one of {}", words.join(", "));
+            return Err(wrong(member, text(member).unwrap_or_default(), message));
+        }
+    }
+    for member in ["start_time", "end_time"] {
+        if let Some(moment) = text(member).filter(|text| crate::kind::time(text).is_none()) {
+            return Err(wrong(
+                member,
+                moment,
+                "A time is written in ISO 8601".to_owned(),
+            ));
+        }
+    }
+    let value = match &new.value {
+        Some(value) => value.to_ascii_lowercase(),
+        None => next_value(tx, &kind, name)?,
+    };
+    let plain = value.bytes().all(|byte| byte.is_ascii_digit());
+    if kind == "INTEREST" && !plain || value.is_empty() || value.len() > 255 {
+        let message = "A value has 1 to 255 characters; that of an interest is a number";
+        return Err(wrong("value", &value, message.to_owned()));
+    }
+    let stored = options::Choice {
+        kind,
+        value,
+        name: name.to_owned(),
+        details: Value::Object(new.details.clone()).to_string(),
+    };
+    options::put(tx, &stored)?;
+    Ok(Choice::stored(stored))
 }
 
 /// All options of a type, the built-in ones first.

@@ -1,4 +1,4 @@
-//! Lists that are the same for everyone, from data that is built in.
+//! Lists that are the same for everyone, from data that is built in or that an operator added.
 
 use base::Stop;
 use serde_json::Value;
@@ -18,17 +18,35 @@ pub fn list(desk: &Desk<'_, '_>, of: &Reference, given: &Given) -> Result<Answer
     if given.flag("with_total_count") && given.has("cursor") {
         return Err(exclusive("cursor", "with_total_count"));
     }
-    let wanted = given.text("q").unwrap_or_default().to_lowercase();
     let fits = |row: &Value| {
         of.filters.iter().all(|(field, member)| {
             let asked = given.get(field.name.post);
             asked.is_none_or(|asked| row.get(*member) == Some(asked))
-        }) && (wanted.is_empty() || named(row).contains(&wanted))
+        })
     };
-    let mut rows: Vec<Value> = (of.rows)().into_iter().filter(fits).collect();
+    let rows = (of.rows)().into_iter().filter(fits).collect();
+    let (mut answer, total) = page(desk, given, rows, of.pages.map(|(usual, _)| usual))?;
+    answer.data_type = of.data_type;
+    if of.counts || given.flag("with_total_count") {
+        answer = answer.total(total);
+    }
+    Ok(answer)
+}
+
+/// The page that was asked for of those rows whose names hold `q`, and how many these are. Without
+/// a usual number on a page there is one page.
+pub fn page(
+    desk: &Desk<'_, '_>,
+    given: &Given,
+    rows: Vec<Value>,
+    usual: Option<i64>,
+) -> Result<(Answer, usize), Stop> {
+    let wanted = given.text("q").unwrap_or_default().to_lowercase();
+    let mut rows = rows;
+    rows.retain(|row| wanted.is_empty() || named(row).contains(&wanted));
     let total = rows.len();
     let mut next = None;
-    if let Some((usual, _)) = of.pages {
+    if let Some(usual) = usual {
         let count = usize::try_from(given.int("count").unwrap_or(usual)).unwrap_or(1);
         let scope = walk(desk, &given.echo);
         let begin = match place(desk, &scope, given)? {
@@ -44,11 +62,7 @@ pub fn list(desk: &Desk<'_, '_>, of: &Reference, given: &Given) -> Result<Answer
     }
     let mut answer = Answer::one(&Value::Array(rows)).last_page();
     answer.next_cursor = Some(next);
-    answer.data_type = of.data_type;
-    if of.counts || given.flag("with_total_count") {
-        answer = answer.total(total);
-    }
-    Ok(answer)
+    Ok((answer, total))
 }
 
 fn named(row: &Value) -> String {

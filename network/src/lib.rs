@@ -20,6 +20,7 @@ pub mod facts;
 pub mod follows;
 pub mod grants;
 pub mod homes;
+pub mod insights;
 pub mod joining;
 pub mod keywords;
 pub mod letters;

@@ -24,6 +24,7 @@ use tokio::time::timeout;
 
 pub use ::search::Window;
 pub use count::{count, hits};
+pub(crate) use find::known;
 pub use find::{Asked, Found, find, ranked};
 
 use follow::State;

@@ -81,7 +81,8 @@ fn class(letter: char) -> Class {
     Class::Gap
 }
 
-const fn is_unspaced(letter: char) -> bool {
+/// Whether a script that a letter is of is written without spaces.
+pub const fn is_unspaced(letter: char) -> bool {
     matches!(letter,
         '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
         | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}'

@@ -145,6 +145,63 @@ impl Snapshot {
         )
     }
 
+    /// How many posts of a window a plan finds.
+    pub fn frequency(&self, plan: &Plan, window: &Window) -> Result<u64, Fault> {
+        let weight = self.weight(plan)?;
+        let mut segments: BTreeMap<usize, (bool, Vec<Block>)> = BTreeMap::new();
+        for block in &self.blocks {
+            let (whole, blocks) = segments
+                .entry(block.segment)
+                .or_insert_with(|| (true, Vec::new()));
+            *whole &= window.covers(block);
+            if window.meets(block) {
+                blocks.push(*block);
+            }
+        }
+        let (readers, mut found) = (self.searcher.segment_readers(), 0);
+        for (segment, (whole, blocks)) in segments {
+            match readers.get(segment) {
+                // What a segment says of a whole word takes no look at its posts.
+                Some(reader) if whole => {
+                    found += u64::from(weight.count(reader).map_err(broken("counting"))?);
+                }
+                _ => self.walk(&*weight, window, &blocks, |_| found += 1)?,
+            }
+        }
+        Ok(found)
+    }
+
+    /// The same among so many of the newest posts of a window, and how many those were.
+    pub fn sampled(&self, plan: &Plan, window: &Window, most: u64) -> Result<(u64, u64), Fault> {
+        let (mut blocks, mut looked_at) = (Vec::new(), 0);
+        for block in self.within(window) {
+            if looked_at >= most {
+                break;
+            }
+            looked_at += u64::from(block.end - block.first);
+            blocks.push(block);
+        }
+        let (weight, mut found) = (self.weight(plan)?, 0);
+        self.walk(&*weight, window, &blocks, |_| found += 1)?;
+        Ok((found, looked_at))
+    }
+
+    /// How many posts there are in a window, those that were removed lately among them.
+    pub fn size(&self, window: &Window) -> u64 {
+        let held = |block: Block| {
+            if window.covers(&block) {
+                return u64::from(block.end - block.first);
+            }
+            let Some(columns) = self.columns.get(block.segment) else {
+                return 0;
+            };
+            let docs = block.first..block.end;
+            let held = docs.filter(|doc| window.holds(columns.hit(*doc))).count();
+            u64::try_from(held).unwrap_or(0)
+        };
+        self.within(window).map(held).sum()
+    }
+
     /// Calls with the author and the language of each post, those in the newest blocks first.
     pub fn speakers(&self, mut call: impl FnMut(i64, u8)) -> Result<(), Fault> {
         let readers = self.searcher.segment_readers();

@@ -42,6 +42,14 @@ impl Plan {
         }
     }
 
+    /// Finds everything.
+    pub fn everything() -> Self {
+        Self {
+            query: Box::new(AllQuery),
+            decided: true,
+        }
+    }
+
     /// Whether all that is found matches. Otherwise some of it may not, and [`query::matches`] has
     /// the last word; nothing that matches is missed.
     pub const fn is_decided(&self) -> bool {

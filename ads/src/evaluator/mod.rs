@@ -24,10 +24,11 @@ mod numbers;
 mod similar;
 mod sources;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use base::{Stop, UserId};
+use network::insights::Insights;
 use network::search::Search;
 use parking_lot::Mutex;
 use roaring::RoaringBitmap;
@@ -49,9 +50,16 @@ pub struct Estimate {
     pub ignored: BTreeSet<String>,
 }
 
+/// A set of users, and their ids.
+type People = (Users, Arc<HashSet<i64>>);
+
 /// The evaluator of one process.
 pub struct Evaluator {
+    /// What keywords came with lately.
+    pub insights: Insights,
     search: Option<Arc<Search>>,
+    /// Whose profiles place them in a country, as ids.
+    people: Mutex<HashMap<String, People>>,
     kept: Mutex<Kept>,
 }
 
@@ -79,7 +87,9 @@ impl Evaluator {
     /// One that knows nothing yet. Without an index of posts nothing is known about what they say.
     pub fn new(search: Option<Arc<Search>>) -> Arc<Self> {
         Arc::new(Self {
+            insights: Insights::default(),
             search,
+            people: Mutex::default(),
             kept: Mutex::new(Kept::default()),
         })
     }
@@ -109,15 +119,32 @@ impl Evaluator {
         Ok(number.is_some_and(|number| reached.holds(number)))
     }
 
+    /// The index of posts.
+    pub fn search(&self) -> Result<&Arc<Search>, Stop> {
+        let missing = || base::Fault::new("no index of posts is set up");
+        Ok(self.search.as_ref().ok_or_else(missing)?)
+    }
+
     /// Users whose profile places them in a country, active or not.
-    pub fn people_of(&self, tx: &mut Tx<'_>, country: &str) -> Result<Vec<i64>, Stop> {
+    pub fn people_of(&self, tx: &mut Tx<'_>, country: &str) -> Result<Arc<HashSet<i64>>, Stop> {
         self.catch_up(tx)?;
         let users = self.located(tx, country)?;
-        let kept = self.kept.lock();
-        Ok(users
-            .iter()
-            .filter_map(|user| kept.numbers.id(user))
-            .collect())
+        if let Some((known, ids)) = self.people.lock().get(country)
+            && Arc::ptr_eq(known, &users)
+        {
+            return Ok(Arc::clone(ids));
+        }
+        let ids: HashSet<i64> = {
+            let kept = self.kept.lock();
+            users
+                .iter()
+                .filter_map(|user| kept.numbers.id(user))
+                .collect()
+        };
+        let ids = Arc::new(ids);
+        let mut people = self.people.lock();
+        people.insert(country.to_owned(), (users, Arc::clone(&ids)));
+        Ok(ids)
     }
 
     fn reached(&self, tx: &mut Tx<'_>, audience: &Audience) -> Result<Reached, Stop> {

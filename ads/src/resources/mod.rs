@@ -23,6 +23,7 @@ pub mod custom_audiences;
 pub mod draft_posts;
 pub mod features;
 pub mod funding_instruments;
+pub mod keyword_insights;
 pub mod line_item_curated_categories;
 pub mod line_items;
 pub mod media_creatives;
@@ -37,6 +38,7 @@ pub mod scheduled_posts;
 pub mod scheduled_promoted_posts;
 pub mod servability;
 pub mod targeting_criteria;
+pub mod targeting_options;
 pub mod tax_settings;
 pub mod tracking_tags;
 pub mod user_settings;
@@ -85,6 +87,7 @@ pub static CUSTOM: &[&[Custom]] = &[
     account_history::OPERATIONS,
     audience_estimates::OPERATIONS,
     features::OPERATIONS,
+    keyword_insights::OPERATIONS,
     cards_of_any_kind::OPERATIONS,
     categories::OPERATIONS,
     publishers::OPERATIONS,
@@ -95,6 +98,7 @@ pub static CUSTOM: &[&[Custom]] = &[
     media_library::OPERATIONS,
     custom_audiences::OPERATIONS,
     audience_permissions::OPERATIONS,
+    targeting_options::OPERATIONS,
     tax_settings::OPERATIONS,
     user_settings::OPERATIONS,
 ];

@@ -2,6 +2,7 @@
 
 use base::refusal::Problem;
 use base::{Stop, UserId, Word};
+use serde_json::Value;
 use store::records;
 use store::users::User;
 
@@ -15,6 +16,7 @@ use crate::resources::custom_audiences;
 use crate::resources::line_item_curated_categories::{self, MOST_LEFT_OUT};
 use crate::resources::line_items::LINE_ITEM;
 use crate::resources::{audiences_targeted, key, promotable_users};
+use crate::resources::targeting_options::{kind_of_place, label};
 
 /// What a line item's viewers must be, or must not.
 pub static TARGETING_CRITERION: Resource = Resource {
@@ -56,6 +58,7 @@ pub static TARGETING_CRITERION: Resource = Resource {
     history: "TARGETING_CRITERIA",
     twin: Some(twin),
     after: Some(after),
+    computed: Some(places),
     ..Resource::DEFAULT
 };
 
@@ -193,7 +196,7 @@ fn names_someone_of_the_account(desk: &mut Desk<'_, '_>, change: &mut Change) ->
     let value = change.record.text("targeting_value").to_owned();
     let name = match named(desk, &kind, &value)? {
         Some(user) => user.username,
-        None => value,
+        None => label(desk.tx, &kind, &value)?.unwrap_or(value),
     };
     change.record.set("name", name);
     Ok(())
@@ -315,6 +318,23 @@ fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
         return Ok(());
     }
     audiences_targeted::look_at(desk, record.int("line_item_id").unwrap_or(0))
+}
+
+/// Places say which kind of place they are.
+fn places(
+    desk: &mut Desk<'_, '_>,
+    all: &[Record],
+) -> Result<Vec<Vec<(&'static str, Value)>>, Stop> {
+    let mut members = Vec::with_capacity(all.len());
+    for one in all {
+        let mut more = Vec::new();
+        if one.text("targeting_type") == "LOCATION" {
+            let kind = kind_of_place(desk.tx, one.text("targeting_value"))?;
+            more.push(("location_type", kind.into()));
+        }
+        members.push(more);
+    }
+    Ok(members)
 }
 
 fn twin(desk: &mut Desk<'_, '_>, record: &Record) -> Result<Option<Record>, Stop> {

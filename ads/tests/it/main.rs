@@ -2,6 +2,8 @@
 //! names a server on which databases may be made.
 
 #[cfg(test)]
+mod insights;
+#[cfg(test)]
 mod reach;
 #[cfg(test)]
 mod world;

@@ -1,12 +1,15 @@
 //! A store of its own for each test, on each engine, with an index of posts and an evaluator.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use ads::evaluator::{Audience, Criterion, Estimate, Evaluator, Operator};
+use ads::gazetteer::gazetteer;
 use base::seal::{Keyring, MasterKey};
 use base::{Chance, Clock, PostId, Time, UserId};
 use network::audit::By;
+use network::insights::Wanted;
 use network::posts::{Author, NewPost};
 use network::profiles::Edit;
 use network::search::Search;
@@ -128,14 +131,13 @@ impl World {
     /// Everything that was written can be found, and the log tells of it: other tests on the same
     /// server may keep it back for a while.
     async fn settled(&self) {
-        self.search.finish(&self.store).await.unwrap();
         loop {
             let read = |tx: &mut store::Tx<'_>| {
                 let read = store::log::end(tx)?;
                 Ok(read >= store::log::highest(tx)?)
             };
             if self.store.read(read).await.unwrap() {
-                return;
+                return self.search.finish(&self.store).await.unwrap();
             }
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         }
@@ -162,6 +164,29 @@ impl World {
             }
             Ok(admitted)
         };
+        self.store.read(read).await.unwrap()
+    }
+}
+
+impl World {
+    /// How much is written, and what comes with it.
+    pub(crate) async fn insights(&self, wanted: &Wanted, step_ms: i64) -> (Vec<u64>, Vec<String>) {
+        self.settled().await;
+        let (evaluator, wanted) = (Arc::clone(&self.evaluator), wanted.clone());
+        let snapshot = self.search.snapshot();
+        let read = move |tx: &mut store::Tx<'_>| {
+            let volume = network::insights::volume(tx, &snapshot, &wanted, step_ms)?;
+            let related = evaluator.insights.related(tx, &snapshot, &wanted)?;
+            Ok((volume, related.to_vec()))
+        };
+        self.store.read(read).await.unwrap()
+    }
+
+    pub(crate) async fn people_of(&self, country: &str) -> Arc<HashSet<i64>> {
+        self.settled().await;
+        let evaluator = Arc::clone(&self.evaluator);
+        let id = gazetteer().country(country).unwrap().id.clone();
+        let read = move |tx: &mut store::Tx<'_>| evaluator.people_of(tx, &id);
         self.store.read(read).await.unwrap()
     }
 }

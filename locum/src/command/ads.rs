@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use store::Tx;
 use store::ads::Access;
 
+use super::options::{self, OptionCommand};
 use super::publishers::{self, CuratedCommand, PublisherCommand};
 use super::{find, simulation};
 use crate::world::World;
@@ -46,6 +47,9 @@ pub(crate) enum AdsCommand {
     /// Sets of publishers for some countries
     #[command(subcommand)]
     CuratedCategory(CuratedCommand),
+    /// What line items may be targeted by: interests, events, …
+    #[command(subcommand)]
+    Option(OptionCommand),
 }
 
 /// What may be done about accounts that advertise.
@@ -150,6 +154,9 @@ pub(crate) enum AccountCommand {
         /// Closes it
         #[arg(long, value_name = "NAME")]
         refuse: Vec<String>,
+        /// How estimates of audiences are told: `rounded` or `exact`
+        #[arg(long)]
+        estimate: Option<String>,
     },
 }
 
@@ -164,6 +171,7 @@ pub(super) async fn execute(world: &World, command: AdsCommand) -> Result<Value,
             seed,
         } => return simulation::simulate(world, account, hours, seed).await,
         AdsCommand::CuratedCategory(command) => return publishers::curated(world, command).await,
+        AdsCommand::Option(command) => return options::execute(world, command).await,
     };
     match command {
         AccountCommand::List { user } => {
@@ -241,10 +249,12 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Stop> {
             business,
             allow,
             refuse,
+            estimate,
         } => {
             let account = account_of(tx, account)?;
             let account = opened(account, allow, refuse)?;
             let account = of_business(account, business.as_deref())?;
+            let account = estimated(account, estimate.as_deref())?;
             set(tx, account, *campaigns, approval.as_deref())
         }
         AccountCommand::List { .. } | AccountCommand::Show { .. } => Ok(Value::Null),
@@ -387,6 +397,17 @@ fn of_business(mut account: Record, business: Option<&str>) -> Result<Record, St
     let text = [business.to_owned()];
     let value = Kind::Text(0, 20).read("business", ads::kind::Raw::Text(&text))?;
     account.set("business_id", value);
+    Ok(account)
+}
+
+/// How estimates are told to an account.
+fn estimated(mut account: Record, estimate: Option<&str>) -> Result<Record, Stop> {
+    if let Some(estimate) = estimate {
+        let kind = Kind::OneOf(&["rounded", "exact"]);
+        let text = [estimate.to_owned()];
+        let value = kind.read("estimate", ads::kind::Raw::Text(&text))?;
+        account.set("estimate", value);
+    }
     Ok(account)
 }
 

@@ -18,6 +18,7 @@ mod keys;
 mod messages;
 pub(crate) mod news;
 mod notes;
+mod options;
 mod places;
 mod polls;
 mod posts;

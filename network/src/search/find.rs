@@ -203,7 +203,7 @@ fn counted(post: &Post, counter: Counter) -> u64 {
 }
 
 /// Whom a query names, and who is on the lists that it names, now.
-pub(super) fn known(tx: &mut Tx<'_>, query: &Query) -> Result<Known, Fault> {
+pub(crate) fn known(tx: &mut Tx<'_>, query: &Query) -> Result<Known, Fault> {
     let names = query.people();
     let mut people: HashMap<String, Vec<i64>> = HashMap::new();
     for user in users::by_usernames(tx, &names)? {

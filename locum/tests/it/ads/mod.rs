@@ -7,6 +7,7 @@ mod campaigns;
 mod cards;
 mod collection;
 mod curated_categories;
+mod insights;
 mod isolation;
 
 mod ledger;

@@ -1,0 +1,238 @@
+//! How much is written with keywords, where and when, and what comes with them.
+
+#![expect(clippy::too_many_lines, reason = "a story is told in one piece")]
+
+use base::{Time, UserId};
+use network::insights::{Country, Wanted};
+use network::places::NewPlace;
+use network::posts::{Author, NewPost};
+
+use crate::world::{World, on_each_engine};
+
+const HOUR_MS: i64 = 3_600_000;
+const DAY_MS: i64 = 24 * HOUR_MS;
+
+fn wanted(keywords: &[&str], since: Time, until: Time) -> Wanted {
+    Wanted {
+        keywords: keywords.iter().map(|&text| text.to_owned()).collect(),
+        negatives: Vec::new(),
+        since,
+        until,
+        country: None,
+        blocked: Vec::new(),
+    }
+}
+
+async fn volume(world: &World, wanted: &Wanted, step_ms: i64) -> Vec<u64> {
+    world.insights(wanted, step_ms).await.0
+}
+
+#[test]
+fn each_bucket_holds_what_was_written_in_it() {
+    on_each_engine(async |world| {
+        let (ana, ben) = (
+            world.user("ana".to_owned()).await,
+            world.user("ben".to_owned()).await,
+        );
+        let begin = world.clock.now();
+        world.say(ana, "A cargo bike and another bike").await;
+        world.pass(HOUR_MS);
+        world.say(ben, "Bikes! #cargobike Café").await;
+        let first = world.say(ben, "cargo, then a bike").await;
+        world.pass(HOUR_MS);
+        world.say(ben, "a helmet for the BIKE").await;
+        world.pass(HOUR_MS / 2);
+        let end = world.clock.now();
+        let of = async |keywords: &[&str], negatives: &[&str]| {
+            let mut asked = wanted(keywords, begin, end);
+            asked.negatives = negatives.iter().map(|&text| text.to_owned()).collect();
+            volume(&world, &asked, HOUR_MS).await
+        };
+        assert_eq!(of(&["bike"], &[]).await, [1, 1, 1]);
+        // A post counts once, however many of the keywords it holds.
+        assert_eq!(of(&["bike", "cargo", "another"], &[]).await, [1, 1, 1]);
+        assert_eq!(of(&["bike", "bikes"], &[]).await, [1, 2, 1]);
+        assert_eq!(of(&["cargo bike"], &[]).await, [1, 0, 0]);
+        assert_eq!(of(&["#cargobike"], &[]).await, [0, 1, 0]);
+        assert_eq!(of(&["cafe"], &[]).await, [0, 1, 0]);
+        assert_eq!(of(&["bike"], &["helmet", "another"]).await, [0, 1, 0]);
+        assert_eq!(of(&["bike"], &["#cargobike"]).await, [1, 1, 1]);
+        assert_eq!(of(&["the"], &[]).await, [0, 0, 1]);
+        assert_eq!(of(&["nothing"], &[]).await, [0, 0, 0]);
+        let day = volume(&world, &wanted(&["bike"], begin, end), DAY_MS).await;
+        assert_eq!(day, [3]);
+        // The first moment is in, the last is not.
+        let late = wanted(&["bike"], begin.plus_ms(1), begin.plus_ms(2 * HOUR_MS));
+        assert_eq!(volume(&world, &late, HOUR_MS).await, [1, 0]);
+        let early = wanted(&["bike"], begin, begin.plus_ms(2 * HOUR_MS + 1));
+        assert_eq!(volume(&world, &early, HOUR_MS).await, [1, 1, 1]);
+
+        // Reposts, posts for promotion, and those of protected and suspended authors do not count.
+        let share = move |tx: &mut store::Tx<'_>| network::reposts::repost(tx, ana, None, first);
+        world.write(share).await;
+        assert_eq!(of(&["bike"], &[]).await, [1, 1, 1]);
+        world
+            .write(move |tx| network::users::suspend(tx, ana))
+            .await;
+        assert_eq!(of(&["bike"], &[]).await, [0, 1, 1]);
+        world
+            .write(move |tx| network::users::restore(tx, ana))
+            .await;
+        assert_eq!(of(&["bike"], &[]).await, [1, 1, 1]);
+    });
+}
+
+#[test]
+fn a_country_is_that_of_the_place_or_of_who_writes() {
+    on_each_engine(async |world| {
+        let mut people = Vec::new();
+        for (name, home) in [
+            ("ana", "Lisboa"),
+            ("ben", "Portugal"),
+            ("cem", "Paris"),
+            ("dee", ""),
+        ] {
+            let user = world.user(name.to_owned()).await;
+            world.live_at(user, home).await;
+            people.push(user);
+        }
+        let place = |id: &str, code: &str| NewPlace {
+            id: id.to_owned(),
+            name: format!("Somewhere in {code}"),
+            country_code: code.to_owned(),
+            kind: "city".to_owned(),
+            ..NewPlace::default()
+        };
+        let (here, there) = (
+            place("00000000000000aa", "PT"),
+            place("00000000000000bb", "FR"),
+        );
+        world
+            .write(move |tx| {
+                network::places::create(tx, &here)?;
+                network::places::create(tx, &there)
+            })
+            .await;
+        let begin = world.clock.now();
+        for user in &people {
+            world.say(*user, "my bike").await;
+        }
+        // From there, whoever writes.
+        let from = async |user: UserId, id: &'static str, text: &'static str| {
+            let by = Author {
+                user_id: user,
+                app_id: None,
+                self_serve: false,
+            };
+            let new = NewPost {
+                text: text.to_owned(),
+                place_id: id.to_owned(),
+                ..NewPost::default()
+            };
+            world
+                .write(move |tx| network::posts::create(tx, &by, &new))
+                .await;
+        };
+        from(people[3], "00000000000000aa", "a bike by the river").await;
+        from(people[0], "00000000000000bb", "bike tour abroad").await;
+        world.pass(1_000);
+        let end = world.clock.now();
+        let count = async |code: &str| {
+            let mut asked = wanted(&["bike"], begin, end);
+            asked.country = Some(Country {
+                code: code.to_owned(),
+                people: world.people_of(code).await,
+            });
+            volume(&world, &asked, DAY_MS).await
+        };
+        assert_eq!(count("PT").await, [3]);
+        assert_eq!(count("FR").await, [2]);
+        assert_eq!(count("ES").await, [0]);
+        world.live_at(people[3], "Madrid, Spain").await;
+        assert_eq!(count("ES").await, [1]);
+        assert_eq!(
+            volume(&world, &wanted(&["bike"], begin, end), DAY_MS).await,
+            [6]
+        );
+    });
+}
+
+#[test]
+fn what_comes_with_keywords_is_told_and_kept_for_five_minutes() {
+    on_each_engine(async |world| {
+        let begin = world.clock.now();
+        let mut users = Vec::new();
+        for number in 0..12 {
+            users.push(world.user(format!("u{number}")).await);
+        }
+        for (number, user) in users.iter().enumerate() {
+            let text = match number % 4 {
+                0 => format!("espresso machine and grinder, morning coffee {number}"),
+                1 => format!("coffee with an espresso machine #latte {number}"),
+                2 => format!("weather is rainy, train is late {number}"),
+                _ => format!("train and weather news again {number}"),
+            };
+            world.say(*user, &text).await;
+        }
+        // One who repeats a term is one.
+        for number in 0..8 {
+            let text = format!("coffee spamword spamword buy {number}");
+            world.say(users[0], &text).await;
+        }
+        world.pass(60_000);
+        let asked = wanted(&["coffee"], begin, world.clock.now());
+        let (_, related) = world.insights(&asked, DAY_MS).await;
+        let place = |term: &str| related.iter().position(|other| other == term);
+        assert!(related.len() <= 30);
+        assert!(place("espresso machine").is_some() || place("espresso") < Some(2));
+        let spam = place("spamword");
+        assert!(spam.is_none() || place("espresso") < spam, "{related:?}");
+        assert!(place("#latte").is_some(), "{related:?}");
+        assert_eq!(place("coffee"), None);
+        assert_eq!(place("and"), None);
+        assert!(related.iter().all(|term| !term.contains("coffee")));
+        let mut distinct = related.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), related.len());
+
+        // What is denied or blocked does not come.
+        let mut other = asked.clone();
+        other.negatives = vec!["latte".to_owned()];
+        other.blocked = vec!["grinder".to_owned()];
+        let (_, fewer) = world.insights(&other, DAY_MS).await;
+        assert!(
+            fewer
+                .iter()
+                .all(|term| !term.contains("latte") && !term.contains("grinder"))
+        );
+
+        // The same within five minutes; the figures are never kept.
+        for (number, user) in users.iter().enumerate() {
+            world
+                .say(*user, &format!("coffee and croissants {number}"))
+                .await;
+        }
+        world.pass(1);
+        let later = Wanted {
+            until: world.clock.now(),
+            ..asked.clone()
+        };
+        let (volume, same) = world.insights(&later, DAY_MS).await;
+        assert_eq!(same, related);
+        assert_eq!(volume, [26]);
+        world.pass(300_000);
+        let (_, anew) = world.insights(&later, DAY_MS).await;
+        assert_eq!(
+            anew.first().map(String::as_str),
+            Some("croissants"),
+            "{anew:?}"
+        );
+        // Where nothing is written there is nothing to tell but what trends.
+        let nothing = wanted(&["zzzz"], begin, world.clock.now());
+        assert_eq!(
+            world.insights(&nothing, DAY_MS).await,
+            (vec![0], Vec::new())
+        );
+    });
+}

@@ -1,0 +1,208 @@
+//! `locum ads option`: what line items may be targeted by that an operator chooses.
+
+use ads::choices::{self, BLOCKED, Choice, KINDS, NewChoice};
+use base::{Refusal, Stop};
+use clap::Subcommand;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use store::Tx;
+
+use super::find;
+use crate::world::World;
+
+/// What may be done about options of targeting.
+#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum OptionCommand {
+    /// Adds an option, or changes the one with its value
+    Add {
+        /// `INTEREST`, `CONVERSATION`, `EVENT`, `TV_SHOW`, `APP_STORE_CATEGORY`, `DEVICE`,
+        /// `NETWORK_OPERATOR`, `PLATFORM_VERSION`, or `BLOCKED_KEYWORD`, which is never suggested
+        #[arg(value_name = "TYPE")]
+        kind: String,
+        /// Its name; an interest's has two levels: `Sports/Bicycling`
+        name: String,
+        /// What criteria name; a new value when absent
+        #[arg(long)]
+        value: Option<String>,
+        /// Posts with this keyword are about it; may be given more than once
+        #[arg(long = "keyword", value_name = "TEXT")]
+        keywords: Vec<String>,
+        /// Posts with this hashtag are about it; may be given more than once
+        #[arg(long = "hashtag", value_name = "TAG")]
+        hashtags: Vec<String>,
+        /// Whoever follows this user is one of it, @username or id; may be given more than once
+        #[arg(long = "follow", value_name = "USER")]
+        users: Vec<String>,
+        /// Kind of a conversation (`SPORTS`, …) or of an event (`CONFERENCE`, …)
+        #[arg(long, value_name = "KIND", default_value = "")]
+        about: String,
+        /// Country of an event or an operator of networks, ISO 3166-1
+        #[arg(long, default_value = "")]
+        country: String,
+        /// `ANDROID` or `IOS`
+        #[arg(long, default_value = "")]
+        os: String,
+        /// Maker of a device
+        #[arg(long, default_value = "")]
+        manufacturer: String,
+        /// Number of a version
+        #[arg(long, default_value = "")]
+        number: String,
+        /// Genre of a show
+        #[arg(long, default_value = "")]
+        genre: String,
+        /// Where a show is seen: `en-US`; may be given more than once
+        #[arg(long = "locale", value_name = "LOCALE")]
+        locales: Vec<String>,
+        /// When an event begins
+        #[arg(long, default_value = "")]
+        start: String,
+        /// When an event ends
+        #[arg(long, default_value = "")]
+        end: String,
+    },
+    /// Takes an option away; line items that name it reach nobody by it
+    Remove {
+        /// Its type
+        #[arg(value_name = "TYPE")]
+        kind: String,
+        /// Its value
+        value: String,
+    },
+    /// Lists options of a type, built-in ones included
+    List {
+        /// The type; all that an operator added when absent
+        #[arg(value_name = "TYPE")]
+        kind: Option<String>,
+    },
+}
+
+/// Does it.
+pub(super) async fn execute(world: &World, command: OptionCommand) -> Result<Value, Stop> {
+    match command {
+        OptionCommand::List { kind } => {
+            let read = world.store.read(move |tx| list(tx, kind.as_deref()));
+            read.await
+        }
+        OptionCommand::Remove { kind, value } => {
+            let removed = world.store.write(move |tx| {
+                let kind = kind.to_ascii_uppercase();
+                if store::ads::options::remove(tx, &kind, &value)? {
+                    return Ok(json!({ "type": kind, "value": value }));
+                }
+                Err(find::unknown("option", &value))
+            });
+            removed.await
+        }
+        add => {
+            let added = world.store.write(move |tx| {
+                let new = new(tx, &add)?;
+                let kind = new.kind.to_ascii_uppercase();
+                let choice = choices::add(tx, &new)?;
+                Ok(shown(&kind, &choice))
+            });
+            added.await
+        }
+    }
+}
+
+fn new(tx: &mut Tx<'_>, command: &OptionCommand) -> Result<NewChoice, Stop> {
+    let OptionCommand::Add {
+        kind,
+        name,
+        value,
+        keywords,
+        hashtags,
+        users,
+        about,
+        country,
+        os,
+        manufacturer,
+        number,
+        genre,
+        locales,
+        start,
+        end,
+    } = command
+    else {
+        return Ok(NewChoice::default());
+    };
+    let mut details = Map::new();
+    let is_event = kind.eq_ignore_ascii_case("EVENT");
+    let about_name = if is_event {
+        "event_type"
+    } else {
+        "conversation_type"
+    };
+    for (name, text) in [
+        (about_name, about),
+        ("country_code", country),
+        ("os_type", os),
+        ("manufacturer", manufacturer),
+        ("number", number),
+        ("genre", genre),
+        ("start_time", start),
+        ("end_time", end),
+    ] {
+        if !text.is_empty() {
+            details.insert(name.to_owned(), text.as_str().into());
+        }
+    }
+    let sound = |text: &&String| !network::keywords::is_sound(text);
+    if let Some(empty) = keywords.iter().chain(hashtags).find(sound) {
+        let message = "A keyword holds a word";
+        return Err(Refusal::invalid("keyword", empty, message).into());
+    }
+    let mut ids = Vec::new();
+    for user in users {
+        ids.push(find::user(tx, user)?.id.to_string());
+    }
+    for (name, texts) in [
+        ("keywords", keywords),
+        ("hashtags", hashtags),
+        ("users", &ids),
+        ("locales", locales),
+    ] {
+        if !texts.is_empty() {
+            details.insert(name.to_owned(), json!(texts));
+        }
+    }
+    Ok(NewChoice {
+        kind: kind.clone(),
+        name: name.clone(),
+        value: value.clone(),
+        details,
+    })
+}
+
+fn list(tx: &mut Tx<'_>, kind: Option<&str>) -> Result<Value, Stop> {
+    let mut rows = Vec::new();
+    if let Some(kind) = kind {
+        let kind = kind.to_ascii_uppercase();
+        if !KINDS.contains(&kind.as_str()) {
+            return Err(find::unknown("type", &kind));
+        }
+        let all = choices::of_kind(tx, &kind)?;
+        rows.extend(all.iter().map(|choice| shown(&kind, choice)));
+    } else {
+        for kind in KINDS {
+            for one in store::ads::options::of_kind(tx, kind)? {
+                if let Some(choice) = choices::find(tx, kind, &one.value)? {
+                    rows.push(shown(kind, &choice));
+                }
+            }
+        }
+    }
+    Ok(rows.into())
+}
+
+fn shown(kind: &str, choice: &Choice) -> Value {
+    let mut row = json!({ "type": kind, "value": choice.value, "name": choice.name });
+    if let Some(members) = row.as_object_mut()
+        && kind != BLOCKED
+    {
+        members.extend(choice.details.clone());
+    }
+    row
+}
