@@ -15,8 +15,8 @@ use crate::resources::categories::is_iab;
 use crate::resources::custom_audiences;
 use crate::resources::line_item_curated_categories::{self, MOST_LEFT_OUT};
 use crate::resources::line_items::LINE_ITEM;
-use crate::resources::{audiences_targeted, key, promotable_users};
 use crate::resources::targeting_options::{kind_of_place, label};
+use crate::resources::{audiences_targeted, key, promotable_users};
 
 /// What a line item's viewers must be, or must not.
 pub static TARGETING_CRITERION: Resource = Resource {
