@@ -143,12 +143,8 @@ pub fn volume(
     let steps = (wanted.until.ms() - since + step_ms - 1).div_euclid(step_ms);
     let mut counts = vec![0; usize::try_from(steps).unwrap_or(0)];
     let question = wanted.question(tx)?;
-    snapshot.times(&question.plan, &question.window, |at| {
-        let step = usize::try_from((at - since).div_euclid(step_ms)).ok();
-        if let Some(count) = step.and_then(|step| counts.get_mut(step)) {
-            *count += 1;
-        }
-    })?;
+    let place = |at: i64| usize::try_from((at - since).div_euclid(step_ms)).ok();
+    snapshot.spread(&question.plan, &question.window, place, &mut counts)?;
     Ok(counts)
 }
 

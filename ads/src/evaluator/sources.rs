@@ -1,17 +1,57 @@
 //! Where the users of a criterion come from, by its type (the table of contract §8.2).
 
+use std::collections::BTreeSet;
+
 use base::{Stop, UserId};
-use store::Tx;
 use store::ads::{audiences, viewers};
+use store::ledger::{self, Kind};
+use store::{Tx, records};
 
 use super::built::LONG_MS;
 use super::criteria::{Audience, Criterion};
 use super::kept::{Group, Key};
 use super::{Evaluator, Users};
 use crate::kind::Ids;
+use crate::resources::line_items::LINE_ITEM;
 
 /// How long it is kept whom an audience comes to.
 const MEMBERS_MS: i64 = 5_000;
+
+/// How long it is kept whom advertisements were shown to.
+const LEDGER_MS: i64 = 60_000;
+const DAY_MS: i64 = 86_400_000;
+/// How long it counts that somebody saw something.
+const SEEN_DAYS: i64 = 30;
+/// How long it counts that somebody did something.
+const DONE_DAYS: i64 = 90;
+
+/// What happened to whoever kinds of engagement ask for; all that people do when none is asked for.
+fn kinds(asked: &[&str]) -> Vec<Kind> {
+    const DONE: &[Kind] = &[
+        Kind::Click,
+        Kind::UrlClick,
+        Kind::AppClick,
+        Kind::CardEngagement,
+        Kind::Swipe,
+        Kind::Like,
+        Kind::Repost,
+        Kind::Reply,
+        Kind::Follow,
+        Kind::PollVote,
+        Kind::VideoCta,
+    ];
+    if asked.is_empty() {
+        return DONE.to_vec();
+    }
+    let each = asked.iter().map(|kind| match *kind {
+        "IMPRESSION" => &[Kind::Impression][..],
+        "VIDEO_VIEW" => &[Kind::VideoView][..],
+        "VIDEO_VIEW_PARTIAL" => &[Kind::Video50][..],
+        "VIDEO_VIEW_COMPLETE" => &[Kind::Video100][..],
+        _ => DONE,
+    });
+    each.flatten().copied().collect()
+}
 
 /// What a criterion comes down to.
 #[derive(Debug)]
@@ -38,6 +78,11 @@ impl Evaluator {
             kind if kind.ends_with("_KEYWORD") => self.keyword(tx, kind, value)?,
             kind @ ("INTEREST" | "CONVERSATION" | "EVENT" | "LIVE_TV_EVENT" | "TV_SHOW") => {
                 self.interested(tx, kind, value)?
+            }
+            "CAMPAIGN_ENGAGEMENT" => Some(self.shown_in(tx, audience, value)?),
+            "CAMPAIGN_ENGAGEMENT_LOOKALIKE" => {
+                let seed = self.shown_in(tx, audience, value)?;
+                Some(self.like_these(tx, criterion, &seed)?)
             }
             "USER_ENGAGEMENT" => self.engaged_with(tx, audience, value)?,
             "USER_ENGAGEMENT_LOOKALIKE" => {
@@ -110,6 +155,32 @@ impl Evaluator {
         Ok(held(self).flatten())
     }
 
+    /// Whom a campaign of the account was shown to, or who engaged with it, as is asked: ninety days
+    /// for what they did, thirty for what they saw.
+    fn shown_in(&self, tx: &mut Tx<'_>, audience: &Audience, value: &str) -> Result<Users, Stop> {
+        let id = Ids::Short.read("targeting_value", value).unwrap_or(-1);
+        let asked = audience.engagements();
+        let sorted: BTreeSet<&str> = asked.iter().copied().collect();
+        let told: Vec<&str> = sorted.into_iter().collect();
+        let name = format!("CAMPAIGN_ENGAGEMENT\n{}", told.join(" "));
+        let key = Key::Value(name, format!("{} {id}", audience.account));
+        self.set(tx, key, |tx| {
+            let item = LINE_ITEM.name;
+            let of = ("campaign_id", id);
+            let items = records::with(tx, item, audience.account, of, false)?;
+            let items: Vec<i64> = items.iter().map(|item| item.id).collect();
+            let (seen, done): (Vec<Kind>, Vec<Kind>) = kinds(&asked)
+                .into_iter()
+                .partition(|kind| *kind == Kind::Impression);
+            let mut users = Vec::new();
+            for (kinds, days) in [(seen, SEEN_DAYS), (done, DONE_DAYS)] {
+                let since = tx.now().plus_ms(-days * DAY_MS);
+                users.extend(ledger::viewers(tx, &items, &kinds, since)?);
+            }
+            Ok((users.into_iter().map(UserId::get).collect(), LEDGER_MS))
+        })
+    }
+
     /// Who engaged with a promotable user of the account; none where something is asked for that
     /// only shown advertisements tell.
     fn engaged_with(
@@ -123,7 +194,7 @@ impl Evaluator {
             return Ok(None);
         }
         let id = Ids::Short.read("targeting_value", value).unwrap_or(-1);
-        let row = store::records::by_id(tx, "promotable_user", id)?;
+        let row = records::by_id(tx, "promotable_user", id)?;
         let row = row.filter(|row| row.account_id == audience.account);
         let Some(row) = row else {
             return Ok(Some(Users::default()));
