@@ -16,6 +16,8 @@ RULES, AT_ONCE = 25_000, 1_000
 FLOWING, CONNECTIONS = 1_000, 32
 # Posts that match, one each while the others flow.
 MATCHING, PAUSE = 300, 0.05
+# Seconds without one of them after which no more are waited for.
+PATIENCE = 30
 IDLE, IDLE_SECONDS = 1_000, 20
 # What one enterprise app may have open at once, of the streams that take no rules.
 PARTS = [f"/2/tweets/firehose/stream?partition={part}" for part in range(1, 21)]
@@ -144,12 +146,15 @@ def latency(world):
             time.sleep(PAUSE)
         took = time.monotonic() - begun
         flowing, cpu = (counted.value - before) / took, (server.cpu() - cpu) / took
-        end = time.monotonic() + 10
-        while len(stream.came) < MATCHING and time.monotonic() < end:
-            time.sleep(0.01)
     finally:
         stop.set()
         writing.join()
+    # A machine that is too slow for the pace shows it in the figures: nothing is given up for it.
+    came, end = 0, time.monotonic() + PATIENCE
+    while len(stream.came) < MATCHING and time.monotonic() < end:
+        if len(stream.came) > came:
+            came, end = len(stream.came), time.monotonic() + PATIENCE
+        time.sleep(0.01)
     if set(stream.came) != set(sent):
         raise Failed(f"{len(sent)} posts match, {len(stream.came)} came")
     after = [max(0.0, stream.came[text] - at) * 1000 for text, at in sent.items()]
