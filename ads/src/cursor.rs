@@ -4,24 +4,32 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
-use store::records::At;
+use store::records::{self, At};
 
 const TAG: usize = 12;
 
-/// A place in an order: its key and an id.
+/// A place in one order: its key and an id.
 pub type Place = (At, i64);
 
 /// Writes a place for the walk that `scope` describes.
 pub fn seal(key: &[u8; 32], scope: &str, (at, id): &Place) -> String {
+    seal_all(key, scope, std::slice::from_ref(at), *id)
+}
+
+/// The same of a place in several orders.
+pub fn seal_all(key: &[u8; 32], scope: &str, at: &[At], id: i64) -> String {
     let mut place = id.to_be_bytes().to_vec();
-    match at {
-        At::Number(number) => {
-            place.push(0);
-            place.extend(number.to_be_bytes());
-        }
-        At::Name(name) => {
-            place.push(1);
-            place.extend(name);
+    for at in at {
+        match at {
+            At::Number(number) => {
+                place.push(0);
+                place.extend(number.to_be_bytes());
+            }
+            At::Name(name) => {
+                place.push(1);
+                place.extend(u64::try_from(name.len()).unwrap_or(0).to_be_bytes());
+                place.extend(name);
+            }
         }
     }
     let mut bytes = sign(key, scope, &place);
@@ -31,18 +39,34 @@ pub fn seal(key: &[u8; 32], scope: &str, (at, id): &Place) -> String {
 
 /// Reads a place that was written for the same walk; nothing else.
 pub fn open(key: &[u8; 32], scope: &str, text: &str) -> Option<Place> {
+    let (at, id) = open_all(key, scope, text)?;
+    let [at] = <[At; 1]>::try_from(at).ok()?;
+    Some((at, id))
+}
+
+/// The same of a place in several orders.
+pub fn open_all(key: &[u8; 32], scope: &str, text: &str) -> Option<records::Place> {
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok()?;
     let (tag, place) = bytes.split_at_checked(TAG)?;
     if !same(&sign(key, scope, place), tag) {
         return None;
     }
-    let (id, rest) = place.split_first_chunk::<8>()?;
+    let (id, mut rest) = place.split_first_chunk::<8>()?;
     let id = i64::from_be_bytes(*id);
-    let at = match rest.split_first()? {
-        (0, number) => At::Number(i64::from_be_bytes(number.try_into().ok()?)),
-        (_, name) => At::Name(name.to_vec()),
-    };
-    Some((at, id))
+    let mut all = Vec::new();
+    while let Some((kind, more)) = rest.split_first() {
+        let (number, more) = more.split_first_chunk::<8>()?;
+        if *kind == 0 {
+            all.push(At::Number(i64::from_be_bytes(*number)));
+            rest = more;
+        } else {
+            let length = usize::try_from(u64::from_be_bytes(*number)).ok()?;
+            let (name, more) = more.split_at_checked(length)?;
+            all.push(At::Name(name.to_vec()));
+            rest = more;
+        }
+    }
+    Some((all, id))
 }
 
 fn sign(key: &[u8; 32], scope: &str, place: &[u8]) -> Vec<u8> {
@@ -72,7 +96,7 @@ fn same(one: &[u8], other: &[u8]) -> bool {
 mod tests {
     use store::records::At;
 
-    use super::{open, seal};
+    use super::{open, open_all, seal, seal_all};
 
     #[test]
     fn a_cursor_leads_back_to_its_own_walk_only() {
@@ -95,6 +119,13 @@ mod tests {
                 None
             );
         }
+        let several = [At::Name("é".into()), At::Number(-1), At::Name(Vec::new())];
+        let text = seal_all(&key, "campaigns", &several, 4);
+        assert_eq!(
+            open_all(&key, "campaigns", &text),
+            Some((several.to_vec(), 4))
+        );
+        assert_eq!(open(&key, "campaigns", &text), None);
         for text in ["", "x", "AAAA", "é"] {
             assert_eq!(open(&key, "campaigns", text), None);
         }

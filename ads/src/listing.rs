@@ -24,8 +24,8 @@ struct Wanted {
     prefix: String,
     drafts: bool,
     deleted: bool,
-    order: Order,
-    after: Option<Place>,
+    orders: Vec<Order>,
+    after: Option<records::Place>,
     count: usize,
 }
 
@@ -80,7 +80,7 @@ pub fn kept(
 
 fn page(
     desk: &mut Desk<'_, '_>,
-    mut rows: Vec<(At, Record)>,
+    mut rows: Vec<(Vec<At>, Record)>,
     wanted: &Wanted,
     scope: &str,
     total: Option<i64>,
@@ -88,8 +88,7 @@ fn page(
     let more = rows.len() > wanted.count;
     rows.truncate(wanted.count);
     let next = rows.last().filter(|_| more);
-    let next =
-        next.map(|(at, record)| cursor::seal(&desk.cursor_key, scope, &(at.clone(), record.id)));
+    let next = next.map(|(at, record)| cursor::seal_all(&desk.cursor_key, scope, at, record.id));
     let records: Vec<Record> = rows.into_iter().map(|(_, record)| record).collect();
     let mut answer = Answer::raw(show_all(desk, &records)?);
     answer.next_cursor = Some(next);
@@ -122,8 +121,11 @@ pub fn place(desk: &Desk<'_, '_>, scope: &str, given: &Given) -> Result<Option<P
         return Ok(None);
     };
     let place = cursor::open(&desk.cursor_key, scope, text);
-    let wrong = || Problem::parameter("cursor", text, "The cursor does not belong to this list");
-    place.map(Some).ok_or_else(wrong)
+    place.map(Some).ok_or_else(|| foreign(text))
+}
+
+fn foreign(cursor: &str) -> Problem {
+    Problem::parameter("cursor", cursor, "The cursor does not belong to this list")
 }
 
 fn wanted(
@@ -139,10 +141,16 @@ fn wanted(
         prefix: given.text("q").unwrap_or_default().to_lowercase(),
         drafts: given.flag("with_draft"),
         deleted: given.flag("with_deleted"),
-        order: order(of, given)?,
-        after: place(desk, scope, given)?,
+        orders: orders(of, given)?,
+        after: None,
         count: usize::try_from(given.int("count").unwrap_or(of.count.0)).unwrap_or(1),
     };
+    if let Some(text) = given.text("cursor") {
+        let place = cursor::open_all(&desk.cursor_key, scope, text);
+        // What was asked for is part of what a cursor belongs to, the orders too.
+        let place = place.filter(|(at, _)| at.len() == wanted.orders.len());
+        wanted.after = Some(place.ok_or_else(|| foreign(text))?);
+    }
     // A filter without a field is one that the resource looks at by itself.
     let filters = of.filters.iter().filter(|filter| !filter.field.is_empty());
     for filter in filters.filter(|filter| given.has(filter.name.post)) {
@@ -170,10 +178,11 @@ fn wanted(
     Ok(wanted)
 }
 
-/// `attribute-asc` or `attribute-desc`; the first of several decides.
-fn order(of: &'static Resource, given: &Given) -> Result<Order, Problem> {
+/// `attribute-asc` or `attribute-desc`; where the first of several leaves records together, the
+/// next decides.
+fn orders(of: &'static Resource, given: &Given) -> Result<Vec<Order>, Problem> {
     let asked = given.texts("sort_by");
-    let mut orders = Vec::new();
+    let mut orders: Vec<Order> = Vec::new();
     for text in &asked {
         let known = text.rsplit_once('-').and_then(|(name, way)| {
             let falling = match way {
@@ -191,12 +200,16 @@ fn order(of: &'static Resource, given: &Given) -> Result<Order, Problem> {
                 format!("Expected an attribute and -asc or -desc, got \"{text}\" for sort_by");
             Problem::parameter("sort_by", text, message)
         };
-        orders.push(known.ok_or_else(wrong)?);
+        let order = known.ok_or_else(wrong)?;
+        // An attribute that is named again has nothing left to decide.
+        if orders.iter().all(|known| known.by != order.by) {
+            orders.push(order);
+        }
     }
-    Ok(orders.first().copied().unwrap_or(Order {
-        by: By::Created,
-        falling: true,
-    }))
+    if orders.is_empty() {
+        orders.push(Order::NEWEST);
+    }
+    Ok(orders)
 }
 
 fn by(of: &'static Resource, name: &str) -> Option<By> {
@@ -222,7 +235,7 @@ pub fn sorts(of: &Resource) -> Vec<&'static str> {
         .collect()
 }
 
-type Found = (Vec<(At, Record)>, Option<i64>);
+type Found = (Vec<(Vec<At>, Record)>, Option<i64>);
 
 fn of_account(
     desk: &mut Desk<'_, '_>,
@@ -238,7 +251,7 @@ fn of_account(
         prefix: &wanted.prefix,
         drafts: wanted.drafts,
         deleted: wanted.deleted,
-        order: wanted.order,
+        orders: &wanted.orders,
         after: wanted.after.clone(),
         limit: i64::try_from(wanted.count + 1).unwrap_or(i64::MAX),
     };
@@ -300,28 +313,20 @@ fn cut(records: Vec<Record>, wanted: &Wanted) -> Found {
     let rows = records.into_iter().filter_map(|record| {
         let name_key = record.name_key();
         let fits = matches(&record, &name_key, wanted);
-        fits.then(|| (placed(&record, &name_key, wanted.order.by), record))
+        let orders = wanted.orders.iter();
+        let place: Vec<At> = orders
+            .map(|order| placed(&record, &name_key, order.by))
+            .collect();
+        fits.then_some((place, record))
     });
-    let mut rows: Vec<(At, Record)> = rows.collect();
+    let mut rows: Vec<(Vec<At>, Record)> = rows.collect();
     let total = i64::try_from(rows.len()).ok();
-    let falling = wanted.order.falling;
+    let orders = &wanted.orders;
     rows.sort_by(|(one_at, one), (other_at, other)| {
-        let ordering = (one_at, one.id).cmp(&(other_at, other.id));
-        if falling {
-            ordering.reverse()
-        } else {
-            ordering
-        }
+        records::before(orders, (one_at, one.id), (other_at, other.id))
     });
     if let Some((at, id)) = &wanted.after {
-        rows.retain(|(here, record)| {
-            let ordering = (here, record.id).cmp(&(at, *id));
-            if falling {
-                ordering.is_lt()
-            } else {
-                ordering.is_gt()
-            }
-        });
+        rows.retain(|(here, record)| records::before(orders, (here, record.id), (at, *id)).is_gt());
     }
     rows.truncate(wanted.count + 1);
     (rows, total)

@@ -151,6 +151,18 @@ impl Operation {
         }
     }
 
+    /// Whether its calls are counted for each account as well (contract §1.8).
+    pub fn counts_by_account(&self) -> bool {
+        let of_account = self.path.contains("{account_id}");
+        of_account
+            && match self.often {
+                Often::Usual | Often::More => true,
+                // Changes are counted for each user alone.
+                Often::Minute(calls) => calls != 450,
+                Often::Rarely | Often::Options | Often::Insights => false,
+            }
+    }
+
     /// Whether it answers with a page, and may be asked for the total.
     pub fn totals(&self) -> bool {
         self.params

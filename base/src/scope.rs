@@ -72,6 +72,10 @@ scopes! {
     BroadcastWrite = "broadcast.write",
     /// Issue a refresh token.
     OfflineAccess = "offline.access",
+    /// Read the advertising accounts that the user has a role on.
+    AdsRead = "ads.read",
+    /// Change them.
+    AdsWrite = "ads.write",
 }
 
 impl Scope {

@@ -159,5 +159,8 @@ pub const fn power(scope: Scope) -> Power {
         Scope::OfflineAccess => changes("Stay connected when you are not using it").but(
             "Its access does not end by itself. It lasts until you remove it in your settings.",
         ),
+        Scope::AdsRead => sees("Advertising accounts that you have a role on, and their figures"),
+        Scope::AdsWrite => changes("Manage advertising for accounts that you have a role on")
+            .but("It can start campaigns, which cost what their budgets allow."),
     }
 }

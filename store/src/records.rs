@@ -8,7 +8,7 @@ use base::{Fault, Time};
 use crate::Tx;
 use crate::db::{Row, Value};
 
-pub use listing::{At, By, Listing, Order, page, total};
+pub use listing::{At, By, Listing, Order, Place, before, page, total};
 pub(crate) use shape::interned;
 pub use shape::{Index, prepare};
 

@@ -2,7 +2,7 @@
 
 use base::Stop;
 use base::refusal::Problem;
-use store::records::{self, By, Listing, Order};
+use store::records::{self, Listing, Order};
 
 use crate::access::Who;
 use crate::answer::Answer;
@@ -106,10 +106,7 @@ fn of_uris(
         prefix: "",
         drafts: false,
         deleted: false,
-        order: Order {
-            by: By::Created,
-            falling: true,
-        },
+        orders: &[Order::NEWEST],
         after: None,
         limit: i64::try_from(URIS).unwrap_or(i64::MAX),
     };

@@ -1,5 +1,7 @@
 //! Pages of records: filtered, ordered, and continued behind a place in that order.
 
+use std::cmp::Ordering;
+
 use base::Fault;
 
 use super::shape::{field, interned, ordered};
@@ -7,7 +9,7 @@ use super::{Stored, columns, read};
 use crate::Tx;
 use crate::db::Value;
 
-/// What records are ordered by; the id breaks ties in the same direction.
+/// What records are ordered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// When they were made.
@@ -31,7 +33,42 @@ pub struct Order {
     pub falling: bool,
 }
 
-/// A record's place in an order.
+impl Order {
+    /// The newest first.
+    pub const NEWEST: Self = Self {
+        by: By::Created,
+        falling: true,
+    };
+
+    const fn way(self) -> &'static str {
+        if self.falling { "DESC" } else { "ASC" }
+    }
+
+    const fn sign(self) -> char {
+        if self.falling { '<' } else { '>' }
+    }
+}
+
+/// A record's place in some orders, and its id, which breaks ties in the direction of the last.
+pub type Place = (Vec<At>, i64);
+
+/// Which of two places comes first.
+pub fn before(orders: &[Order], one: (&[At], i64), other: (&[At], i64)) -> Ordering {
+    let way = |falling: bool, ordering: Ordering| {
+        if falling {
+            ordering.reverse()
+        } else {
+            ordering
+        }
+    };
+    let keys = orders.iter().zip(one.0.iter().zip(other.0));
+    let mut ordered = keys.map(|(order, (one, other))| way(order.falling, one.cmp(other)));
+    let first = ordered.find(|ordering| ordering.is_ne());
+    let last = orders.last().is_some_and(|order| order.falling);
+    first.unwrap_or_else(|| way(last, one.1.cmp(&other.1)))
+}
+
+/// A record's place in one order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum At {
     /// Of a number or a moment.
@@ -57,10 +94,10 @@ pub struct Listing<'a> {
     pub drafts: bool,
     /// Deleted ones too.
     pub deleted: bool,
-    /// In which order.
-    pub order: Order,
+    /// In which order; where it leaves records together, in the next.
+    pub orders: &'a [Order],
     /// Those behind this place only.
-    pub after: Option<(At, i64)>,
+    pub after: Option<Place>,
     /// At most so many.
     pub limit: i64,
 }
@@ -106,7 +143,7 @@ impl<'a> Query<'a> {
 }
 
 /// A page of them, each with its place in the order.
-pub fn page(tx: &mut Tx<'_>, listing: &Listing<'_>) -> Result<Vec<(At, Stored)>, Fault> {
+pub fn page(tx: &mut Tx<'_>, listing: &Listing<'_>) -> Result<Vec<(Vec<At>, Stored)>, Fault> {
     // Where one field may have several values, each is walked by itself, so that no value's
     // records are read beyond the page.
     let Some(several) = listing
@@ -129,14 +166,8 @@ pub fn page(tx: &mut Tx<'_>, listing: &Listing<'_>) -> Result<Vec<(At, Stored)>,
         }
         all.extend(page_of(tx, listing, &numbers)?);
     }
-    let falling = listing.order.falling;
     all.sort_by(|(one_at, one), (other_at, other)| {
-        let ordering = (one_at, one.id).cmp(&(other_at, other.id));
-        if falling {
-            ordering.reverse()
-        } else {
-            ordering
-        }
+        before(listing.orders, (one_at, one.id), (other_at, other.id))
     });
     all.dedup_by_key(|(_, row)| row.id);
     all.truncate(usize::try_from(listing.limit).unwrap_or(usize::MAX));
@@ -147,32 +178,64 @@ fn page_of<'a>(
     tx: &mut Tx<'_>,
     listing: &'a Listing<'_>,
     numbers: &'a [(&'static str, Vec<i64>)],
-) -> Result<Vec<(At, Stored)>, Fault> {
+) -> Result<Vec<(Vec<At>, Stored)>, Fault> {
     let mut upper = Vec::new();
-    let order = listing.order;
-    let by = order.by.sql(!listing.drafts && !listing.deleted);
-    let columns = format!("{}, {by}", columns!());
-    let by_name = order.by == By::Name;
+    let orders = listing.orders;
+    let shown = !listing.drafts && !listing.deleted;
+    let keys: Vec<String> = orders.iter().map(|order| order.by.sql(shown)).collect();
+    let columns = format!("{}, {}", columns!(), keys.join(", "));
+    let by_name = orders.first().is_some_and(|order| order.by == By::Name);
     let mut query = filtered(listing, numbers, (&columns, by_name), &mut upper);
-    if let Some((at, id)) = &listing.after {
-        let at = match at {
+    if let Some(place) = &listing.after {
+        behind_place(&mut query, orders, &keys, place);
+    }
+    let ways = keys
+        .iter()
+        .zip(orders)
+        .map(|(key, order)| format!("{key} {}", order.way()));
+    let ways = ways.collect::<Vec<_>>().join(", ");
+    let last = orders.last().map_or("ASC", |order| order.way());
+    let limit = query.bind(listing.limit);
+    query.push(&format!(" ORDER BY {ways}, id {last} LIMIT {limit}"));
+    tx.rows(interned(query.sql), &query.args, |row| {
+        let places = orders.iter().zip(8..);
+        let places = places.map(|(order, column)| match order.by {
+            By::Name => row.bytes(column).map(At::Name),
+            _ => row.int(column).map(At::Number),
+        });
+        let places: Result<Vec<At>, Fault> = places.collect();
+        Ok((places?, read(row)?))
+    })
+}
+
+/// Only what comes behind a place. Of several orders the first one leads to it, and the others
+/// decide among those that it leaves together.
+fn behind_place<'a>(query: &mut Query<'a>, orders: &[Order], keys: &[String], place: &'a Place) {
+    let (at, id) = place;
+    let marks: Vec<String> = at
+        .iter()
+        .map(|at| match at {
             At::Number(number) => query.bind(*number),
             At::Name(name) => query.bind(name),
-        };
-        let id = query.bind(*id);
-        let sign = if order.falling { '<' } else { '>' };
-        query.push(&format!(" AND ({by}, id) {sign} ({at}, {id})"));
+        })
+        .collect();
+    let id = query.bind(*id);
+    if let ([order], [key], [mark]) = (orders, keys, marks.as_slice()) {
+        query.push(&format!(" AND ({key}, id) {} ({mark}, {id})", order.sign()));
+        return;
     }
-    let way = if order.falling { "DESC" } else { "ASC" };
-    let limit = query.bind(listing.limit);
-    query.push(&format!(" ORDER BY {by} {way}, id {way} LIMIT {limit}"));
-    tx.rows(interned(query.sql), &query.args, |row| {
-        let at = match order.by {
-            By::Name => At::Name(row.bytes(8)?),
-            _ => At::Number(row.int(8)?),
-        };
-        Ok((at, read(row)?))
-    })
+    let last = orders.last().map_or('>', |order| order.sign());
+    let mut sql = format!("id {last} {id}");
+    for ((order, key), mark) in orders.iter().zip(keys).zip(&marks).rev() {
+        sql = format!(
+            "({key} {} {mark} OR ({key} = {mark} AND {sql}))",
+            order.sign()
+        );
+    }
+    if let (Some(order), Some(key), Some(mark)) = (orders.first(), keys.first(), marks.first()) {
+        query.push(&format!(" AND {key} {}= {mark}", order.sign()));
+    }
+    query.push(&format!(" AND {sql}"));
 }
 
 /// How many there are of them, wherever a page begins.

@@ -15,7 +15,20 @@ const APP_LIMIT: HeaderName = HeaderName::from_static("x-app-limit-24hour-limit"
 const APP_REMAINING: HeaderName = HeaderName::from_static("x-app-limit-24hour-remaining");
 const APP_RESET: HeaderName = HeaderName::from_static("x-app-limit-24hour-reset");
 
+const ACCOUNT_LIMIT: HeaderName = HeaderName::from_static("x-account-rate-limit-limit");
+const ACCOUNT_REMAINING: HeaderName = HeaderName::from_static("x-account-rate-limit-remaining");
+const ACCOUNT_RESET: HeaderName = HeaderName::from_static("x-account-rate-limit-reset");
+
 impl Standing {
+    /// Writes the figures of an advertising account.
+    pub fn write_of_account(&self, headers: &mut HeaderMap) {
+        if let Some(figures) = self.shown {
+            headers.insert(ACCOUNT_LIMIT, HeaderValue::from(figures.limit));
+            headers.insert(ACCOUNT_REMAINING, HeaderValue::from(figures.remaining));
+            headers.insert(ACCOUNT_RESET, HeaderValue::from(figures.reset));
+        }
+    }
+
     /// Seconds until it may be tried again, if a window is spent; at least one.
     pub fn wait(&self) -> Option<i64> {
         let windows = [self.shown, self.day].into_iter().flatten();

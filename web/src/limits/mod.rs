@@ -36,6 +36,8 @@ pub enum Pool {
     App(i64),
     /// A user through an app.
     User(i64, i64),
+    /// An advertising account, whoever works on it.
+    Account(i64),
     /// An address, where no credential is needed.
     Address(IpAddr),
 }
@@ -230,6 +232,32 @@ impl Limiter {
         }
         drop(shard);
         self.standing(quota, &slots, allowed, of_user)
+    }
+
+    /// What the limits would say about a call at `now`, which is not counted.
+    pub fn look<'a>(
+        &self,
+        pool: Pool,
+        operation: usize,
+        quota: impl Into<Quota<'a>>,
+        now: Time,
+    ) -> Standing {
+        let quota = quota.into();
+        let place = usize::try_from(self.hasher.hash_one(pool) >> 32).unwrap_or(0) % SHARDS;
+        let key = Key {
+            pool,
+            counter: Counter::Operation(operation),
+        };
+        let shard = self.shards.get(place).filter(|_| self.mode != Mode::Off);
+        let Some(slot) = shard.and_then(|shard| shard.lock().get(&key).copied()) else {
+            return self.quote(quota, now);
+        };
+        let mut slots = Slots {
+            own: slot,
+            common: Slot::default(),
+        };
+        let allowed = self.has_room(&mut slots.own, quota.windows, now.ms());
+        self.standing(quota, &slots, allowed, false)
     }
 
     /// The figures of a caller who was not counted.

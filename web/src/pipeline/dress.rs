@@ -36,6 +36,9 @@ impl Shared {
         if let Some(standing) = &trace.standing {
             standing.write(&mut headers);
         }
+        if let Some(standing) = &trace.account {
+            standing.write_of_account(&mut headers);
+        }
         if trace.accent == Accent::V2 && !trace.is_health {
             headers.insert(API_VERSION, VERSION);
         }

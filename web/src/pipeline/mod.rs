@@ -145,6 +145,8 @@ struct Trace {
     user: Option<UserId>,
     access_level: Option<&'static str>,
     standing: Option<Standing>,
+    /// The same of the advertising account that is worked on.
+    account: Option<Standing>,
     fault: bool,
     /// Health tells nothing of what serves.
     is_health: bool,
@@ -311,6 +313,7 @@ impl Trace {
             user: None,
             access_level: None,
             standing: None,
+            account: None,
             fault: false,
             is_health: false,
         }

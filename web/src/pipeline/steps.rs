@@ -69,6 +69,10 @@ impl Shared {
         auth.repeats = endpoint.accent == Accent::Ads;
         let caller = self.recognise(endpoint, &auth, trace).await?;
         self.count(endpoint, facts.operation, caller.as_ref(), &head, trace)?;
+        let account = account_of(endpoint, &path);
+        if let Some(pool) = account {
+            self.look_at_account(pool, endpoint, facts.operation, trace)?;
+        }
         let act = endpoint.act.ok_or_else(|| Refusal::NotBuilt {
             operation: format!("{} {}", endpoint.method, facts.template),
         })?;
@@ -97,7 +101,33 @@ impl Shared {
             auth,
             home: Arc::clone(&self.home),
         };
-        act(call).await
+        let answered = act(call).await;
+        if let Some(pool) = account.filter(|_| !is_foreign(&answered)) {
+            let windows = endpoint.limits.user;
+            let standing = self.limiter.count(pool, facts.operation, windows, wall());
+            trace.account = Some(standing);
+        }
+        answered
+    }
+
+    /// Refuses what an advertising account has no calls left for. Calls are counted once it is
+    /// known that the caller has to do with the account: nobody else uses them up.
+    fn look_at_account(
+        &self,
+        pool: Pool,
+        endpoint: &Endpoint,
+        operation: usize,
+        trace: &mut Trace,
+    ) -> Result<(), Refusal> {
+        let standing = self
+            .limiter
+            .look(pool, operation, endpoint.limits.user, wall());
+        if standing.allowed {
+            return Ok(());
+        }
+        trace.account = Some(standing);
+        self.metrics.limited.inc();
+        Err(Refusal::TooMany)
     }
 
     /// A path or method that no operation has.
@@ -228,6 +258,22 @@ impl Shared {
         };
         self.limiter.quote(windows, wall())
     }
+}
+
+/// The advertising account for which a call is counted as well.
+fn account_of(endpoint: &Endpoint, path: &[(&'static str, String)]) -> Option<Pool> {
+    endpoint.ads.filter(|of| of.counts_by_account())?;
+    let (_, id) = path.iter().find(|(name, _)| *name == "account_id")?;
+    i64::from_str_radix(id, 36).ok().map(Pool::Account)
+}
+
+/// Whether an answer says that the caller has nothing to do with the account.
+fn is_foreign(answered: &Result<Reply, Stop>) -> bool {
+    let Err(Stop::Refused(Refusal::Ads(declined))) = answered else {
+        return false;
+    };
+    let mut problems = declined.problems.iter();
+    problems.any(|problem| problem.code == "ACCOUNT_NOT_FOUND")
 }
 
 /// Requests of an advertising list that ask for the total are counted by themselves.

@@ -211,12 +211,23 @@ fn lists_are_filtered_ordered_and_continued() {
         "name-desc",
         "created_at-asc",
         "daily_budget_amount_local_micro-desc",
+        "daily_budget_amount_local_micro-desc,name-asc",
+        "standard_delivery-asc,daily_budget_amount_local_micro-asc,name-desc",
     ] {
         let whole = walk(&[("sort_by", sort)]);
         assert_eq!(whole.len(), 24, "without the draft");
         assert_eq!(walk(&[("sort_by", sort), ("count", "7")]), whole, "{sort}");
         assert_eq!(walk(&[("sort_by", sort), ("count", "8")]), whole, "{sort}");
     }
+    // Within a budget by name, the highest budget first: what the ids alone would not do.
+    let mut wanted: Vec<usize> = (0..25).filter(|number| *number != 7).collect();
+    let name = |number: usize| (number % 2 == 1, number);
+    wanted.sort_by_key(|number| (std::cmp::Reverse(number % 5), name(*number)));
+    let wanted: Vec<&str> = wanted.iter().map(|number| all[*number].as_str()).collect();
+    let sort = [("sort_by", "daily_budget_amount_local_micro-desc,name-asc")];
+    assert_eq!(walk(&sort), wanted);
+    let some = [sort[0], ("campaign_ids", &all.join(",")), ("count", "9")];
+    assert_eq!(walk(&some), wanted, "those that are asked for alike");
     assert_eq!(walk(&[("with_draft", "true")]).len(), 25);
     assert_eq!(walk(&[("q", "eVeN")]).len(), 13);
     assert!(walk(&[("q", "ven")]).is_empty());

@@ -69,16 +69,18 @@ impl Request {
 }
 
 /// What there is before the first request, and what the requests add to it.
-struct World {
-    ads: Advertiser,
+pub(super) struct World {
+    pub(super) ads: Advertiser,
+    /// Someone else, to whom nothing of it belongs.
+    pub(super) other: Advertiser,
     /// Ids by the path at which all of a kind are.
     made: BTreeMap<&'static str, String>,
     /// Values that parameters have wherever nothing else is said.
-    values: BTreeMap<&'static str, String>,
+    pub(super) values: BTreeMap<&'static str, String>,
 }
 
 impl World {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let ads = Advertiser::new();
         let feature = ["ads", "account", "feature", &ads.account];
         let polls = ["--add", "PROMOTED_MEDIA_POLLS"];
@@ -171,20 +173,36 @@ impl World {
             ("/accounts/:account_id/user_settings", ads.person.id.clone()),
             ("/accounts/:account_id/cards/all", text(&card["id"])),
         ]);
-        Self { ads, made, values }
+        Self {
+            ads,
+            other: Advertiser::new(),
+            made,
+            values,
+        }
     }
 
-    /// A sensible value of a parameter; none where another one that is sent excludes it.
+    /// A value of a parameter; none where another one that is sent excludes it.
     fn value(&self, request: &Request, name: &str) -> Option<String> {
-        let known = |name: &str| self.values.get(name).cloned();
-        let about = request.about();
-        let of_kind = match (about, name) {
-            // What another parameter excludes; a tag that is not there is none.
+        if name == "card_ids" {
+            return self.made.get(request.folder()).cloned();
+        }
+        // What another parameter excludes; a tag that is not there is none.
+        let is_left_out = matches!(
+            (request.about(), name),
             (_, "cursor")
-            | ("funding_instruments", "credit_limit_local_micro")
-            | ("line_items", "primary_web_event_tag")
-            | ("draft_tweets" | "tweet", "card_uri")
-            | ("scheduled_tweets", "media_keys") => return None,
+                | ("funding_instruments", "credit_limit_local_micro")
+                | ("line_items", "primary_web_event_tag")
+                | ("draft_tweets" | "tweet", "card_uri")
+                | ("scheduled_tweets", "media_keys")
+        );
+        let value = || self.value_of(request.about(), name);
+        (!is_left_out).then(|| value().unwrap_or_else(|| "1".to_owned()))
+    }
+
+    /// A sensible value of a parameter of what is about something, if one is known.
+    pub(super) fn value_of(&self, about: &str, name: &str) -> Option<String> {
+        let known = |name: &str| self.values.get(name).cloned();
+        let of_kind = match (about, name) {
             ("promoted_accounts", "line_item_id" | "line_item_ids") => known("of people"),
             ("preroll_call_to_actions" | "media_creatives", "line_item_id" | "line_item_ids") => {
                 known("before films")
@@ -204,17 +222,13 @@ impl World {
         };
         let ids = || {
             let one = name.strip_suffix("_ids")?;
-            let made = match one {
-                "card" => self.made.get(request.folder()),
-                one => self.made.iter().find_map(|(folder, id)| {
-                    let kind = folder.rsplit('/').next()?;
-                    (kind == format!("{one}s") || kind == one).then_some(id)
-                }),
-            };
+            let made = self.made.iter().find_map(|(folder, id)| {
+                let kind = folder.rsplit('/').next()?;
+                (kind == format!("{one}s") || kind == one).then_some(id)
+            });
             made.cloned().or_else(|| known(&format!("{one}_id")))
         };
-        let value = of_kind.or_else(|| known(name)).or_else(usual).or_else(ids);
-        Some(value.unwrap_or_else(|| "1".to_owned()))
+        of_kind.or_else(|| known(name)).or_else(usual).or_else(ids)
     }
 
     /// Sends a request with these parameters.

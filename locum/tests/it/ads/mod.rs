@@ -6,11 +6,13 @@ mod audiences;
 mod campaigns;
 mod cards;
 mod collection;
+mod conform;
 mod curated_categories;
 mod insights;
 mod isolation;
 
 mod ledger;
+mod limits;
 mod manager;
 mod sandbox;
 mod scheduled_posts;

@@ -6,9 +6,11 @@ use std::sync::LazyLock;
 use ads::declare::{Need, Often};
 use ads::kind::Kind as Holds;
 use ads::operations::Place as At;
-use base::{Entitlement, Scopes};
+use base::{Entitlement, Scope, Scopes};
 
-use crate::endpoint::{Accent, Body, Endpoint, Kind, Limits, Param, Place, Window, quarter};
+use crate::endpoint::{
+    Accent, Body, Endpoint, Kind, Limits, Param, Place, Shared, Window, quarter,
+};
 use crate::operations::shared::minute;
 
 /// What is declared and not built: the plans in whose place nothing has come yet.
@@ -43,7 +45,12 @@ pub(in crate::operations) fn mounted(planned: &[&'static [Endpoint]]) -> &'stati
 
 fn endpoint(operation: &'static ads::Operation, id: &'static str) -> Endpoint {
     let params: &'static [Param] = Vec::leak(operation.params.iter().map(param).collect());
-    let windows: &'static [Window] = Vec::leak(vec![window(operation.often)]);
+    let (windows, shared): (&'static [Window], _) = match operation.often {
+        // All changes are counted together.
+        Often::Minute(CHANGES) => (&[], Some(&WRITES)),
+        often => (Vec::leak(vec![window(often)]), None),
+    };
+    let scopes = if operation.writes { WRITE } else { READ };
     Endpoint {
         id,
         method: operation.method,
@@ -54,7 +61,7 @@ fn endpoint(operation: &'static ads::Operation, id: &'static str) -> Endpoint {
         limits: Limits {
             app: &[],
             user: windows,
-            shared: None,
+            shared,
         },
         params: Vec::leak(vec![params]),
         body: Body::Own,
@@ -62,9 +69,19 @@ fn endpoint(operation: &'static ads::Operation, id: &'static str) -> Endpoint {
         ads: Some(operation),
         ..Endpoint::DEFAULT
     }
-    .permit("1", Scopes::NONE)
+    .permit("12", scopes)
     .accent(Accent::Ads)
 }
+
+const READ: Scopes = Scopes::of(&[Scope::AdsRead]);
+const WRITE: Scopes = Scopes::of(&[Scope::AdsWrite]);
+
+/// Changes of whatever kind that a user may make in a minute.
+const CHANGES: u32 = 450;
+static WRITES: Shared = Shared {
+    name: "ads changes",
+    window: minute(CHANGES),
+};
 
 /// A path without the names of its parameters, in the posts vocabulary.
 fn shape(path: &str) -> String {

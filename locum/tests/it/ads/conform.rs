@@ -1,0 +1,599 @@
+//! What every resource does, by its declaration alone: made, shown, listed, changed and deleted,
+//! with what is wrong, missing, too long or somebody else's.
+
+use ads::declare::{Delete, Field, Filter, Need, Resource, Sends, Verb};
+use ads::kind::{Ids, Kind};
+use ads::listing::sorts;
+use ads::resources::RESOURCES;
+use serde_json::{Map, Value, json};
+
+use super::collection::World;
+use super::{Advertiser, send};
+use crate::harness::{Answer, Ask};
+
+/// Fields that a good record has beside those that it must have.
+const BESIDE: &[(&str, &[&str])] = &[
+    ("campaign", &["daily_budget_amount_local_micro"]),
+    ("line_item", &["bid_amount_local_micro", "name"]),
+    ("card", &["components"]),
+    ("video_conversation_card", &["title"]),
+    ("image_conversation_card", &["title", "media_key"]),
+    ("draft_post", &["text"]),
+    ("scheduled_post", &["text"]),
+];
+
+/// What there is one of beside others of its kind.
+const ONCE: &[&str] = &["preroll_call_to_action", "line_item_curated_category"];
+
+/// What needs an operator first, and is made in a test of its own.
+const ELSEWHERE: &[&str] = &["line_item_curated_category", "custom_audience"];
+
+type Params = Vec<(&'static str, Value)>;
+
+/// A resource, in a world, and what it did not do as it should.
+struct Subject<'w> {
+    world: &'w World,
+    of: &'static Resource,
+    path: String,
+    wrong: Vec<String>,
+}
+
+impl<'w> Subject<'w> {
+    fn new(world: &'w World, of: &'static Resource) -> Self {
+        Self {
+            world,
+            of,
+            path: format!("/{}", of.path.replace("<posts>", "posts")),
+            wrong: Vec::new(),
+        }
+    }
+
+    fn send(&self, ads: &Advertiser, method: &'static str, path: &str, params: &Params) -> Answer {
+        let path = format!("/12/accounts/{}{path}", ads.account);
+        if self.of.sends == Sends::Json && ["POST", "PUT"].contains(&method) {
+            let members = params
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), value.clone()));
+            let body = Value::Object(members.collect::<Map<_, _>>());
+            return ads.person.signed(Ask::new(method, path).json(&body));
+        }
+        let texts: Vec<(&str, String)> = params
+            .iter()
+            .map(|(name, value)| (*name, value.as_str().unwrap_or_default().to_owned()))
+            .collect();
+        let pairs: Vec<(&str, &str)> = texts
+            .iter()
+            .map(|(name, text)| (*name, text.as_str()))
+            .collect();
+        send(&ads.person, method, &path, &pairs)
+    }
+
+    fn ask(&self, method: &'static str, path: &str, params: &Params) -> Answer {
+        self.send(&self.world.ads, method, path, params)
+    }
+
+    /// Notes what is not so.
+    fn holds(&mut self, holds: bool, what: impl FnOnce() -> String) {
+        if !holds {
+            self.wrong.push(format!("{}: {}", self.of.name, what()));
+        }
+    }
+
+    fn well(&mut self, answer: &Answer, what: &str) -> Value {
+        self.holds(answer.status == 200, || {
+            format!("{what}: {} {}", answer.status, answer.text())
+        });
+        answer.json()
+    }
+
+    /// An answer that is a refusal of one parameter.
+    fn refused(&mut self, answer: &Answer, status: u16, code: &str, at: &str) {
+        let so = answer.status == status && blames(answer, code, at);
+        self.holds(so, || {
+            format!(
+                "expected {status} {code} at {at}, got {} {}",
+                answer.status,
+                answer.text()
+            )
+        });
+    }
+
+    /// What a good new record is sent as.
+    fn good(&self) -> Params {
+        let beside = BESIDE.iter().find(|(name, _)| *name == self.of.name);
+        let beside = beside.map_or(&[][..], |(_, fields)| *fields);
+        let sent = self
+            .of
+            .fields
+            .iter()
+            .filter(|field| field.create == Need::Must || beside.contains(&field.name.post));
+        sent.map(|field| (field.name.post, self.value(field)))
+            .collect()
+    }
+
+    fn value(&self, field: &Field) -> Value {
+        if field.name.is("components") {
+            return json!([
+                { "type": "MEDIA", "media_key": self.world.values["media_key"] },
+                { "type": "DETAILS", "title": "Ride more",
+                  "destination": { "type": "WEBSITE", "url": "https://bikes.example/" } },
+            ]);
+        }
+        let about = self.of.path.replace("<posts>", "tweets");
+        let about = about.rsplit('/').next().unwrap().to_owned();
+        let known = self.world.value_of(&about, field.name.tweet);
+        let usual = || match field.kind {
+            Kind::OneOf(words) => (*words.first().unwrap()).to_owned(),
+            Kind::Url => "https://bikes.example/".to_owned(),
+            _ => panic!("{}: no value of {}", self.of.name, field.name.post),
+        };
+        known.unwrap_or_else(usual).into()
+    }
+
+    fn with(&self, name: &'static str, value: impl Into<Value>) -> Params {
+        let mut params = self.good();
+        params.retain(|(known, _)| *known != name);
+        params.push((name, value.into()));
+        params
+    }
+
+    fn is_made_here(&self) -> bool {
+        self.of.can(Verb::Create) && !self.of.sandbox.contains(&Verb::Create)
+    }
+
+    fn one(&self, id: &str) -> String {
+        format!("{}/{id}", self.path)
+    }
+
+    /// All that can be asked of it.
+    fn conform(&mut self) {
+        let mut made = Vec::new();
+        if self.is_made_here() {
+            self.refuses_bad_new_ones();
+            let times = if ONCE.contains(&self.of.name) { 1 } else { 3 };
+            for _ in 0..times {
+                let answer = self.ask("POST", &self.path, &self.good());
+                let body = self.well(&answer, "create");
+                let echo = &body["request"]["params"];
+                let told = self.good().iter().all(|(name, _)| !echo[*name].is_null());
+                let told = told || self.of.sends == Sends::Json;
+                self.holds(told, || format!("not all is told back: {echo}"));
+                made.extend(body["data"]["id"].as_str().map(str::to_owned));
+            }
+            made.sort();
+            made.dedup();
+        } else if self.of.can(Verb::List) {
+            let page = self.ask("GET", &self.path, &self.scope()).json();
+            made.extend(ids(&page).into_iter().take(1));
+        }
+        if self.of.can(Verb::List) {
+            self.lists(&made);
+        }
+        let Some(id) = made.first().cloned() else {
+            return;
+        };
+        self.shows(&id);
+        if self.of.can(Verb::Update) && self.is_made_here() {
+            self.changes(&id);
+        } else if !self.of.can(Verb::Update) && self.of.can(Verb::Get) {
+            let answer = self.ask("PUT", &self.one(&id), &Params::new());
+            self.holds(answer.status == 405, || format!("PUT: {}", answer.status));
+        }
+        if self.of.can(Verb::Delete) && self.is_made_here() {
+            self.deletes(&id);
+        }
+    }
+
+    /// What a list must be asked with.
+    fn scope(&self) -> Params {
+        let must = self.of.filters.iter().filter(|filter| filter.required);
+        must.map(|filter| {
+            let field = self.of.field(filter.field).unwrap();
+            (filter.name.post, self.value(field))
+        })
+        .collect()
+    }
+
+    fn asked(&self, more: &[(&'static str, &str)]) -> Params {
+        let mut params = self.scope();
+        params.retain(|(name, _)| more.iter().all(|(other, _)| other != name));
+        params.extend(
+            more.iter()
+                .map(|(name, value)| (*name, Value::from(*value))),
+        );
+        params
+    }
+
+    fn lists(&mut self, made: &[String]) {
+        let list = |this: &Self, more: &[(&'static str, &str)]| {
+            this.ask("GET", &this.path, &this.asked(more))
+        };
+        let answer = list(self, &[]);
+        let all = ids(&self.well(&answer, "list"));
+        self.holds(made.iter().all(|id| all.contains(id)), || {
+            format!("lists {all:?} without {made:?}")
+        });
+        let (_, most) = self.of.count;
+        for (count, fits) in [("0", false), ("1", true), ("x", false), ("-1", false)] {
+            let answer = list(self, &[("count", count)]);
+            if fits {
+                self.well(&answer, "count");
+            } else {
+                self.refused(&answer, 400, "INVALID_PARAMETER", "count");
+            }
+        }
+        let answer = list(self, &[("count", &most.to_string())]);
+        self.well(&answer, "the largest count");
+        let answer = list(self, &[("count", &(most + 1).to_string())]);
+        self.refused(&answer, 400, "INVALID_PARAMETER", "count");
+        let answer = list(self, &[("cursor", "nonsense")]);
+        self.refused(&answer, 400, "INVALID_PARAMETER", "cursor");
+        for name in sorts(self.of) {
+            for way in ["asc", "desc"] {
+                let sort = format!("{name}-{way}");
+                let answer = list(self, &[("sort_by", &sort)]);
+                let mut sorted = ids(&self.well(&answer, &sort));
+                let walked = self.walk(&sort);
+                self.holds(walked == sorted, || {
+                    format!("{sort}: {walked:?} page by page, not {sorted:?}")
+                });
+                sorted.sort();
+                let mut same = all.clone();
+                same.sort();
+                self.holds(sorted == same, || format!("{sort}: {sorted:?}"));
+            }
+        }
+        for sort in [
+            "deleted-asc,updated_at-desc",
+            "deleted-desc,created_at-asc,deleted-asc",
+        ] {
+            let answer = list(self, &[("sort_by", sort)]);
+            let sorted = ids(&self.well(&answer, sort));
+            let walked = self.walk(sort);
+            self.holds(walked == sorted, || {
+                format!("{sort}: {walked:?} page by page, not {sorted:?}")
+            });
+        }
+        for sort in ["id-asc", "created_at", "created_at-up", "created_at-asc,x"] {
+            let answer = list(self, &[("sort_by", sort)]);
+            self.refused(&answer, 400, "INVALID_PARAMETER", "sort_by");
+        }
+        if self.of.extras {
+            let answer = list(self, &[("with_total_count", "true")]);
+            let total = self.well(&answer, "total")["total_count"].as_u64();
+            self.holds(total == u64::try_from(all.len()).ok(), || {
+                format!("total {total:?} of {all:?}")
+            });
+            let answer = list(self, &[("with_total_count", "true"), ("cursor", "x")]);
+            self.refused(&answer, 400, "EXCLUSIVE_PARAMETERS", "cursor");
+        }
+        if self.of.prefix > 0 {
+            let answer = list(self, &[("q", &"q".repeat(self.of.prefix + 1))]);
+            self.refused(&answer, 400, "INVALID_PARAMETER", "q");
+            let answer = list(self, &[("q", "no such name")]);
+            let none = ids(&self.well(&answer, "q"));
+            self.holds(none.is_empty(), || format!("q finds {none:?}"));
+        }
+        for filter in self.of.filters {
+            self.filters(filter, made);
+        }
+    }
+
+    fn walk(&self, sort: &str) -> Vec<String> {
+        let (mut walked, mut cursor) = (Vec::new(), String::new());
+        for _ in 0..100 {
+            let mut more = vec![("sort_by", sort), ("count", "2")];
+            if !cursor.is_empty() {
+                more.push(("cursor", &cursor));
+            }
+            let page = self.ask("GET", &self.path, &self.asked(&more)).json();
+            walked.extend(ids(&page));
+            match page["next_cursor"].as_str() {
+                Some(next) => next.clone_into(&mut cursor),
+                None => break,
+            }
+        }
+        walked
+    }
+
+    fn filters(&mut self, filter: &'static Filter, made: &[String]) {
+        let name = filter.name.post;
+        let list =
+            |this: &Self, value: &str| this.ask("GET", &this.path, &this.asked(&[(name, value)]));
+        if filter.required {
+            let answer = self.ask("GET", &self.path, &Params::new());
+            self.refused(&answer, 400, "MISSING_PARAMETER", name);
+        }
+        for value in bad(filter.kind) {
+            let answer = list(self, &value);
+            self.refused(&answer, 400, "INVALID_PARAMETER", name);
+        }
+        if let Kind::Ids(of, most) = filter.kind {
+            let many: Vec<String> = (0..=most)
+                .map(|number| of.ids.write(1_000 + i64::try_from(number).unwrap()))
+                .collect();
+            let answer = list(self, &many.join(","));
+            self.refused(&answer, 400, "INVALID_PARAMETER", name);
+            let answer = list(self, "a-b");
+            self.refused(&answer, 404, "INVALID_ID_ILLEGAL_CHARACTERS", name);
+            // One that looks at what is asked for may refuse it.
+            let answer = match self.of.looks {
+                Some(_) => list(self, ""),
+                None => list(self, &nobody(of)),
+            };
+            let none = ids(&self.well(&answer, name));
+            let so = none.is_empty() || self.of.looks.is_some();
+            self.holds(so, || format!("{name} finds {none:?}"));
+            let own = filter.field == "id" && std::ptr::eq(of, self.of);
+            for id in made.iter().filter(|_| own) {
+                let answer = list(self, id);
+                let found = ids(&self.well(&answer, name));
+                let so = found == [id.as_str()];
+                self.holds(so, || format!("{name}={id} finds {found:?}"));
+            }
+        }
+        // What it was made with finds it.
+        let field = self
+            .of
+            .field(filter.field)
+            .filter(|field| field.create == Need::Must && self.is_made_here());
+        if let Some(value) = field.map(|field| self.value(field)) {
+            let answer = list(self, value.as_str().unwrap_or_default());
+            let found = ids(&self.well(&answer, name));
+            self.holds(made.iter().all(|id| found.contains(id)), || {
+                format!("{name}: {found:?}")
+            });
+        }
+    }
+
+    fn shows(&mut self, id: &str) {
+        if !self.of.can(Verb::Get) {
+            return;
+        }
+        let answer = self.ask("GET", &self.one(id), &Params::new());
+        let body = self.well(&answer, "get");
+        let data = &body["data"];
+        let whole =
+            data["id"] == id && data["created_at"].is_string() && data["updated_at"].is_string();
+        self.holds(whole, || format!("shows {data}"));
+        for field in self.of.fields {
+            let there = data.get(field.name.post).is_some();
+            self.holds(there == field.shown || !field.shown, || {
+                format!("{} is not shown", field.name.post)
+            });
+        }
+        let deleted = data.get("deleted").is_some();
+        self.holds(deleted == self.of.shows_deleted, || "deleted".to_owned());
+        let at = self.of.id.post;
+        let answer = self.ask("GET", &self.one(&nobody(self.of)), &Params::new());
+        self.refused(&answer, 404, self.of.not_found, at);
+        let answer = self.ask("GET", &self.one("a-b"), &Params::new());
+        self.refused(&answer, 404, "INVALID_ID_ILLEGAL_CHARACTERS", at);
+        for method in ["GET", "PUT", "DELETE"] {
+            let verb = match method {
+                "GET" => Verb::Get,
+                "PUT" => Verb::Update,
+                _ => Verb::Delete,
+            };
+            if self.of.can(verb) && !self.of.sandbox.contains(&verb) {
+                let answer = self.send(&self.world.other, method, &self.one(id), &Params::new());
+                let so = [400, 404].contains(&answer.status);
+                self.holds(so, || {
+                    format!("{method} of another account: {}", answer.text())
+                });
+            }
+        }
+    }
+
+    fn refuses_bad_new_ones(&mut self) {
+        let before = self.count();
+        for field in self.of.fields {
+            let name = field.name.post;
+            if field.create == Need::No {
+                continue;
+            }
+            if field.create == Need::Must {
+                let mut params = self.good();
+                params.retain(|(known, _)| *known != name);
+                let answer = self.ask("POST", &self.path, &params);
+                self.refused(&answer, 400, "MISSING_PARAMETER", name);
+                let answer = self.ask("POST", &self.path, &self.with(name, ""));
+                self.refused(&answer, 400, "MISSING_PARAMETER", name);
+            }
+            for value in bad(field.kind) {
+                let answer = self.ask("POST", &self.path, &self.with(name, value));
+                self.refused(&answer, 400, "INVALID_PARAMETER", name);
+            }
+            if let Kind::Reference(to, _) = field.kind {
+                let answer = self.ask("POST", &self.path, &self.with(name, nobody(to)));
+                self.refused(&answer, 404, to.not_found, name);
+                let answer = self.ask("POST", &self.path, &self.with(name, "a-b"));
+                self.refused(&answer, 404, "INVALID_ID_ILLEGAL_CHARACTERS", name);
+                // What is another account's is not there.
+                let answer = self.send(&self.world.other, "POST", &self.path, &self.good());
+                self.refused(&answer, 404, to.not_found, name);
+            }
+        }
+        let after = self.count();
+        self.holds(before == after, || {
+            format!("{before:?} before, {after:?} after what was refused")
+        });
+    }
+
+    fn count(&self) -> Option<usize> {
+        self.of.can(Verb::List).then(|| {
+            let page = self.ask("GET", &self.path, &self.scope()).json();
+            ids(&page).len()
+        })
+    }
+
+    fn changes(&mut self, id: &str) {
+        let path = self.one(id);
+        let before = self.ask("GET", &path, &Params::new()).json()["data"].clone();
+        let musts: Params = self
+            .of
+            .fields
+            .iter()
+            .filter(|field| field.update == Need::Must)
+            .map(|field| (field.name.post, self.value(field)))
+            .collect();
+        // Nothing, and what never changes.
+        let mut nothing = musts.clone();
+        let fixed = self
+            .of
+            .fields
+            .iter()
+            .filter(|field| field.update == Need::No && field.shown);
+        nothing.extend(fixed.map(|field| (field.name.post, "zzz".into())));
+        nothing.extend([
+            ("id", "zzz".into()),
+            ("created_at", "x".into()),
+            ("deleted", "true".into()),
+        ]);
+        let answer = self.ask("PUT", &path, &nothing);
+        let same = self.well(&answer, "a change of nothing");
+        self.holds(same["data"] == before, || {
+            format!("{} is not {before}", same["data"])
+        });
+        for field in self
+            .of
+            .fields
+            .iter()
+            .filter(|field| field.update != Need::No)
+        {
+            let name = field.name.post;
+            for value in bad(field.kind) {
+                let mut params = musts.clone();
+                params.retain(|(known, _)| *known != name);
+                params.push((name, value.into()));
+                let answer = self.ask("PUT", &path, &params);
+                self.refused(&answer, 400, "INVALID_PARAMETER", name);
+            }
+            if field.create == Need::Must {
+                let code = if field.update == Need::Must {
+                    "MISSING_PARAMETER"
+                } else {
+                    "INVALID_PARAMETER"
+                };
+                let answer = self.ask("PUT", &path, &vec![(name, "".into())]);
+                self.refused(&answer, 400, code, name);
+            }
+            // As it is, once more.
+            let is_sent = self.good().iter().any(|(known, _)| *known == name);
+            if is_sent && before.get(name).is_some() {
+                let mut params = musts.clone();
+                params.retain(|(known, _)| *known != name);
+                params.push((name, self.value(field)));
+                let answer = self.ask("PUT", &path, &params);
+                let same = self.well(&answer, name);
+                self.holds(same["data"][name] == before[name], || {
+                    format!("{name} is another")
+                });
+            }
+        }
+        let answer = self.ask("PUT", &self.one(&nobody(self.of)), &musts);
+        self.refused(&answer, 404, self.of.not_found, self.of.id.post);
+        let after = self.ask("GET", &path, &Params::new()).json()["data"].clone();
+        self.holds(after == before, || format!("{after} is not {before}"));
+    }
+
+    fn deletes(&mut self, id: &str) {
+        let (path, at) = (self.one(id), self.of.id.post);
+        let answer = self.ask("DELETE", &path, &Params::new());
+        let gone = self.well(&answer, "delete");
+        let says = !self.of.shows_deleted || gone["data"]["deleted"] == true;
+        self.holds(says, || format!("deleted: {gone}"));
+        for method in ["DELETE", "GET"] {
+            let answer = self.ask(method, &path, &Params::new());
+            self.refused(&answer, 404, self.of.not_found, at);
+        }
+        let soft = self.of.delete == Delete::Soft;
+        let deleted: Params = vec![("with_deleted", "true".into())];
+        let answer = self.ask("GET", &path, &deleted);
+        if soft && self.of.extras {
+            let found = self.well(&answer, "get with_deleted");
+            self.holds(found["data"]["deleted"] == true, || format!("{found}"));
+        } else {
+            self.refused(&answer, 404, self.of.not_found, at);
+        }
+        if self.of.can(Verb::List) {
+            for (with, there) in [("false", false), ("true", soft)] {
+                let asked = self.asked(&[("with_deleted", with)]);
+                let page = self.ask("GET", &self.path, &asked).json();
+                let is_there = ids(&page).iter().any(|one| one == id);
+                self.holds(is_there == there, || {
+                    format!("with_deleted={with} lists {:?}", ids(&page))
+                });
+            }
+        }
+    }
+}
+
+/// Whether one of the refusals has this code, at this parameter.
+fn blames(answer: &Answer, code: &str, at: &str) -> bool {
+    let body = answer.json();
+    let errors = body["errors"].as_array().cloned().unwrap_or_default();
+    errors.iter().any(|error| {
+        error["code"] == code && (error["parameter"] == at || error["attribute"] == at)
+    })
+}
+
+fn ids(page: &Value) -> Vec<String> {
+    let data = page["data"].as_array().cloned().unwrap_or_default();
+    data.iter()
+        .filter_map(|one| one["id"].as_str().map(str::to_owned))
+        .collect()
+}
+
+/// An id that nothing has.
+fn nobody(of: &Resource) -> String {
+    match of.ids {
+        Ids::Long => "999".to_owned(),
+        Ids::Short => "zzzzzz".to_owned(),
+        Ids::Twelve => "zzzzzzzzzzzz".to_owned(),
+    }
+}
+
+/// Values that a kind does not hold.
+fn bad(kind: Kind) -> Vec<String> {
+    let all: &[&str] = match kind {
+        Kind::Text(_, most) if most <= 2_000 => return vec!["x".repeat(most + 1)],
+        Kind::Int(least, most) => {
+            let beside = [least.checked_sub(1), most.checked_add(1)];
+            let beside = beside
+                .into_iter()
+                .flatten()
+                .map(|number| number.to_string());
+            return beside.chain(["x".to_owned(), "1.5".to_owned()]).collect();
+        }
+        Kind::Texts(_, most) => return vec!["x".repeat(most + 1)],
+        Kind::Url => &["nowhere", "ftp://bikes.example/", "https://"],
+        Kind::Bool => &["perhaps", "2"],
+        Kind::Money => &["0", "-1", "x", "1.5"],
+        Kind::OneOf(_) | Kind::Word(_) | Kind::SomeOf(_) => &["NOTHING"],
+        Kind::User | Kind::Long | Kind::Longs(_) => &["x", "-1", "99999999999999999999"],
+        Kind::Time => &["tomorrow", "2026-13-01T00:00:00Z"],
+        Kind::MediaKey | Kind::MediaKeys(_) => &["x", "3_x"],
+        Kind::CardUris(_) => &["https://bikes.example/"],
+        _ => &[],
+    };
+    all.iter().map(|text| (*text).to_owned()).collect()
+}
+
+#[test]
+fn every_resource_does_what_its_declaration_says() {
+    let world = World::new();
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for of in RESOURCES
+        .iter()
+        .filter(|of| !of.verbs.is_empty() && !ELSEWHERE.contains(&of.name))
+    {
+        let mut subject = Subject::new(&world, of);
+        subject.conform();
+        wrong.extend(subject.wrong);
+        seen += 1;
+    }
+    assert!(seen > 15, "{seen}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
