@@ -70,9 +70,7 @@ impl Shared {
         let caller = self.recognise(endpoint, &auth, trace).await?;
         self.count(endpoint, facts.operation, caller.as_ref(), &head, trace)?;
         let account = account_of(endpoint, &path);
-        if let Some(pool) = account {
-            self.look_at_account(pool, endpoint, facts.operation, trace)?;
-        }
+        self.look_at_account(account, endpoint, facts.operation, trace)?;
         let act = endpoint.act.ok_or_else(|| Refusal::NotBuilt {
             operation: format!("{} {}", endpoint.method, facts.template),
         })?;
@@ -102,32 +100,45 @@ impl Shared {
             home: Arc::clone(&self.home),
         };
         let answered = act(call).await;
-        if let Some(pool) = account.filter(|_| !is_foreign(&answered)) {
-            let windows = endpoint.limits.user;
-            let standing = self.limiter.count(pool, facts.operation, windows, wall());
-            trace.account = Some(standing);
-        }
+        self.count_for_account(account, &answered, endpoint, facts.operation, trace);
         answered
     }
 
-    /// Refuses what an advertising account has no calls left for. Calls are counted once it is
-    /// known that the caller has to do with the account: nobody else uses them up.
+    /// Refuses what an advertising account has no calls left for.
     fn look_at_account(
         &self,
-        pool: Pool,
+        account: Option<Pool>,
         endpoint: &Endpoint,
         operation: usize,
         trace: &mut Trace,
     ) -> Result<(), Refusal> {
-        let standing = self
-            .limiter
-            .look(pool, operation, endpoint.limits.user, wall());
+        let Some(pool) = account else {
+            return Ok(());
+        };
+        let windows = endpoint.limits.user;
+        let standing = self.limiter.look(pool, operation, windows, wall());
         if standing.allowed {
             return Ok(());
         }
         trace.account = Some(standing);
         self.metrics.limited.inc();
         Err(Refusal::TooMany)
+    }
+
+    /// Counts a call for its advertising account, once it is known that the caller has to do with
+    /// it: nobody else uses up what it has.
+    fn count_for_account(
+        &self,
+        account: Option<Pool>,
+        answered: &Result<Reply, Stop>,
+        endpoint: &Endpoint,
+        operation: usize,
+        trace: &mut Trace,
+    ) {
+        if let Some(pool) = account.filter(|_| !is_foreign(answered)) {
+            let windows = endpoint.limits.user;
+            trace.account = Some(self.limiter.count(pool, operation, windows, wall()));
+        }
     }
 
     /// A path or method that no operation has.
