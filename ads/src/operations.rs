@@ -159,7 +159,7 @@ impl Operation {
                 Often::Usual | Often::More => true,
                 // Changes are counted for each user alone.
                 Often::Minute(calls) => calls != 450,
-                Often::Rarely | Often::Options | Often::Insights => false,
+                Often::Rarely | Often::Options | Often::Insights | Often::Stats => false,
             }
     }
 
@@ -369,6 +369,8 @@ fn of_custom(custom: &'static Custom) -> Operation {
         let param = Param::field(field, need, !changes);
         let param = match field.default {
             Start::Nothing => param,
+            // A change leaves alone what is not sent.
+            _ if changes => param,
             start => param.usually(start.value(field.kind)),
         };
         let place = if names.iter().any(|name| field.name.is(name)) {

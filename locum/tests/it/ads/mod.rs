@@ -10,12 +10,12 @@ mod conform;
 mod curated_categories;
 mod insights;
 mod isolation;
-
 mod ledger;
 mod limits;
 mod manager;
 mod sandbox;
 mod scheduled_posts;
+mod settings;
 
 use serde_json::{Value, json};
 

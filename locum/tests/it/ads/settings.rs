@@ -1,0 +1,383 @@
+//! What accounts and users set, what becomes known of an account, and what was changed.
+
+use base::Time;
+use base::clock::wall;
+use serde_json::{Value, json};
+
+use super::{Advertiser, is, send};
+use crate::harness::shared;
+
+/// A whole hour, so many away.
+pub(super) fn hour(away: i64) -> String {
+    let now = wall().ms();
+    let at = Time::from_ms(now - now.rem_euclid(3_600_000) + away * 3_600_000);
+    format!("{}Z", at.to_string().split('.').next().unwrap())
+}
+
+#[test]
+fn a_user_is_reached_as_they_say_and_nobody_says_it_for_them() {
+    let ads = Advertiser::new();
+    let colleague = shared().person("colleague");
+    let role = [
+        "ads",
+        "account",
+        "role",
+        &ads.account,
+        &colleague.username,
+        "ANALYST",
+    ];
+    shared().cli(&role).well();
+    let own = format!("/user_settings/{}", ads.person.id);
+    let empty = json!({
+        "user_id": ads.person.id,
+        "notification_email": "",
+        "contact_phone": "",
+        "contact_phone_extension": "",
+        "subscribed_email_types": [],
+    });
+    assert_eq!(ads.get(&own, &[])["data"], empty);
+    let params = [
+        ("notification_email", "ads@bikes.example"),
+        ("contact_phone", "+351 200 000 000"),
+        ("contact_phone_extension", "12"),
+        ("subscribe_email_types", "ACCOUNT_PERFORMANCE"),
+    ];
+    let set = ads.send("PUT", &own, &params).is(200);
+    assert_eq!(set["data"]["notification_email"], "ads@bikes.example");
+    let told = &set["data"]["subscribed_email_types"];
+    assert_eq!(*told, json!(["ACCOUNT_PERFORMANCE"]));
+    assert_eq!(ads.get(&own, &[])["data"], set["data"]);
+    // What is sent changes, the rest stays; what is empty is unset.
+    let cleared = ads.send("PUT", &own, &[("contact_phone", "")]).is(200);
+    assert_eq!(cleared["data"]["contact_phone"], "");
+    assert_eq!(cleared["data"]["contact_phone_extension"], "12");
+    for (name, value) in [
+        ("notification_email", "nobody"),
+        ("contact_phone", "call me"),
+        ("contact_phone_extension", "x"),
+        ("subscribe_email_types", "EVERYTHING"),
+    ] {
+        let answer = ads.send("PUT", &own, &[(name, value)]);
+        assert_eq!(answer.status, 400, "{}", answer.text());
+        assert_eq!(answer.json()["errors"][0]["code"], "INVALID_PARAMETER");
+    }
+    // An administrator looks at a colleague's, and no more; a colleague at nobody else's.
+    let theirs = format!("/user_settings/{}", colleague.id);
+    assert_eq!(
+        ads.get(&theirs, &[])["data"]["user_id"],
+        colleague.id.as_str()
+    );
+    let meddled = ads.send("PUT", &theirs, &[("contact_phone", "123456")]);
+    is(&meddled, 403, "ACTION_NOT_ALLOWED", "");
+    let path = format!("/12/accounts/{}{own}", ads.account);
+    is(
+        &send(&colleague, "GET", &path, &[]),
+        403,
+        "ACTION_NOT_ALLOWED",
+        "",
+    );
+    let stranger = shared().person("stranger");
+    let nobody = format!("/user_settings/{}", stranger.id);
+    is(
+        &ads.send("GET", &nobody, &[]),
+        403,
+        "USER_NOT_FOUND",
+        "user_id",
+    );
+    let path = format!("/12/accounts/{}{theirs}", ads.account);
+    send(&colleague, "PUT", &path, &[("contact_phone", "654321")]).is(200);
+    assert_eq!(ads.get(&theirs, &[])["data"]["contact_phone"], "654321");
+}
+
+#[test]
+fn an_account_says_how_it_is_taxed() {
+    let ads = Advertiser::new();
+    let fresh = ads.get("/tax_settings", &[]);
+    assert_eq!(fresh["data"]["bill_to"], "NOT_SET");
+    assert_eq!(fresh["data"]["business_relationship"], "SELF");
+    assert_eq!(fresh["data"]["invoice_jurisdiction"], "NOT_SET");
+    assert_eq!(fresh["data"]["tax_id"], Value::Null);
+    let put = |params: &[(&str, &str)]| ads.send("PUT", "/tax_settings", params);
+    is(
+        &put(&[("tax_category", "BUSINESS_WITH_VAT")]),
+        400,
+        "INCLUSIVE_PARAMETERS",
+        "tax_id",
+    );
+    is(
+        &put(&[("client_address_city", "Porto")]),
+        400,
+        "INVALID",
+        "client_address_city",
+    );
+    is(
+        &put(&[("invoice_jurisdiction", "MOON")]),
+        400,
+        "INVALID_PARAMETER",
+        "invoice_jurisdiction",
+    );
+    assert_eq!(ads.get("/tax_settings", &[])["data"], fresh["data"]);
+    let params = [
+        ("address_name", "Harbour Bikes Lda"),
+        ("address_country", "PT"),
+        ("tax_category", "BUSINESS_WITH_VAT"),
+        ("tax_id", "PT500000000"),
+        ("invoice_jurisdiction", "NONE"),
+    ];
+    let set = put(&params).is(200);
+    assert_eq!(set["data"]["address_company"], "Harbour Bikes Lda");
+    assert!(set["data"].get("client_address_city").is_none(), "{set}");
+    let agency = [
+        ("business_relationship", "AGENCY"),
+        ("client_address_city", "Porto"),
+        ("client_address_street1", "Rua B 2"),
+    ];
+    let agency = put(&agency).is(200);
+    assert_eq!(agency["data"]["client_address_city"], "Porto");
+    assert_eq!(agency["data"]["tax_id"], "PT500000000");
+    assert_eq!(agency["data"]["invoice_jurisdiction"], "NONE");
+    assert_eq!(ads.get("/tax_settings", &[])["data"], agency["data"]);
+    is(
+        &put(&[("tax_id", "")]),
+        400,
+        "INCLUSIVE_PARAMETERS",
+        "tax_id",
+    );
+}
+
+#[test]
+fn the_history_of_an_account_says_who_changed_what() {
+    let ads = Advertiser::new();
+    let campaign = ads.campaign();
+    let item = ads.line_item(&campaign);
+    let path = format!("/campaigns/{campaign}");
+    let change = [("name", "Summer"), ("entity_status", "PAUSED")];
+    ads.send("PUT", &path, &change).is(200);
+    // What changes nothing is none.
+    ads.send("PUT", &path, &change).is(200);
+    ads.send("DELETE", &path, &[]).is(200);
+    let criterion = [
+        ("line_item_id", item.as_str()),
+        ("targeting_type", "BROAD_KEYWORD"),
+        ("targeting_value", "bike"),
+    ];
+    ads.send("POST", "/targeting_criteria", &criterion);
+    let (from, to) = (hour(-1), hour(1));
+    let ask = |entity: &str, id: &str, more: &[(&str, &str)]| {
+        let params = [
+            ("entity_type", entity),
+            ("entity_id", id),
+            ("start_time", from.as_str()),
+            ("end_time", to.as_str()),
+        ];
+        let kept = params
+            .iter()
+            .filter(|(name, _)| more.iter().all(|(other, _)| other != name));
+        let all: Vec<(&str, &str)> = kept.chain(more).copied().collect();
+        ads.send("GET", "/account_history", &all)
+    };
+    let all = ask("CAMPAIGN", &campaign, &[]).is(200);
+    let rows = all["data"].as_array().unwrap();
+    let kinds: Vec<&str> = rows
+        .iter()
+        .map(|row| row["change_type"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["DELETE", "UPDATE", "CREATE"]);
+    let by = json!({ "user_id": ads.person.id, "platform": "API_OTHER" });
+    assert!(rows.iter().all(|row| row["change_by"] == by), "{all}");
+    let update = &rows[1];
+    assert_eq!(
+        update["changes"],
+        json!({
+            "name": { "old": "Spring", "new": "Summer" },
+            "entity_status": { "old": "ACTIVE", "new": "PAUSED" },
+        })
+    );
+    assert_eq!(update["entity_data"]["name"], "Summer");
+    assert_eq!(update["entity_id"], campaign.as_str());
+    assert_eq!(rows[2]["changes"], json!({}));
+    assert_eq!(rows[0]["entity_data"]["deleted"], true);
+    // Page by page.
+    let (mut walked, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = ask(
+            "CAMPAIGN",
+            &campaign,
+            &[("count", "1"), ("cursor", &cursor)],
+        )
+        .is(200);
+        walked.extend(page["data"].as_array().unwrap().clone());
+        match page["next_cursor"].as_str() {
+            Some(next) => next.clone_into(&mut cursor),
+            None => break,
+        }
+    }
+    assert_eq!(&walked, rows);
+    let items = ask("LINE_ITEM", &item, &[]).is(200);
+    assert_eq!(items["data"].as_array().unwrap().len(), 1);
+    let other = shared().person("other");
+    let none = ask("CAMPAIGN", &campaign, &[("user_id", &other.id)]).is(200);
+    assert_eq!(none["data"], json!([]));
+    let earlier = [("start_time", hour(-3)), ("end_time", hour(-2))];
+    let earlier = earlier
+        .each_ref()
+        .map(|(name, time)| (*name, time.as_str()));
+    assert_eq!(
+        ask("CAMPAIGN", &campaign, &earlier).is(200)["data"],
+        json!([])
+    );
+    for (name, value, code) in [
+        ("start_time", "2026-01-01T00:30:00Z", "INVALID_TIME_WINDOW"),
+        ("start_time", "2099-01-01T00:00:00Z", "INVALID_TIME_WINDOW"),
+        ("start_time", "", "MISSING_PARAMETER"),
+        ("entity_type", "CARD", "INVALID_PARAMETER"),
+        ("count", "1001", "INVALID_PARAMETER"),
+    ] {
+        let answer = ask("CAMPAIGN", &campaign, &[(name, value)]);
+        assert_eq!(answer.is(400)["errors"][0]["code"], code, "{name} {value}");
+    }
+    let close = [
+        "ads",
+        "account",
+        "set",
+        &ads.account,
+        "--refuse",
+        "ACCOUNT_HISTORY",
+    ];
+    shared().cli(&close).well();
+    is(
+        &ask("CAMPAIGN", &campaign, &[]),
+        400,
+        "FEATURE_NOT_AVAILABLE",
+        "",
+    );
+}
+
+#[test]
+fn the_apps_of_an_account_are_those_that_it_advertised() {
+    let ads = Advertiser::new();
+    let campaign = ads.campaign();
+    let params = [
+        ("campaign_id", campaign.as_str()),
+        ("objective", "APP_INSTALLS"),
+        ("product_type", "PROMOTED_TWEETS"),
+        ("placements", "ALL_ON_TWITTER"),
+        ("android_app_store_identifier", "org.example.bikes"),
+    ];
+    let item = ads.make("/line_items", &params);
+    let ios = [("ios_app_store_identifier", "1234")];
+    ads.send("PUT", &format!("/line_items/{item}"), &ios)
+        .is(200);
+    ads.make("/line_items", &params);
+    let apps = ads.get("/account_apps", &[("sort_by", "created_at-asc")]);
+    let apps = apps["data"].as_array().unwrap();
+    let known: Vec<(&str, &str)> = apps
+        .iter()
+        .map(|app| {
+            let text = |name: &str| app[name].as_str().unwrap();
+            (text("os_type"), text("app_store_identifier"))
+        })
+        .collect();
+    assert_eq!(known, [("Android", "org.example.bikes"), ("iOS", "1234")]);
+    assert_eq!(apps[0]["conversion_tracking_enabled"], false);
+}
+
+#[test]
+fn media_go_into_the_line_items_that_take_them() {
+    let ads = Advertiser::new();
+    let (clip, banner) = (
+        ads.clip(),
+        ads.media("tweet_image", &crate::media::samples::png(320, 50)),
+    );
+    for key in [&clip, &banner] {
+        ads.send("POST", "/media_library", &[("media_key", key)])
+            .is(200);
+    }
+    let media = |kind: &str| {
+        let page = ads.get("/account_media", &[("creative_types", kind)]);
+        page["data"][0]["id"].as_str().unwrap().to_owned()
+    };
+    let (film, picture) = (media("PREROLL"), media("BANNER"));
+    let item = |objective, product, placement, more: &[(&str, &str)]| {
+        let campaign = ads.campaign();
+        let params = [
+            ("campaign_id", campaign.as_str()),
+            ("objective", objective),
+            ("product_type", product),
+            ("placements", placement),
+            ("categories", "IAB7"),
+            ("bid_amount_local_micro", "150000"),
+        ];
+        ads.make("/line_items", &[&params[..], more].concat())
+    };
+    let before = item("PREROLL_VIEWS", "MEDIA", "ALL_ON_TWITTER", &[]);
+    let domain = [("advertiser_domain", "bikes.example")];
+    let outside = item(
+        "WEBSITE_CLICKS",
+        "PROMOTED_TWEETS",
+        "PUBLISHER_NETWORK",
+        &domain,
+    );
+    let timeline = ads.line_item(&ads.campaign());
+    let put = |item: &str, media: &str, more: &[(&str, &str)]| {
+        let params = [("line_item_id", item), ("account_media_id", media)];
+        ads.send("POST", "/media_creatives", &[&params[..], more].concat())
+    };
+    let made = put(&before, &film, &[]).is(200);
+    assert_eq!(made["data"]["creative_type"], "PREROLL");
+    assert_eq!(made["data"]["approval_status"], "ACCEPTED");
+    is(
+        &put(&before, &picture, &[]),
+        400,
+        "INCOMPATIBLE_LINE_ITEM",
+        "line_item_id",
+    );
+    is(
+        &put(&timeline, &film, &[]),
+        400,
+        "INCOMPATIBLE_LINE_ITEM",
+        "line_item_id",
+    );
+    is(
+        &put(&outside, &picture, &[]),
+        400,
+        "MISSING_PARAMETER",
+        "landing_url",
+    );
+    let landing = [("landing_url", "https://bikes.example/")];
+    put(&outside, &picture, &landing).is(200);
+    // One call to action before a film.
+    let call = |item: &str| {
+        let params = [
+            ("line_item_id", item),
+            ("call_to_action", "VISIT_SITE"),
+            ("call_to_action_url", "https://bikes.example/"),
+        ];
+        ads.send("POST", "/preroll_call_to_actions", &params)
+    };
+    is(
+        &call(&timeline),
+        400,
+        "INCOMPATIBLE_LINE_ITEM",
+        "line_item_id",
+    );
+    let first = call(&before).is(200);
+    is(&call(&before), 400, "INVALID", "line_item_id");
+    let path = format!(
+        "/preroll_call_to_actions/{}",
+        first["data"]["id"].as_str().unwrap()
+    );
+    ads.send("DELETE", &path, &[]).is(200);
+    call(&before).is(200);
+    let gone = format!("/account_media/{film}");
+    assert_eq!(
+        ads.send("DELETE", &gone, &[]).is(200)["data"]["deleted"],
+        true
+    );
+    is(
+        &put(&before, &film, &[]),
+        404,
+        "ACCOUNT_MEDIA_NOT_FOUND",
+        "account_media_id",
+    );
+}
