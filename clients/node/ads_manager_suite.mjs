@@ -62,7 +62,14 @@ async function advertiser(person, username, ...more) {
     assert.equal(answer.status, 201);
     return (await answer.json()).data;
   };
-  return { one, account, api, says, home: `/ads/${account.id}` };
+  const stats = async (params) => {
+    const path = `/12/stats/accounts/${account.id}?${new URLSearchParams(params)}`;
+    const answer = await signed(here.server, app, "GET", path, {}, token);
+    const body = await answer.json();
+    assert.equal(answer.status, 200, JSON.stringify(body));
+    return body.data[0].id_data[0].metrics;
+  };
+  return { one, account, api, says, stats, home: `/ads/${account.id}` };
 }
 
 /** Chooses in a list. */
@@ -172,6 +179,47 @@ people(here, "a campaign is made, promoted with, changed and paused, and apps se
   assert.equal(account.id, home.split("/").at(-1));
 });
 
+people(here, "figures are those that apps are answered", async (person) => {
+  const { one: ada, account, api, says, stats, home } = await advertiser(person, "counter");
+  const [instrument] = await api("GET", "/funding_instruments");
+  const paid = { funding_instrument_id: instrument.id, daily_budget_amount_local_micro: "90000000" };
+  const made = async (name) => {
+    const campaign = await api("POST", "/campaigns", { ...paid, name });
+    const item = { campaign_id: campaign.id, objective: "ENGAGEMENTS", product_type: "PROMOTED_TWEETS", placements: "ALL_ON_TWITTER" };
+    const times = { start_time: "2026-01-01T00:00:00Z", bid_amount_local_micro: "150000" };
+    const { id } = await api("POST", "/line_items", { ...item, ...times, name: `${name} riders` });
+    await api("POST", "/promoted_tweets", { line_item_id: id, tweet_ids: (await says(`Ride in ${name}.`)).id });
+    return campaign.id;
+  };
+  const [spring] = [await made("Spring"), await made("Autumn")];
+  here.server.cli("ads", "simulate", account.id, "--hours", "120");
+  const hour = 3_600_000;
+  const now = Math.floor(Date.now() / hour) * hour;
+  const at = (ms) => new Date(ms).toISOString().replace(".000", "");
+  const metrics = await stats({
+    entity: "CAMPAIGN",
+    entity_ids: spring,
+    start_time: at(now - 125 * hour),
+    end_time: at(now + hour),
+    granularity: "TOTAL",
+    metric_groups: "ENGAGEMENT,BILLING",
+    placement: "ALL_ON_TWITTER",
+  });
+  const spent = `${(Math.round(metrics.billed_charge_local_micro[0] / 10_000) / 100).toFixed(2)} EUR`;
+  await ada.open(home);
+  const said = (await row(ada, "Spring").innerText()).replaceAll(",", "");
+  assert.ok(said.includes(spent), `${spent} in ${said}`);
+  assert.ok(said.includes(`${metrics.impressions[0]} impressions`), said);
+  await look(ada, "figures");
+  await ada.follow("Spring");
+  const above = await ada.page.locator(".series", { hasText: "Spend" }).innerText();
+  assert.ok(above.replaceAll(",", "").includes(spent), above);
+  await ada.follow("28 days");
+  await ada.page.getByText("As a table").click();
+  assert.equal(await ada.page.locator(".charts + .more tbody tr").count(), 28);
+  await look(ada, "figures-of-a-campaign");
+});
+
 people(here, "creatives, audiences and the account are shown", async (person) => {
   const { one: ada, api, home } = await advertiser(person, "painter");
   await ada.open(`${home}/creatives`);
@@ -191,9 +239,14 @@ people(here, "creatives, audiences and the account are shown", async (person) =>
   await ada.reload();
   assert.match(await ada.page.locator(".preview", { hasText: "Which colour" }).innerText(), /Red\s+Blue/);
   await look(ada, "creatives");
-  await ada.open(`${home}/audiences`);
+  await api("POST", "/custom_audiences", { name: "Newsletter", description: "Who reads what we write." });
+  await ada.open(home);
+  await ada.follow("Audiences");
   await look(ada, "audiences");
-  await ada.open(`${home}/account`);
+  await ada.follow("Newsletter");
+  assert.match(await ada.text(), /No line item targets it/);
+  await look(ada, "audience");
+  await ada.follow("Account");
   assert.match(await row(ada, "@painter").innerText(), /Account administrator/);
   assert.match(await row(ada, "EUR").innerText(), /5,000\.00 EUR/);
   await look(ada, "account");

@@ -1,8 +1,10 @@
 //! The Ads Manager: what its pages do is what the interface does, with the same roles.
 
+use base::Time;
+use base::clock::wall;
 use serde_json::{Value, json};
 
-use super::Advertiser;
+use super::{Advertiser, send};
 use crate::harness::{Answer, Ask, encode, shared};
 use crate::pages::browser::{Browser, hidden, posted};
 
@@ -314,5 +316,75 @@ fn pages_show_and_do_what_the_role_permits() {
         "/ads/zzz".to_owned(),
     ] {
         assert_eq!(stranger.browser.get(path.clone()).status, 404, "{path}");
+    }
+}
+
+#[test]
+fn figures_on_pages_are_those_that_the_interface_answers() {
+    let mut manager = Manager::new();
+    let campaign = manager.campaign();
+    let item = manager.item(&campaign);
+    let post = manager.ads.person.says("Seen by many");
+    let promote = format!("/line-items/{item}/promote");
+    manager.make(&promote, &[("pick", &post)]);
+    let none = manager.browser.get(manager.home.clone()).text();
+    assert!(none.contains("Cost per result") && none.contains("0.00 USD"));
+    let simulate = ["ads", "simulate", &manager.ads.account, "--hours", "24"];
+    shared().cli(&simulate).well();
+    let hour = 3_600_000;
+    let now = wall().ms() / hour * hour;
+    let written = |ms: i64| ads::kind::instant(Time::from_ms(ms));
+    let (from, to) = (written(now - 144 * hour), written(now + hour));
+    let stats = |entity: &str, id: &str| {
+        let params = [
+            ("entity", entity),
+            ("entity_ids", id),
+            ("start_time", from.as_str()),
+            ("end_time", to.as_str()),
+            ("granularity", "TOTAL"),
+            ("metric_groups", "ENGAGEMENT,BILLING"),
+            ("placement", "ALL_ON_TWITTER"),
+        ];
+        let path = format!("/12/stats/accounts/{}", manager.ads.account);
+        let answer = send(&manager.ads.person, "GET", &path, &params).is(200);
+        let metrics = answer["data"][0]["id_data"][0]["metrics"].clone();
+        [
+            "billed_charge_local_micro",
+            "billed_engagements",
+            "impressions",
+        ]
+        .map(|name| metrics[name][0].as_i64().unwrap_or(0))
+    };
+    let [charge, results, impressions] = stats("CAMPAIGN", &campaign);
+    assert!(charge > 0 && results > 0 && impressions > 0);
+    assert_eq!(stats("LINE_ITEM", &item), [charge, results, impressions]);
+    let money = |micros: i64| {
+        let coins = (micros + 5_000) / 10_000;
+        format!("{}.{:02} USD", coins / 100, coins % 100)
+    };
+    assert!(charge < 1_000_000_000, "no thousands to be set apart");
+    for page in [
+        manager.home.clone(),
+        format!("{}/campaigns/{campaign}", manager.home),
+        format!("{}/line-items/{item}?days=28", manager.home),
+    ] {
+        let shown = manager.browser.get(page.clone());
+        assert_eq!(shown.status, 200, "{page}");
+        let text = shown.text();
+        // Once above the chart, once in the table below it.
+        let told = text.matches(&format!(">{}<", money(charge))).count();
+        assert!(told >= 2, "{page}: {} in {text}", money(charge));
+        assert!(text.contains(&money(charge / results)), "{page}");
+        assert!(text.contains(&format!(">{results}<")), "{page}");
+    }
+    let month = format!("{}/campaigns/{campaign}?days=28", manager.home);
+    let month = manager.browser.get(month).text();
+    assert_eq!(month.matches("<rect").count(), 3 * 28);
+    for strange in ["?days=0", "?days=-1", "?days=x", "?days=99999999999"] {
+        let path = format!("{}{strange}", manager.home);
+        assert_eq!(
+            manager.browser.get(path).text().matches("<rect").count(),
+            3 * 7
+        );
     }
 }

@@ -46,6 +46,7 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk, stand: &Stand) -> Result<AdsMan
     }
     blocks.push(Block::Table(Table {
         columns: figures.columns("Campaign"),
+        lead: if there { figures.said() } else { String::new() },
         empty: Empty {
             title: "No campaign yet".to_owned(),
             text: "A campaign holds a budget and the line items that spend it.".to_owned(),
@@ -55,7 +56,7 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk, stand: &Stand) -> Result<AdsMan
             previous: None,
             next: found.next.map(|next| {
                 let next = base::percent::encode(&next);
-                desk.path(&format!("?cursor={next}"))
+                desk.path(&format!("?cursor={next}&days={}", figures::days(stand)))
             }),
         },
         rows,

@@ -98,6 +98,11 @@ pub(super) fn table(
     Ok(Block::Table(Table {
         title: "Line items".to_owned(),
         columns: columns("Line item", figures.are_known()),
+        lead: if rows.is_empty() {
+            String::new()
+        } else {
+            figures.said()
+        },
         empty: Empty {
             title: "No line item yet".to_owned(),
             text: "A line item says what is promoted, to whom, when, and at what price.".to_owned(),
