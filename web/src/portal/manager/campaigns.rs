@@ -123,7 +123,6 @@ pub(super) fn one(
 ) -> Result<AdsManager, Stop> {
     let campaign = desk.one(tx, "campaigns/{}", id)?;
     let here = format!("/campaigns/{id}");
-    let (budget, total) = words::budget(&campaign);
     let add = desk.offer(
         "POST",
         "line_items",
@@ -133,35 +132,7 @@ pub(super) fn one(
     let charts = figures::of_one(tx, desk, stand, "CAMPAIGN", &campaign, &here)?;
     let mut blocks: Vec<Block> = charts.into_iter().collect();
     blocks.push(line_items::table(tx, desk, id, stand, add.clone())?);
-    blocks.push(Block::Facts(Facts {
-        title: "Settings".to_owned(),
-        actions: Vec::new(),
-        rows: vec![
-            (
-                "Status",
-                Cell::badge(badge(text(&campaign, "entity_status"))),
-            ),
-            ("Budget", Cell::of(budget).below(total)),
-            (
-                "Budget is set by",
-                Cell::of(words::said(text(&campaign, "budget_optimization"))),
-            ),
-            ("Paid by", paid_by(tx, desk, &campaign)?),
-            (
-                "Purchase order",
-                Cell::of(or_dash(text(&campaign, "purchase_order_number"))),
-            ),
-            (
-                "Created",
-                Cell::of(words::day(text(&campaign, "created_at"))),
-            ),
-            (
-                "Changed",
-                Cell::of(words::day(text(&campaign, "updated_at"))),
-            ),
-            ("ID", Cell::of(id)),
-        ],
-    }));
+    blocks.push(facts(tx, desk, &campaign)?);
     blocks.extend(account::history(tx, desk, "CAMPAIGN", &campaign)?);
     let status = badge(text(&campaign, "effective_status"));
     Ok(AdsManager {
@@ -185,6 +156,39 @@ pub(super) fn one(
         blocks,
         ..AdsManager::default()
     })
+}
+
+fn facts(tx: &mut Tx<'_>, desk: &Desk, campaign: &Value) -> Result<Block, Stop> {
+    let (budget, total) = words::budget(campaign);
+    Ok(Block::Facts(Facts {
+        title: "Settings".to_owned(),
+        actions: Vec::new(),
+        rows: vec![
+            (
+                "Status",
+                Cell::badge(badge(text(campaign, "entity_status"))),
+            ),
+            ("Budget", Cell::of(budget).below(total)),
+            (
+                "Budget is set by",
+                Cell::of(words::said(text(campaign, "budget_optimization"))),
+            ),
+            ("Paid by", paid_by(tx, desk, campaign)?),
+            (
+                "Purchase order",
+                Cell::of(or_dash(text(campaign, "purchase_order_number"))),
+            ),
+            (
+                "Created",
+                Cell::of(words::day(text(campaign, "created_at"))),
+            ),
+            (
+                "Changed",
+                Cell::of(words::day(text(campaign, "updated_at"))),
+            ),
+            ("ID", Cell::of(text(campaign, "id"))),
+        ],
+    }))
 }
 
 fn paid_by(tx: &mut Tx<'_>, desk: &Desk, campaign: &Value) -> Result<Cell, Stop> {

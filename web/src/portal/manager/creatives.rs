@@ -134,7 +134,8 @@ fn show(desk: &Desk, url: Option<&str>, shown: &mut Preview) {
         return;
     };
     let own = url.strip_prefix(desk.asking.site).unwrap_or(url);
-    let still = !own.ends_with(".mp4");
+    let kind = std::path::Path::new(own).extension();
+    let still = kind.is_none_or(|kind| !kind.eq_ignore_ascii_case("mp4"));
     shown.picture = Some(own.to_owned()).filter(|path| path.starts_with("/media/") && still);
     shown.shows = if still {
         "Picture of the card".to_owned()

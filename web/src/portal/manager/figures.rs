@@ -190,9 +190,10 @@ impl Figures {
 
     /// Of which days they are.
     pub(super) fn said(&self) -> String {
-        match self.known {
-            true => format!("Figures of the last {} days.", self.days),
-            false => String::new(),
+        if self.known {
+            format!("Figures of the last {} days.", self.days)
+        } else {
+            String::new()
         }
     }
 
