@@ -3,12 +3,15 @@
 import hashlib
 import time
 import unittest
+from datetime import datetime, timedelta
 
+import requests
 import tweepy
 from twitter_ads.audience import CustomAudience, CustomAudiencePermission
 from twitter_ads.campaign import Campaign, LineItem, TargetingCriteria
 from twitter_ads.client import Client
 from twitter_ads.creative import PromotedTweet
+from twitter_ads.enum import GRANULARITY, METRIC_GROUP
 from twitter_ads.cursor import Cursor
 from twitter_ads.error import BadRequest, Forbidden, NotAuthorized, NotFound
 from twitter_ads.http import Request
@@ -135,6 +138,97 @@ class Audiences(unittest.TestCase):
         self.assertTrue(audience.delete().deleted)
         with self.assertRaises(NotFound):
             CustomAudience.load(ACCOUNT, audience.id)
+
+
+def served(post, viewer):
+    """Shows what is promoted to someone, and says that it was seen and its link opened."""
+    session = requests.Session()
+    session.headers["Authorization"] = f"Bearer {SERVER.env['BEARER_TOKEN']}"
+    at = f"{SERVER.url}/ads-serve/1"
+    ask = {"viewer": {"key": viewer, "platform": 1}, "placement": "TWITTER_TIMELINE", "slots": 20}
+    shown = session.post(f"{at}/request", json=ask).json()["data"]
+    [token] = [one["impression_token"] for one in shown if one.get("post_id") == post]
+    events = [{"impression_token": token, "kind": kind} for kind in ("impression", "url_click")]
+    answer = session.post(f"{at}/events", json={"events": events})
+    assert answer.status_code == 200, answer.text
+
+
+class Figures(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        app = SERVER.env["API_KEY"]
+        SERVER.cli("app", "access", app, "--allow", "ads_serving")
+        made = campaign("Figures", entity_status="ACTIVE", standard_delivery=False)
+        made.save()
+        cls.item = line_item(made)
+        cls.item.entity_status = "ACTIVE"
+        cls.item.save()
+        cls.campaign = made
+        cls.post = str(say(f"Count this {time.time()}"))
+        PromotedTweet.attach(ACCOUNT, line_item_id=cls.item.id, tweet_ids=[cls.post])
+        for viewer in ("one", "two"):
+            served(cls.post, viewer)
+        cls.end = datetime.utcnow().replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+        cls.start = cls.end - timedelta(hours=24)
+        cls.groups = [METRIC_GROUP.ENGAGEMENT, METRIC_GROUP.BILLING]
+        cls.span = {"start_time": cls.start, "end_time": cls.end, "granularity": GRANULARITY.TOTAL}
+
+    def check(self, stats):
+        self.assertEqual([one["id"] for one in stats], [self.item.id])
+        metrics = stats[0]["id_data"][0]["metrics"]
+        self.assertEqual(metrics["impressions"], [2])
+        self.assertEqual(metrics["url_clicks"], [2])
+        self.assertEqual(metrics["billed_engagements"], [2])
+        self.assertIsNone(metrics["follows"])
+
+    def test_figures_come_at_once(self):
+        self.check(LineItem.all_stats(ACCOUNT, [self.item.id], self.groups, **self.span))
+        self.check(self.item.stats(self.groups, **self.span))
+        hourly = {**self.span, "granularity": GRANULARITY.HOUR}
+        stats = LineItem.all_stats(ACCOUNT, [self.item.id], self.groups, **hourly)
+        values = stats[0]["id_data"][0]["metrics"]["impressions"]
+        self.assertEqual((len(values), sum(values)), (24, 2))
+
+    def test_figures_come_as_a_file(self):
+        queue = LineItem.queue_async_stats_job
+        job = queue(ACCOUNT, [self.item.id], self.groups, **self.span)
+        self.assertEqual(job.status, "QUEUED")
+        segmented = queue(
+            ACCOUNT, [self.item.id], self.groups, segmentation_type="PLATFORMS", **self.span
+        )
+        found = {}
+        end = time.monotonic() + 60
+        while len(found) < 2 and time.monotonic() < end:
+            for one in LineItem.async_stats_job_result(ACCOUNT, job_ids=[job.id, segmented.id]):
+                if one.status == "SUCCESS":
+                    found[one.id] = one
+            time.sleep(0.2)
+        data = LineItem.async_stats_job_data(ACCOUNT, url=found[job.id].url)
+        self.check(data["data"])
+        data = LineItem.async_stats_job_data(ACCOUNT, url=found[segmented.id].url)
+        segments = [one["segment"]["segment_name"] for one in data["data"][0]["id_data"]]
+        self.assertEqual(segments, ["Android"])
+
+    def test_what_changed_is_told_and_who_was_reached(self):
+        active = LineItem.active_entities(ACCOUNT, self.start, self.end)
+        self.assertIn(self.item.id, [one["entity_id"] for one in active])
+        params = {
+            "campaign_ids": self.campaign.id,
+            "start_time": self.start.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "end_time": self.end.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        }
+        path = f"/11/stats/accounts/{ACCOUNT.id}/reach/campaigns"
+        reach = Request(CLIENT, "get", path, params=params).perform()
+        self.assertEqual(reach.body["data"][0]["total_audience_reach"], 2)
+
+    def test_hours_are_whole(self):
+        with self.assertRaises(BadRequest) as refused:
+            LineItem.all_stats(
+                ACCOUNT, [self.item.id], self.groups,
+                start_time=self.start + timedelta(minutes=5), end_time=self.end,
+                granularity=GRANULARITY.TOTAL,
+            )
+        self.assertEqual(refused.exception.details[0]["code"], "INVALID_PARAMETER")
 
 
 class Tree(unittest.TestCase):
