@@ -6,13 +6,14 @@ mod candidates;
 mod creatives;
 mod reports;
 mod token;
+mod videos;
 
 use base::refusal::Problem;
 use base::{Fault, Stop, UserId};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use store::Tx;
-use store::ledger::{Looks, Placement};
+use store::ledger::{Entity, Looks, Placement};
 
 use crate::analytics::bucket_of;
 use crate::evaluator::Evaluator;
@@ -44,7 +45,7 @@ pub struct Ask {
     pub placement: Placement,
     /// At most so many.
     pub slots: i64,
-    /// Whose video it goes before, where it does.
+    /// The post whose video it goes before, where it does.
     pub before: Option<i64>,
 }
 
@@ -196,7 +197,11 @@ pub fn request(
             line_item_id: won.item.id,
             creative: won.creative.kind,
             creative_id: won.creative.id,
-            subject: won.creative.subject,
+            // Before a video, that video is what it is seen with.
+            subject: match ask.before {
+                Some(video) if won.creative.kind == Entity::MediaCreative => video,
+                _ => won.creative.subject,
+            },
             viewer: ask.viewer.number,
             placement: ask.placement,
             looks: ask.viewer.looks.clone(),

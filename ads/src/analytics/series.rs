@@ -10,6 +10,7 @@ use store::ledger::{self, Cut, Entity, Metric, Part, Segment, Sums};
 
 use super::ask::Ask;
 use super::metrics::{Named, figures};
+use crate::gazetteer::gazetteer;
 use crate::ledger::line_items_of;
 
 /// Sums of one thing in each bucket.
@@ -127,7 +128,12 @@ fn segmented(tx: &mut Tx<'_>, ask: &Ask) -> Result<Segmented, Fault> {
     let mut items: Vec<i64> = of.values().flatten().copied().collect();
     items.sort_unstable();
     items.dedup();
-    let country = ask.country.as_deref().unwrap_or_default();
+    // A country is asked for by its place; two letters mean the same.
+    let asked = ask.country.as_deref().unwrap_or_default();
+    let country = match gazetteer().by_id(asked) {
+        Some(place) => place.country.to_owned(),
+        None => asked.to_ascii_uppercase(),
+    };
     let platform = ask.platform.as_deref();
     let cut = Cut {
         from: ask.from,
@@ -135,7 +141,7 @@ fn segmented(tx: &mut Tx<'_>, ask: &Ask) -> Result<Segmented, Fault> {
         length,
         group: ask.group(),
         segment: ask.segment(),
-        country,
+        country: &country,
         platform: platform.map(|platform| platform.parse().unwrap_or(i64::MAX)),
     };
     let mut lines = Segmented::new();
@@ -221,6 +227,10 @@ fn name_of(segment: Segment, value: &str) -> String {
         (Segment::Platform, "2") => "BlackBerry",
         (Segment::Platform, "3") => "Mobile web and other",
         (Segment::Platform, "4") => "Desktop",
+        (Segment::Metro, _) => {
+            let place = gazetteer().by_id(value);
+            place.map_or(value, |place| place.name)
+        }
         (Segment::Age, _) => {
             let least = value.parse().unwrap_or(0);
             let found = AGES.iter().find(|(bucket, _)| *bucket == least);

@@ -171,6 +171,13 @@ pub fn are_whole(asked: &[&str]) -> bool {
         && touched.all(|categories| categories.iter().all(|one| asked.contains(one)))
 }
 
+/// The categories that a category of content stands for.
+pub fn of_content(id: &str) -> Option<Vec<&'static str>> {
+    let mut all = lines(CONTENT);
+    all.find(|(known, _, _)| *known == id)
+        .map(|(_, _, categories)| categories)
+}
+
 /// Whether a category of content is one.
 pub fn is_content(id: &str) -> bool {
     lines(CONTENT).any(|(known, _, _)| known == id)

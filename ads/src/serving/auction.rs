@@ -8,7 +8,7 @@ use store::ledger;
 
 use super::candidates::{self, Candidate};
 use super::creatives::{self, Creative};
-use super::{Ask, broken};
+use super::{Ask, broken, videos};
 use crate::desk::Desk;
 use crate::eligible::eligible;
 use crate::evaluator::Evaluator;
@@ -42,7 +42,9 @@ pub(super) fn hold(tx: &mut Tx<'_>, evaluator: &Evaluator, ask: &Ask) -> Result<
         }
         let mut desk = Desk::of_operator(tx, base::UserId::new(0), candidate.account.clone());
         let item = &candidate.item;
-        if !eligible(&mut desk, evaluator, item, ask.viewer.user)? {
+        if !videos::admits(&mut desk, item, ask)?
+            || !eligible(&mut desk, evaluator, item, ask.viewer.user)?
+        {
             continue;
         }
         let turn = desk.tx.next_id::<()>().get();

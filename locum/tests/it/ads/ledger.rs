@@ -146,7 +146,7 @@ fn what_is_served_and_done_shows_in_every_figure() {
     let (post, promoted) = ads.promoted(&item, false);
     let fan = shared().person("fan");
     let viewer = json!({
-        "user_id": fan.id, "platform": 1, "country": "pt", "age": 30, "gender": 2
+        "user_id": fan.id, "platform": 1, "country": "pt", "metro": "732da9aec70fbc02", "age": 30, "gender": 2
     });
     let shown = network.request(&viewer, 5);
     assert_eq!(shown.len(), 1, "{shown:?}");
@@ -254,6 +254,27 @@ fn what_is_served_and_done_shows_in_every_figure() {
     assert_eq!(figures["non_public_metrics"]["url_link_clicks"], 1);
     let refused = fan.get(path).is(200);
     assert_eq!(refused["data"], Value::Null, "{refused}");
+    // Where viewers are: a country is asked for by its place.
+    let metros = |country: &str| {
+        let params = [
+            ("entity", "CAMPAIGN"),
+            ("entity_ids", campaign.as_str()),
+            ("granularity", "TOTAL"),
+            ("start_time", from.as_str()),
+            ("end_time", to.as_str()),
+            ("metric_groups", "ENGAGEMENT"),
+            ("placement", "ALL_ON_TWITTER"),
+            ("segmentation_type", "METROS"),
+            ("country", country),
+        ];
+        file(&ads, &ads.beside("POST", "jobs/A", &params).is(200))
+    };
+    let portugal = metros("3c65374ea675483e");
+    assert_eq!(sum(&portugal["data"][0], "impressions"), 1, "{portugal}");
+    let segment = &portugal["data"][0]["id_data"][0]["segment"];
+    assert_eq!(segment["segment_name"], "Lisbon");
+    let france = metros("FR");
+    assert_eq!(france["data"][0]["id_data"], json!([]));
     // What changed, and under what.
     let params = [
         &span[..],
