@@ -3,6 +3,7 @@
 //! `declare` has the words of a declaration, `operations` what follows from it, `engine` does it.
 
 pub mod access;
+pub mod advice;
 pub mod analytics;
 pub mod answer;
 pub mod attribution;

@@ -39,6 +39,11 @@ pub static FUNDING_INSTRUMENT: Resource = Resource {
         Field::money("funded_amount_local_micro"),
         Field::text("io_header", 0, 255).kept(),
         Field::new("paused", Kind::Bool).update(Need::May).hidden(),
+        // When it is looked for what could do better.
+        Field::new("advise_at", Kind::Time)
+            .kept()
+            .hidden()
+            .or_number(0),
     ],
     filters: &[Filter::ids(
         "funding_instrument_ids",

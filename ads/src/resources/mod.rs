@@ -34,6 +34,7 @@ pub mod promotable_users;
 pub mod promoted_accounts;
 pub mod promoted_posts;
 pub mod publishers;
+pub mod recommendations;
 pub mod scheduled_posts;
 pub mod scheduled_promoted_posts;
 pub mod servability;
@@ -75,6 +76,7 @@ pub static RESOURCES: &[&Resource] = &[
     &media_library::LIBRARY_MEDIA,
     &custom_audiences::CUSTOM_AUDIENCE,
     &audience_permissions::AUDIENCE_PERMISSION,
+    &recommendations::RECOMMENDATION,
     &tax_settings::TAX_SETTINGS,
     &user_settings::USER_SETTINGS,
 ];
@@ -99,6 +101,7 @@ pub static CUSTOM: &[&[Custom]] = &[
     custom_audiences::OPERATIONS,
     audience_permissions::OPERATIONS,
     targeting_options::OPERATIONS,
+    recommendations::OPERATIONS,
     tax_settings::OPERATIONS,
     user_settings::OPERATIONS,
 ];
@@ -123,6 +126,7 @@ pub static INDEXES: &[Index] = &[
     Index::Filter("library_media", "media_id"),
     Index::Filter("targeting_criterion", "audience"),
     Index::Due("custom_audience", "due_at"),
+    Index::Due("funding_instrument", "advise_at"),
     Index::Filter("custom_audience_permission", "pair"),
 ];
 

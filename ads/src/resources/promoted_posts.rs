@@ -89,7 +89,7 @@ fn promote(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
 }
 
 /// The post that is promoted when this one is asked for.
-fn promotable(desk: &mut Desk<'_, '_>, item: &Record, id: PostId) -> Result<i64, Stop> {
+pub fn promotable(desk: &mut Desk<'_, '_>, item: &Record, id: PostId) -> Result<i64, Stop> {
     let found = posts::by_id(desk.tx, id)?;
     let Some(post) = found.filter(|post| post.state == State::Live) else {
         return Err(no_post(id, "TWEET_NOT_FOUND", "was not found"));

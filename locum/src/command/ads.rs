@@ -135,6 +135,14 @@ pub(crate) enum AccountCommand {
         #[arg(long)]
         end: Option<String>,
     },
+    /// Looks at once for what could do better; otherwise that happens once a day
+    Recommend {
+        /// Its id
+        account: String,
+        /// Turns this recommendation down instead
+        #[arg(long, value_name = "RECOMMENDATION")]
+        dismiss: Option<String>,
+    },
     /// Says how many active campaigns an account may have, or what came of its review
     Set {
         /// Its id
@@ -238,6 +246,11 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Stop> {
             add,
             remove,
         } => change_features(tx, account, add, remove),
+        AccountCommand::Recommend { account, dismiss } => {
+            let account = account_of(tx, account)?;
+            recommend(tx, &account, dismiss.as_deref())?;
+            show(tx, account)
+        }
         AccountCommand::Funding { account, .. } => {
             let account = account_of(tx, account)?;
             fund(tx, account, command)
@@ -387,6 +400,19 @@ fn set(
     account.updated_at = tx.now();
     store::records::update(tx, ACCOUNT.name, &account.to_store())?;
     show(tx, account)
+}
+
+/// Looks for what could do better, or turns a recommendation down.
+fn recommend(tx: &mut Tx<'_>, account: &Record, dismiss: Option<&str>) -> Result<(), Stop> {
+    let Some(text) = dismiss else {
+        return ads::advice::look_at_all(tx, account.id);
+    };
+    let id = Ids::Twelve.read("dismiss", text).unwrap_or(-1);
+    let mut desk = Desk::of_operator(tx, UserId::new(0), account.clone());
+    if ads::advice::dismiss(&mut desk, id)? {
+        return Ok(());
+    }
+    Err(find::unknown("recommendation", text))
 }
 
 /// The business that an account belongs to.

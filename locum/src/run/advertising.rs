@@ -173,3 +173,29 @@ async fn work_out_one(world: &World) -> Result<bool, Stop> {
     world.store.write(end).await?;
     Ok(true)
 }
+
+/// How often it is looked for funding instruments that a day has passed for.
+const ADVICE_EACH: Duration = Duration::from_secs(5);
+
+/// Recommends advertisers what could do better, until the signal to stop.
+pub(super) async fn advise(world: World, shutdown: Shutdown) {
+    while !shutdown.is_triggered() {
+        match advise_one(&world).await {
+            // There may be more of them.
+            Ok(true) => continue,
+            Ok(false) => {}
+            Err(stop) => tracing::warn!(?stop, "nothing was recommended; it is tried again"),
+        }
+        let _early = tokio::time::timeout(ADVICE_EACH, shutdown.triggered()).await;
+    }
+}
+
+async fn advise_one(world: &World) -> Result<bool, Stop> {
+    let due = |tx: &mut store::Tx<'_>| Ok(ads::advice::due(tx)?);
+    let Some(id) = world.store.read(due).await? else {
+        return Ok(false);
+    };
+    let look = move |tx: &mut store::Tx<'_>| ads::advice::look_at(tx, id);
+    world.store.write(look).await?;
+    Ok(true)
+}

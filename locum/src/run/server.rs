@@ -113,6 +113,7 @@ async fn live(
             advertising::match_audiences(world.clone(), shutdown.clone()),
             advertising::attribute(world.clone(), shutdown.clone()),
             advertising::work_out_figures(world.clone(), shutdown.clone()),
+            advertising::advise(world.clone(), shutdown.clone()),
             background::follow_topics(world.clone(), shutdown.clone()),
             background::index_posts(world.clone(), shutdown.clone()),
             background::work_on_jobs(world.clone(), shutdown.clone()),

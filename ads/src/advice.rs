@@ -1,0 +1,161 @@
+//! Recommendations: once a day it is looked at what each funding instrument pays for, and what of
+//! it could do better is written down as a tree of changes (contract §8.8).
+
+mod rules;
+mod tree;
+
+use base::{Fault, Stop, UserId};
+use serde_json::Value;
+use store::{Tx, records};
+
+use crate::desk::Desk;
+use crate::engine;
+use crate::given::Given;
+use crate::record::Record;
+use crate::resources::accounts::{self, ACCOUNT};
+use crate::resources::campaigns::CAMPAIGN;
+use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
+use crate::resources::line_items::LINE_ITEM;
+use crate::resources::recommendations::RECOMMENDATION;
+
+/// A day, in milliseconds.
+pub const DAY: i64 = 24 * 3_600_000;
+/// What nobody took up for so long is over, and what was turned down is not said again for so long.
+const KEPT: i64 = 14 * DAY;
+
+/// Something that could do better.
+#[derive(Clone, Debug)]
+struct Advice {
+    /// Which rule says it, and of what.
+    subject: String,
+    /// What following it is worth, in millionths.
+    gain: i64,
+    /// What is wrong, for people.
+    message: String,
+    /// What to change.
+    changes: Value,
+}
+
+/// A campaign that a funding instrument pays for, and its line items.
+struct Branch {
+    campaign: Record,
+    items: Vec<Record>,
+}
+
+/// The funding instrument that is to be looked at first; none when that of none is.
+pub fn due(tx: &mut Tx<'_>) -> Result<Option<i64>, Fault> {
+    let now = tx.now().ms();
+    let rows = records::due(tx, FUNDING_INSTRUMENT.name, "advise_at", now, 1)?;
+    Ok(rows.first().map(|row| row.id))
+}
+
+/// Looks at what a funding instrument pays for, and again a day later.
+pub fn look_at(tx: &mut Tx<'_>, id: i64) -> Result<(), Stop> {
+    let Some(row) = records::by_id(tx, FUNDING_INSTRUMENT.name, id)? else {
+        return Ok(());
+    };
+    records::lock(tx, ACCOUNT.name, row.account_id)?;
+    records::lock(tx, FUNDING_INSTRUMENT.name, id)?;
+    let row = records::by_id(tx, FUNDING_INSTRUMENT.name, id)?;
+    let account = accounts::find(tx, row.as_ref().map_or(0, |row| row.account_id))?;
+    let (Some(row), Some(account)) = (row, account) else {
+        return Ok(());
+    };
+    let mut instrument = Record::stored(&FUNDING_INSTRUMENT, &row)?;
+    let mut desk = Desk::of_operator(tx, UserId::new(0), account);
+    instrument.set("advise_at", desk.now().ms().saturating_add(DAY));
+    desk.keep(&instrument)?;
+    let live = !instrument.deleted && instrument.text("entity_status") == "ACTIVE";
+    let open = live && accounts::allows(&desk, "RECOMMENDATIONS").is_ok();
+    let found = if open {
+        found(&mut desk, id)?
+    } else {
+        Vec::new()
+    };
+    settle(&mut desk, id, found)
+}
+
+/// The same for all that an account pays with.
+pub fn look_at_all(tx: &mut Tx<'_>, account: i64) -> Result<(), Stop> {
+    for row in records::of_account(tx, FUNDING_INSTRUMENT.name, account)? {
+        look_at(tx, row.id)?;
+    }
+    Ok(())
+}
+
+/// What could do better of what an instrument pays for, the most worthwhile first.
+fn found(desk: &mut Desk<'_, '_>, instrument: i64) -> Result<Vec<Advice>, Stop> {
+    let mut branches = Vec::new();
+    for campaign in desk.shown(&CAMPAIGN, "funding_instrument_id", instrument)? {
+        let items = desk.shown(&LINE_ITEM, "campaign_id", campaign.id)?;
+        branches.push(Branch { campaign, items });
+    }
+    let mut all = rules::small_budgets(desk, &branches)?;
+    all.extend(rules::tired_creatives(desk, &branches)?);
+    all.extend(rules::nothing_to_serve(desk, &branches)?);
+    all.sort_by(|one, other| (other.gain, &one.subject).cmp(&(one.gain, &other.subject)));
+    Ok(all)
+}
+
+/// Compares what was said with what is: what was followed, what is over, and what is new.
+fn settle(desk: &mut Desk<'_, '_>, instrument: i64, found: Vec<Advice>) -> Result<(), Stop> {
+    let now = desk.now();
+    let said = desk.with(&RECOMMENDATION, "funding_instrument_id", instrument)?;
+    let still: Vec<String> = found.iter().map(|one| one.subject.clone()).collect();
+    let best = found.into_iter().find(|advice| {
+        !said.iter().any(|one| {
+            let turned_down = one.flag("refused") && one.updated_at.plus_ms(KEPT) > now;
+            turned_down && one.text("subject") == advice.subject
+        })
+    });
+    let mut holds = false;
+    for pending in said.iter().filter(|one| one.text("status") == "PENDING") {
+        let changes = pending.get("changes").cloned().unwrap_or_default();
+        let status = if tree::is_done(desk, &changes)? {
+            "APPLIED"
+        } else {
+            let subject = pending.text("subject");
+            let is_best = best.as_ref().is_some_and(|best| best.subject == subject);
+            let old = pending.created_at.plus_ms(KEPT) <= now;
+            holds |= is_best;
+            if is_best && !old {
+                continue;
+            }
+            if old || !still.iter().any(|one| one == subject) {
+                "EXPIRED"
+            } else {
+                // Something else is worth more.
+                "DISMISSED"
+            }
+        };
+        move_to(desk, pending.clone(), status)?;
+    }
+    let Some(best) = best.filter(|_| !holds) else {
+        return Ok(());
+    };
+    let mut given = Given::default();
+    given.put("funding_instrument_id", instrument.into());
+    given.put("status", "PENDING".into());
+    given.put("message", best.message.into());
+    given.put("subject", best.subject.into());
+    given.put("changes", best.changes);
+    engine::create(desk, &RECOMMENDATION, &given)?;
+    Ok(())
+}
+
+fn move_to(desk: &mut Desk<'_, '_>, mut record: Record, status: &str) -> Result<(), Stop> {
+    record.set("status", status);
+    record.updated_at = desk.now();
+    desk.keep(&record)
+}
+
+/// Turns down what an account is recommended; false when there is no such thing.
+pub fn dismiss(desk: &mut Desk<'_, '_>, id: i64) -> Result<bool, Stop> {
+    let found = desk.find(&RECOMMENDATION, id)?;
+    let Some(mut record) = found.filter(|one| one.text("status") == "PENDING") else {
+        return Ok(false);
+    };
+    record.set("refused", 1);
+    move_to(desk, record, "DISMISSED")?;
+    Ok(true)
+}

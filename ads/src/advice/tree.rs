@@ -1,0 +1,97 @@
+//! Trees of changes: a node keeps, makes, changes or deletes something, and has others below it. The
+//! parameters are those of a batch or of the operation that does it.
+
+use base::Stop;
+use serde_json::{Map, Value, json};
+
+use crate::desk::Desk;
+use crate::kind::Raw;
+use crate::record::Record;
+use crate::resources::campaigns::CAMPAIGN;
+use crate::resources::line_items::LINE_ITEM;
+use crate::resources::promoted_posts::PROMOTED_POST;
+
+/// A node that stays as it is.
+pub(super) fn kept(kind: &str, record: &Record, below: &[Value]) -> Value {
+    let id = record.of.id.post;
+    json!({
+        "entity_type": kind,
+        "operation_type": null,
+        "params": { id: record.written_id() },
+        "dependent_entities": below,
+    })
+}
+
+/// A node that is changed.
+pub(super) fn changed(kind: &str, verb: &str, params: &Value) -> Value {
+    json!({
+        "entity_type": kind,
+        "operation_type": verb,
+        "params": params,
+        "dependent_entities": [],
+    })
+}
+
+/// Whether everything in a tree is already so.
+pub(super) fn is_done(desk: &mut Desk<'_, '_>, node: &Value) -> Result<bool, Stop> {
+    let empty = Map::new();
+    let params = node.get("params").and_then(Value::as_object);
+    let params = params.unwrap_or(&empty);
+    let verb = node.get("operation_type").and_then(Value::as_str);
+    let kind = node.get("entity_type").and_then(Value::as_str);
+    let done = match (kind, verb) {
+        (_, None) => true,
+        (Some("campaigns"), Some(_)) => is_set(desk, params)?,
+        (Some("promoted_posts"), Some("Delete")) => is_gone(desk, params)?,
+        (Some("promoted_posts"), Some(_)) => is_promoted(desk, params)?,
+        _ => false,
+    };
+    if !done {
+        return Ok(false);
+    }
+    let below = node.get("dependent_entities").and_then(Value::as_array);
+    for one in below.map(Vec::as_slice).unwrap_or_default() {
+        if !is_done(desk, one)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn id(of: &'static crate::declare::Resource, params: &Map<String, Value>) -> i64 {
+    let text = params.get(of.id.post).and_then(Value::as_str);
+    of.ids
+        .read(of.id.post, text.unwrap_or_default())
+        .unwrap_or(-1)
+}
+
+/// Whether a campaign has the values that were suggested.
+fn is_set(desk: &mut Desk<'_, '_>, params: &Map<String, Value>) -> Result<bool, Stop> {
+    let Some(campaign) = desk.find(&CAMPAIGN, id(&CAMPAIGN, params))? else {
+        return Ok(false);
+    };
+    let mut fields = CAMPAIGN.fields.iter();
+    Ok(fields.all(|field| match params.get(field.name.post) {
+        None => true,
+        Some(value) => {
+            let read = field.kind.read(field.name.post, Raw::Json(value));
+            read.ok().as_ref() == campaign.get(field.name.post)
+        }
+    }))
+}
+
+fn is_gone(desk: &mut Desk<'_, '_>, params: &Map<String, Value>) -> Result<bool, Stop> {
+    let found = desk.find(&PROMOTED_POST, id(&PROMOTED_POST, params))?;
+    Ok(found.is_none_or(|found| found.deleted))
+}
+
+fn is_promoted(desk: &mut Desk<'_, '_>, params: &Map<String, Value>) -> Result<bool, Stop> {
+    let item = id(&LINE_ITEM, params);
+    let promoted = desk.shown(&PROMOTED_POST, "line_item_id", item)?;
+    let posts = params.get("post_ids").and_then(Value::as_array);
+    let mut posts = posts.map(Vec::as_slice).unwrap_or_default().iter();
+    Ok(posts.all(|post| {
+        let post = post.as_str().and_then(|post| post.parse::<i64>().ok());
+        promoted.iter().any(|one| one.int("post_id") == post)
+    }))
+}

@@ -1,0 +1,286 @@
+//! Recommendations: what could do better, how that is followed, and when it is over.
+
+use base::clock::wall;
+use serde_json::{Value, json};
+
+use super::{Advertiser, is, send};
+use crate::harness::{Answer, shared};
+
+const DAY: i64 = 24 * 3_600_000;
+
+/// A number as base 36 has it.
+fn number(id: &str) -> i64 {
+    i64::from_str_radix(id, 36).unwrap()
+}
+
+/// Writes sums of an hour into the ledger, as serving would have.
+fn sums(entity: i64, id: &str, hour: i64, (shown, done, charge): (i64, i64, i64)) {
+    let hour = hour / 3_600_000 * 3_600_000;
+    let none = [
+        "qualified_impressions",
+        "clicks",
+        "url_clicks",
+        "app_clicks",
+        "card_engagements",
+        "carousel_swipes",
+        "likes",
+        "reposts",
+        "replies",
+        "follows",
+        "poll_votes",
+        "billed",
+        "video_starts",
+        "video_views",
+        "video_25",
+        "video_50",
+        "video_75",
+        "video_100",
+        "video_cta_clicks",
+        "video_3s",
+        "video_6s",
+        "video_15s",
+        "video_mrc",
+    ];
+    let (names, noughts) = (none.join(", "), vec!["0"; none.len()].join(", "));
+    let id = number(id);
+    shared().sql(&format!(
+        "INSERT INTO ad_hour (entity, entity_id, hour, placement, impressions, engagements, \
+         charge_micro, {names}) VALUES ({entity}, {id}, {hour}, 0, {shown}, {done}, {charge}, \
+         {noughts})"
+    ));
+}
+
+impl Advertiser {
+    /// Makes everything of the account older.
+    fn ages(&self, days: i64) {
+        let (account, by) = (number(&self.account), days * DAY);
+        shared().sql(&format!(
+            "UPDATE ads_record SET created_at = created_at - {by}, updated_at = updated_at - {by} \
+             WHERE account_id = {account}"
+        ));
+    }
+
+    fn looks(&self, more: &[&str]) {
+        let look = ["ads", "account", "recommend", &self.account];
+        shared().cli(&[&look[..], more].concat()).well();
+    }
+
+    fn path(&self, more: &str) -> String {
+        format!("/5/accounts/{}/recommendations{more}", self.account)
+    }
+
+    /// The one that is open; none when none is.
+    fn open(&self) -> Option<String> {
+        let list = send(&self.person, "GET", &self.path(""), &[]).is(200);
+        let data = list["data"].as_array().unwrap();
+        assert_eq!(list["total_count"], data.len());
+        assert_eq!(list["next_cursor"], Value::Null);
+        assert!(data.len() <= 1, "{list}");
+        let one = data.first()?;
+        assert_eq!(one["status"], "PENDING");
+        assert_eq!(one["account_id"], self.account.as_str());
+        assert_eq!(one["funding_instrument_id"], self.instrument.as_str());
+        assert_eq!(one["changes"], Value::Null);
+        Some(one["id"].as_str().unwrap().to_owned())
+    }
+
+    fn recommendation(&self, id: &str) -> Value {
+        let one = send(&self.person, "GET", &self.path(&format!("/{id}")), &[]).is(200);
+        assert_eq!(one["data_type"], "recommendations");
+        one["data"].clone()
+    }
+
+    fn promote(&self, params: &Value) -> Answer {
+        let posts = params["post_ids"][0].as_str().unwrap();
+        let item = params["line_item_id"].as_str().unwrap();
+        let params = [("line_item_id", item), ("post_ids", posts)];
+        self.send("POST", "/promoted_posts", &params)
+    }
+
+    fn promoted(&self, item: &str, post: &str) -> String {
+        let made = self.promote(&json!({ "line_item_id": item, "post_ids": [post] }));
+        let made = made.is(200);
+        made["data"][0]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// It was followed, as the next look finds.
+    #[track_caller]
+    fn is_followed(&self, id: &str) {
+        self.looks(&[]);
+        assert_eq!(self.recommendation(id)["status"], "APPLIED");
+        assert_eq!(self.open(), None);
+    }
+}
+
+#[test]
+fn a_budget_that_is_used_up_early_should_be_larger() {
+    let ads = Advertiser::new();
+    let campaign = ads.campaign();
+    let item = ads.line_item(&campaign);
+    ads.promoted(&item, &ads.person.says("Promoted"));
+    ads.looks(&[]);
+    assert_eq!(ads.open(), None);
+    // Eight or nine in the morning, where the account is.
+    let morning = |days: i64| wall().ms() / DAY * DAY - days * DAY + 16 * 3_600_000;
+    for days in 2..4 {
+        sums(3, &campaign, morning(days), (10, 1, 20_000_000));
+    }
+    sums(3, &campaign, morning(4), (10, 1, 19_990_000));
+    sums(
+        3,
+        &campaign,
+        morning(5) + 7 * 3_600_000,
+        (10, 1, 20_000_000),
+    );
+    ads.looks(&[]);
+    assert_eq!(ads.open(), None);
+    sums(3, &campaign, morning(6), (10, 1, 20_000_000));
+    ads.looks(&[]);
+    ads.looks(&[]);
+    let id = ads.open().unwrap();
+    assert_eq!(id.len(), 12);
+    let one = ads.recommendation(&id);
+    assert_eq!(
+        one["message"],
+        "Daily budget ran out before 14:00 on 3 of the last 7 days"
+    );
+    let params = json!({ "campaign_id": campaign, "daily_budget_amount_local_micro": 25_000_000 });
+    let tree = json!({
+        "entity_type": "campaigns",
+        "operation_type": "Update",
+        "params": params,
+        "dependent_entities": [],
+    });
+    assert_eq!(one["changes"], tree);
+    for version in ["12", "11"] {
+        let path = ads
+            .path(&format!("/{id}"))
+            .replacen("/5/", &format!("/{version}/"), 1);
+        let same = send(&ads.person, "GET", &path, &[]).is(200);
+        assert_eq!(same["data"], one);
+    }
+    // The tree's node is an item of a batch.
+    let done = ads.batch("campaigns", &json!([tree])).is(200);
+    assert_eq!(
+        done["data"][0]["daily_budget_amount_local_micro"],
+        25_000_000
+    );
+    ads.is_followed(&id);
+}
+
+#[test]
+fn a_line_item_with_nothing_to_show_should_show_the_best_post() {
+    let (ads, fan) = (Advertiser::new(), shared().person("fan"));
+    let campaign = ads.campaign();
+    let item = ads.line_item(&campaign);
+    let best = ads.person.says("The best");
+    ads.person.says("Another");
+    let like = json!({ "tweet_id": best });
+    fan.post(format!("/2/users/{}/likes", fan.id), &like)
+        .is(200);
+    ads.looks(&[]);
+    assert_eq!(ads.open(), None, "it has not waited long enough");
+    ads.ages(3);
+    ads.looks(&[]);
+    let id = ads.open().unwrap();
+    let one = ads.recommendation(&id);
+    let params = json!({ "line_item_id": item, "post_ids": [best] });
+    assert_eq!(
+        one["changes"],
+        json!({
+            "entity_type": "campaigns",
+            "operation_type": null,
+            "params": { "campaign_id": campaign },
+            "dependent_entities": [{
+                "entity_type": "line_items",
+                "operation_type": null,
+                "params": { "line_item_id": item },
+                "dependent_entities": [{
+                    "entity_type": "promoted_posts",
+                    "operation_type": "Create",
+                    "params": params,
+                    "dependent_entities": [],
+                }],
+            }],
+        })
+    );
+    ads.promote(&params).is(200);
+    ads.is_followed(&id);
+}
+
+#[test]
+fn a_post_that_nobody_looks_at_any_more_should_give_way() {
+    let ads = Advertiser::new();
+    let campaign = ads.campaign();
+    let (item, other) = (ads.line_item(&campaign), ads.line_item(&campaign));
+    let (old, new) = (ads.person.says("Old"), ads.person.says("New"));
+    let (tired, fresh) = (ads.promoted(&item, &old), ads.promoted(&other, &new));
+    ads.ages(10);
+    let now = wall().ms();
+    sums(5, &tired, now - 9 * DAY, (1_000, 100, 5_000_000));
+    sums(5, &tired, now - DAY, (1_000, 51, 5_000_000));
+    sums(5, &fresh, now - DAY, (1_000, 200, 5_000_000));
+    ads.looks(&[]);
+    assert_eq!(ads.open(), None, "more than half is left");
+    sums(5, &tired, now - 2 * DAY, (1_000, 10, 5_000_000));
+    ads.looks(&[]);
+    let id = ads.open().unwrap();
+    let changes = &ads.recommendation(&id)["changes"];
+    let below = &changes["dependent_entities"][0]["dependent_entities"];
+    assert_eq!(below[0]["operation_type"], "Delete");
+    assert_eq!(below[0]["params"], json!({ "promoted_post_id": tired }));
+    assert_eq!(below[1]["operation_type"], "Create");
+    let params = json!({ "line_item_id": item, "post_ids": [new] });
+    assert_eq!(below[1]["params"], params);
+    ads.send("DELETE", &format!("/promoted_posts/{tired}"), &[])
+        .is(200);
+    ads.looks(&[]);
+    assert_eq!(ads.recommendation(&id)["status"], "EXPIRED");
+    ads.promote(&params).is(200);
+}
+
+#[test]
+fn a_recommendation_ends_when_it_is_not_so_any_more_or_is_turned_down() {
+    let (ads, other) = (Advertiser::new(), Advertiser::new());
+    let campaign = ads.campaign();
+    let item = ads.line_item(&campaign);
+    ads.person.says("A post");
+    ads.ages(3);
+    // Nobody has to ask: a new instrument is looked at soon, and then every day.
+    let looks = || {
+        ads.looks(&[]);
+        ads.open()
+    };
+    let first = looks().unwrap();
+    let path = format!("/line_items/{item}");
+    let pause = |status: &str| {
+        ads.send("PUT", &path, &[("entity_status", status)]).is(200);
+    };
+    pause("PAUSED");
+    assert_eq!(looks(), None);
+    assert_eq!(ads.recommendation(&first)["status"], "EXPIRED");
+    pause("ACTIVE");
+    let second = looks().unwrap();
+    assert_ne!(first, second);
+    let foreign = other.path(&format!("/{second}"));
+    let foreign = send(&other.person, "GET", &foreign, &[]);
+    is(&foreign, 404, "NOT_FOUND", "recommendation_id");
+    let unknown = send(&ads.person, "GET", &ads.path("/no-id"), &[]);
+    is(
+        &unknown,
+        404,
+        "INVALID_ID_ILLEGAL_CHARACTERS",
+        "recommendation_id",
+    );
+    ads.looks(&["--dismiss", &second]);
+    assert_eq!(ads.recommendation(&second)["status"], "DISMISSED");
+    assert_eq!(looks(), None, "it was turned down");
+    let refuse = ["ads", "account", "set", &ads.account, "--refuse"];
+    shared()
+        .cli(&[&refuse[..], &["RECOMMENDATIONS"]].concat())
+        .well();
+    for path in [ads.path(""), ads.path(&format!("/{second}"))] {
+        let refused = send(&ads.person, "GET", &path, &[]);
+        is(&refused, 400, "FEATURE_NOT_AVAILABLE", "");
+    }
+}
