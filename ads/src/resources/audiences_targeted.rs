@@ -31,20 +31,7 @@ pub fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
         Some((At::Number(_), id)) => id,
         _ => i64::MIN,
     };
-    let criteria = desk.shown(&TARGETING_CRITERION, "audience", audience.id)?;
-    let mut items: Vec<i64> = criteria
-        .iter()
-        .filter_map(|one| one.int("line_item_id"))
-        .collect();
-    items.sort_unstable();
-    items.dedup();
-    let mut by_campaign: BTreeMap<i64, Vec<Record>> = BTreeMap::new();
-    for item in of_ids(desk, &LINE_ITEM, &items)? {
-        let campaign = item.int("campaign_id").unwrap_or(0);
-        if item.level != Level::Hidden && campaign > after {
-            by_campaign.entry(campaign).or_default().push(item);
-        }
-    }
+    let mut by_campaign = items(desk, audience.id, after)?;
     let ids: Vec<i64> = by_campaign.keys().copied().collect();
     let mut campaigns = of_ids(desk, &CAMPAIGN, &ids)?;
     campaigns.sort_by_key(|campaign| campaign.id);
@@ -89,6 +76,29 @@ pub fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     let mut answer = Answer::one(&data.into_iter().map(|(_, entry)| entry).collect());
     answer.next_cursor = Some(next);
     Ok(answer)
+}
+
+/// The line items that target an audience, by the campaigns behind one.
+fn items(
+    desk: &mut Desk<'_, '_>,
+    audience: i64,
+    after: i64,
+) -> Result<BTreeMap<i64, Vec<Record>>, Stop> {
+    let criteria = desk.shown(&TARGETING_CRITERION, "audience", audience)?;
+    let mut ids: Vec<i64> = criteria
+        .iter()
+        .filter_map(|one| one.int("line_item_id"))
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let mut by_campaign: BTreeMap<i64, Vec<Record>> = BTreeMap::new();
+    for item in of_ids(desk, &LINE_ITEM, &ids)? {
+        let campaign = item.int("campaign_id").unwrap_or(0);
+        if item.level != Level::Hidden && campaign > after {
+            by_campaign.entry(campaign).or_default().push(item);
+        }
+    }
+    Ok(by_campaign)
 }
 
 fn of_ids(

@@ -39,7 +39,7 @@ pub static RECOMMENDATION: Resource = Resource {
     ],
     verbs: &[],
     shows_deleted: false,
-    computed: Some(computed),
+    computed: Some(|_, records| Ok(records.iter().map(account).collect())),
     ..Resource::DEFAULT
 };
 
@@ -130,13 +130,7 @@ fn spoken(changes: Value, speech: Speech) -> Value {
     serde_json::from_str(&text).unwrap_or(changes)
 }
 
-fn computed(
-    _: &mut Desk<'_, '_>,
-    records: &[Record],
-) -> Result<Vec<Vec<(&'static str, Value)>>, Stop> {
-    let account = |record: &Record| {
-        let written = ACCOUNT.ids.write(record.account_id);
-        vec![("account_id", Value::from(written))]
-    };
-    Ok(records.iter().map(account).collect())
+fn account(record: &Record) -> Vec<(&'static str, Value)> {
+    let written = ACCOUNT.ids.write(record.account_id);
+    vec![("account_id", written.into())]
 }
