@@ -97,7 +97,7 @@ impl Advertiser {
         self.send("POST", "/promoted_posts", &params)
     }
 
-    fn promoted(&self, item: &str, post: &str) -> String {
+    fn promoting(&self, item: &str, post: &str) -> String {
         let made = self.promote(&json!({ "line_item_id": item, "post_ids": [post] }));
         let made = made.is(200);
         made["data"][0]["id"].as_str().unwrap().to_owned()
@@ -117,7 +117,7 @@ fn a_budget_that_is_used_up_early_should_be_larger() {
     let ads = Advertiser::new();
     let campaign = ads.campaign();
     let item = ads.line_item(&campaign);
-    ads.promoted(&item, &ads.person.says("Promoted"));
+    ads.promoting(&item, &ads.person.says("Promoted"));
     ads.looks(&[]);
     assert_eq!(ads.open(), None);
     // Eight or nine in the morning, where the account is.
@@ -214,7 +214,7 @@ fn a_post_that_nobody_looks_at_any_more_should_give_way() {
     let campaign = ads.campaign();
     let (item, other) = (ads.line_item(&campaign), ads.line_item(&campaign));
     let (old, new) = (ads.person.says("Old"), ads.person.says("New"));
-    let (tired, fresh) = (ads.promoted(&item, &old), ads.promoted(&other, &new));
+    let (tired, fresh) = (ads.promoting(&item, &old), ads.promoting(&other, &new));
     ads.ages(10);
     let now = wall().ms();
     sums(5, &tired, now - 9 * DAY, (1_000, 100, 5_000_000));
