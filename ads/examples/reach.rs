@@ -8,6 +8,7 @@
 #![expect(
     clippy::expect_used,
     clippy::unwrap_used,
+    clippy::too_many_lines,
     reason = "a tool that prints, and ends when something fails"
 )]
 

@@ -231,6 +231,7 @@ impl World {
             ("media_library", "media_key") => known("film"),
             ("funding_instruments", "start_time") => Some("2026-01-01T00:00:00Z".to_owned()),
             ("scheduled_tweets", "scheduled_at") => Some(minute(60)),
+            ("search", "start_time") => Some(minute(-60)),
             ("image_conversation" | "video_conversation" | "poll", "name") => Some("Card".into()),
             ("tweet_previews" | "tweets", "tweet_type") => Some("PUBLISHED".into()),
             _ => None,
