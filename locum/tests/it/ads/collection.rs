@@ -232,6 +232,8 @@ impl World {
             ("funding_instruments", "start_time") => Some("2026-01-01T00:00:00Z".to_owned()),
             ("scheduled_tweets", "scheduled_at") => Some(minute(60)),
             ("search", "start_time") => Some(minute(-60)),
+            ("search", "end_time") => Some(minute(0)),
+            ("search", "location") => Some("3c65374ea675483e".to_owned()),
             ("image_conversation" | "video_conversation" | "poll", "name") => Some("Card".into()),
             ("tweet_previews" | "tweets", "tweet_type") => Some("PUBLISHED".into()),
             _ => None,
