@@ -209,19 +209,13 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Stop> {
             industry,
             sandbox,
         } => {
-            let user = find::user(tx, user)?;
-            if !Zone::is_known(timezone) {
-                let message = format!("No time zone is called {timezone}");
-                return Err(wrong("timezone", timezone, &message));
-            }
             let new = NewAccount {
                 name: name.clone(),
                 timezone: timezone.clone(),
                 industry_type: industry.clone(),
                 sandbox: *sandbox,
             };
-            let made = accounts::make(tx, user.id, &new)?;
-            show(tx, made)
+            create(tx, user, &new)
         }
         AccountCommand::Role {
             account,
@@ -272,6 +266,16 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Stop> {
         }
         AccountCommand::List { .. } | AccountCommand::Show { .. } => Ok(Value::Null),
     }
+}
+
+fn create(tx: &mut Tx<'_>, user: &str, new: &NewAccount) -> Result<Value, Stop> {
+    let user = find::user(tx, user)?;
+    if !Zone::is_known(&new.timezone) {
+        let message = format!("No time zone is called {}", new.timezone);
+        return Err(wrong("timezone", &new.timezone, &message));
+    }
+    let made = accounts::make(tx, user.id, new)?;
+    show(tx, made)
 }
 
 fn grant(

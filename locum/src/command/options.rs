@@ -2,7 +2,7 @@
 
 use ads::choices::{self, BLOCKED, Choice, KINDS, NewChoice};
 use base::{Refusal, Stop};
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::Tx;
@@ -15,53 +15,7 @@ use crate::world::World;
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum OptionCommand {
     /// Adds an option, or changes the one with its value
-    Add {
-        /// `INTEREST`, `CONVERSATION`, `EVENT`, `TV_SHOW`, `APP_STORE_CATEGORY`, `DEVICE`,
-        /// `NETWORK_OPERATOR`, `PLATFORM_VERSION`, or `BLOCKED_KEYWORD`, which is never suggested
-        #[arg(value_name = "TYPE")]
-        kind: String,
-        /// Its name; an interest's has two levels: `Sports/Bicycling`
-        name: String,
-        /// What criteria name; a new value when absent
-        #[arg(long)]
-        value: Option<String>,
-        /// Posts with this keyword are about it; may be given more than once
-        #[arg(long = "keyword", value_name = "TEXT")]
-        keywords: Vec<String>,
-        /// Posts with this hashtag are about it; may be given more than once
-        #[arg(long = "hashtag", value_name = "TAG")]
-        hashtags: Vec<String>,
-        /// Whoever follows this user is one of it, @username or id; may be given more than once
-        #[arg(long = "follow", value_name = "USER")]
-        users: Vec<String>,
-        /// Kind of a conversation (`SPORTS`, …) or of an event (`CONFERENCE`, …)
-        #[arg(long, value_name = "KIND", default_value = "")]
-        about: String,
-        /// Country of an event or an operator of networks, ISO 3166-1
-        #[arg(long, default_value = "")]
-        country: String,
-        /// `ANDROID` or `IOS`
-        #[arg(long, default_value = "")]
-        os: String,
-        /// Maker of a device
-        #[arg(long, default_value = "")]
-        manufacturer: String,
-        /// Number of a version
-        #[arg(long, default_value = "")]
-        number: String,
-        /// Genre of a show
-        #[arg(long, default_value = "")]
-        genre: String,
-        /// Where a show is seen: `en-US`; may be given more than once
-        #[arg(long = "locale", value_name = "LOCALE")]
-        locales: Vec<String>,
-        /// When an event begins
-        #[arg(long, default_value = "")]
-        start: String,
-        /// When an event ends
-        #[arg(long, default_value = "")]
-        end: String,
-    },
+    Add(Box<Addition>),
     /// Takes an option away; line items that name it reach nobody by it
     Remove {
         /// Its type
@@ -76,6 +30,56 @@ pub(crate) enum OptionCommand {
         #[arg(value_name = "TYPE")]
         kind: Option<String>,
     },
+}
+
+/// An option to be.
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Addition {
+    /// `INTEREST`, `CONVERSATION`, `EVENT`, `TV_SHOW`, `APP_STORE_CATEGORY`, `DEVICE`,
+    /// `NETWORK_OPERATOR`, `PLATFORM_VERSION`, or `BLOCKED_KEYWORD`, which is never suggested
+    #[arg(value_name = "TYPE")]
+    kind: String,
+    /// Its name; an interest's has two levels: `Sports/Bicycling`
+    name: String,
+    /// What criteria name; a new value when absent
+    #[arg(long)]
+    value: Option<String>,
+    /// Posts with this keyword are about it; may be given more than once
+    #[arg(long = "keyword", value_name = "TEXT")]
+    keywords: Vec<String>,
+    /// Posts with this hashtag are about it; may be given more than once
+    #[arg(long = "hashtag", value_name = "TAG")]
+    hashtags: Vec<String>,
+    /// Whoever follows this user is one of it, @username or id; may be given more than once
+    #[arg(long = "follow", value_name = "USER")]
+    users: Vec<String>,
+    /// Kind of a conversation (`SPORTS`, …) or of an event (`CONFERENCE`, …)
+    #[arg(long, value_name = "KIND", default_value = "")]
+    about: String,
+    /// Country of an event or an operator of networks, ISO 3166-1
+    #[arg(long, default_value = "")]
+    country: String,
+    /// `ANDROID` or `IOS`
+    #[arg(long, default_value = "")]
+    os: String,
+    /// Maker of a device
+    #[arg(long, default_value = "")]
+    manufacturer: String,
+    /// Number of a version
+    #[arg(long, default_value = "")]
+    number: String,
+    /// Genre of a show
+    #[arg(long, default_value = "")]
+    genre: String,
+    /// Where a show is seen: `en-US`; may be given more than once
+    #[arg(long = "locale", value_name = "LOCALE")]
+    locales: Vec<String>,
+    /// When an event begins
+    #[arg(long, default_value = "")]
+    start: String,
+    /// When an event ends
+    #[arg(long, default_value = "")]
+    end: String,
 }
 
 /// Does it.
@@ -95,9 +99,9 @@ pub(super) async fn execute(world: &World, command: OptionCommand) -> Result<Val
             });
             removed.await
         }
-        add => {
+        OptionCommand::Add(addition) => {
             let added = world.store.write(move |tx| {
-                let new = new(tx, &add)?;
+                let new = new(tx, &addition)?;
                 let kind = new.kind.to_ascii_uppercase();
                 let choice = choices::add(tx, &new)?;
                 Ok(shown(&kind, &choice))
@@ -107,73 +111,53 @@ pub(super) async fn execute(world: &World, command: OptionCommand) -> Result<Val
     }
 }
 
-fn new(tx: &mut Tx<'_>, command: &OptionCommand) -> Result<NewChoice, Stop> {
-    let OptionCommand::Add {
-        kind,
-        name,
-        value,
-        keywords,
-        hashtags,
-        users,
-        about,
-        country,
-        os,
-        manufacturer,
-        number,
-        genre,
-        locales,
-        start,
-        end,
-    } = command
-    else {
-        return Ok(NewChoice::default());
-    };
-    let mut details = Map::new();
-    let is_event = kind.eq_ignore_ascii_case("EVENT");
-    let about_name = if is_event {
+fn new(tx: &mut Tx<'_>, addition: &Addition) -> Result<NewChoice, Stop> {
+    let words = || addition.keywords.iter().chain(&addition.hashtags);
+    if let Some(empty) = words().find(|text| !network::keywords::is_sound(text)) {
+        let message = "A keyword holds a word";
+        return Err(Refusal::invalid("keyword", empty, message).into());
+    }
+    let mut users = Vec::new();
+    for user in &addition.users {
+        users.push(find::user(tx, user)?.id.to_string());
+    }
+    Ok(NewChoice {
+        kind: addition.kind.clone(),
+        name: addition.name.clone(),
+        value: addition.value.clone(),
+        details: details(addition, &users),
+    })
+}
+
+/// What is kept of an option beside its name: what was said of it.
+fn details(addition: &Addition, users: &[String]) -> Map<String, Value> {
+    let about = if addition.kind.eq_ignore_ascii_case("EVENT") {
         "event_type"
     } else {
         "conversation_type"
     };
-    for (name, text) in [
-        (about_name, about),
-        ("country_code", country),
-        ("os_type", os),
-        ("manufacturer", manufacturer),
-        ("number", number),
-        ("genre", genre),
-        ("start_time", start),
-        ("end_time", end),
-    ] {
-        if !text.is_empty() {
-            details.insert(name.to_owned(), text.as_str().into());
-        }
-    }
-    let sound = |text: &&String| !network::keywords::is_sound(text);
-    if let Some(empty) = keywords.iter().chain(hashtags).find(sound) {
-        let message = "A keyword holds a word";
-        return Err(Refusal::invalid("keyword", empty, message).into());
-    }
-    let mut ids = Vec::new();
-    for user in users {
-        ids.push(find::user(tx, user)?.id.to_string());
-    }
-    for (name, texts) in [
-        ("keywords", keywords),
-        ("hashtags", hashtags),
-        ("users", &ids),
-        ("locales", locales),
-    ] {
-        if !texts.is_empty() {
-            details.insert(name.to_owned(), json!(texts));
-        }
-    }
-    Ok(NewChoice {
-        kind: kind.clone(),
-        name: name.clone(),
-        value: value.clone(),
-        details,
-    })
+    let texts = [
+        (about, &addition.about),
+        ("country_code", &addition.country),
+        ("os_type", &addition.os),
+        ("manufacturer", &addition.manufacturer),
+        ("number", &addition.number),
+        ("genre", &addition.genre),
+        ("start_time", &addition.start),
+        ("end_time", &addition.end),
+    ];
+    let lists = [
+        ("keywords", addition.keywords.as_slice()),
+        ("hashtags", &addition.hashtags),
+        ("users", users),
+        ("locales", &addition.locales),
+    ];
+    let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
+    let lists = lists.into_iter().filter(|(_, all)| !all.is_empty());
+    texts
+        .map(|(name, text)| (name.to_owned(), text.as_str().into()))
+        .chain(lists.map(|(name, all)| (name.to_owned(), json!(all))))
+        .collect()
 }
 
 fn list(tx: &mut Tx<'_>, kind: Option<&str>) -> Result<Value, Stop> {

@@ -8,12 +8,23 @@ use edge::Shutdown;
 
 use crate::world::World;
 
+/// Does all of it, until the signal to stop.
+pub(super) async fn work(world: World, shutdown: Shutdown) {
+    tokio::join!(
+        publish_scheduled(world.clone(), shutdown.clone()),
+        match_audiences(world.clone(), shutdown.clone()),
+        attribute(world.clone(), shutdown.clone()),
+        work_out_figures(world.clone(), shutdown.clone()),
+        advise(world, shutdown),
+    );
+}
+
 /// How often scheduled posts whose time has come are looked for.
 const SCHEDULED_EACH: Duration = Duration::from_secs(1);
 
 /// Publishes scheduled posts of advertisers, until the signal to stop; of several nodes one
 /// publishes each.
-pub(super) async fn publish_scheduled(world: World, shutdown: Shutdown) {
+async fn publish_scheduled(world: World, shutdown: Shutdown) {
     while !shutdown.is_triggered() {
         match publish_one(&world).await {
             // There may be more of them.
@@ -50,7 +61,7 @@ async fn publish_one(world: &World) -> Result<bool, Stop> {
 const AUDIENCES_EACH: Duration = Duration::from_secs(1);
 
 /// Works out custom audiences after they changed, until the signal to stop.
-pub(super) async fn match_audiences(world: World, shutdown: Shutdown) {
+async fn match_audiences(world: World, shutdown: Shutdown) {
     while !shutdown.is_triggered() {
         match match_one(&world).await {
             // There may be more of them.
@@ -94,7 +105,7 @@ const ENTRIES: i64 = 500;
 
 /// Records what people do with what is promoted, until the signal to stop. Of several nodes one
 /// reads each part of the log.
-pub(super) async fn attribute(world: World, shutdown: Shutdown) {
+async fn attribute(world: World, shutdown: Shutdown) {
     let mut wake = world.store.wake();
     while !shutdown.is_triggered() {
         match attribute_some(&world).await {
@@ -135,7 +146,7 @@ const JOBS_EACH: Duration = Duration::from_millis(500);
 
 /// Works on jobs of figures, one after the other, until the signal to stop; of several nodes one
 /// works on each.
-pub(super) async fn work_out_figures(world: World, shutdown: Shutdown) {
+async fn work_out_figures(world: World, shutdown: Shutdown) {
     while !shutdown.is_triggered() {
         match work_out_one(&world).await {
             // There may be more of them.
@@ -178,7 +189,7 @@ async fn work_out_one(world: &World) -> Result<bool, Stop> {
 const ADVICE_EACH: Duration = Duration::from_secs(5);
 
 /// Recommends advertisers what could do better, until the signal to stop.
-pub(super) async fn advise(world: World, shutdown: Shutdown) {
+async fn advise(world: World, shutdown: Shutdown) {
     while !shutdown.is_triggered() {
         match advise_one(&world).await {
             // There may be more of them.

@@ -126,6 +126,20 @@ fn drop_everyone(server: &str, name: &str) {
     client.batch_execute(&all).unwrap();
 }
 
+/// Sets two keys at once, again and again: which number of which writer was told to be stored.
+async fn write_on(store: Arc<Store>, writer: usize) -> Vec<(usize, usize, bool)> {
+    let mut told = Vec::new();
+    for number in 0..100 {
+        let work = move |tx: &mut Tx<'_>| {
+            meta::set(tx, &format!("one {writer} {number}"), "set")?;
+            Ok(meta::set(tx, &format!("other {writer} {number}"), "set")?)
+        };
+        told.push((writer, number, store.write(work).await.is_ok()));
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    told
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_of_the_database_that_drops_everyone_is_found_again_and_nothing_is_half_done() {
     let Ok(server) = std::env::var("LOCUM_TEST_POSTGRES") else {
@@ -141,19 +155,7 @@ async fn a_server_of_the_database_that_drops_everyone_is_found_again_and_nothing
     let world = World::open(location, TempDir::new().unwrap()).await;
     let mut writers = tokio::task::JoinSet::new();
     for writer in 0..4 {
-        let store = world.store.clone();
-        writers.spawn(async move {
-            let mut told = Vec::new();
-            for number in 0..100 {
-                let work = move |tx: &mut Tx<'_>| {
-                    meta::set(tx, &format!("one {writer} {number}"), "set")?;
-                    Ok(meta::set(tx, &format!("other {writer} {number}"), "set")?)
-                };
-                told.push((writer, number, store.write(work).await.is_ok()));
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-            told
-        });
+        writers.spawn(write_on(world.store.clone(), writer));
     }
     for _ in 0..5 {
         tokio::time::sleep(Duration::from_millis(80)).await;

@@ -176,7 +176,7 @@ fn what_is_served_and_done_shows_in_every_figure() {
     fan.post(&likes, &like).is(200);
     let bystander = shared().person("bystander");
     bystander
-        .post(&format!("/2/users/{}/likes", bystander.id), &like)
+        .post(format!("/2/users/{}/likes", bystander.id), &like)
         .is(200);
     let reply = json!({ "text": "Nice", "reply": { "in_reply_to_tweet_id": post } });
     fan.publish(&reply).is(201);
@@ -567,7 +567,7 @@ fn figures_are_given_for_what_the_contract_allows() {
     let one = &stats["data"][0]["id_data"][0];
     assert_eq!(one["segment"], Value::Null);
     assert_eq!(one["metrics"]["impressions"], Value::Null);
-    let many = vec!["zz"; 1].join(",");
+    let many = "zz".to_owned();
     let twenty_one: Vec<String> = (0..21).map(|n| format!("a{n}")).collect();
     let twenty_one = twenty_one.join(",");
     let rival = Advertiser::new();
@@ -712,7 +712,7 @@ fn file(ads: &Advertiser, job: &Value) -> Value {
     until("the job is done", || {
         let found = ads.beside("GET", "jobs/A", &[("job_ids", &id)]).is(200);
         let one = &found["data"][0];
-        url = one["url"].as_str().unwrap_or_default().to_owned();
+        one["url"].as_str().unwrap_or_default().clone_into(&mut url);
         assert_ne!(one["status"], "FAILED");
         one["status"] == "SUCCESS"
     });
