@@ -228,13 +228,7 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Stop> {
             grant(tx, &account, user.id, role.as_deref(), *composer)?;
             show(tx, account)
         }
-        AccountCommand::Promote { account, user } => {
-            let account = account_of(tx, account)?;
-            let user = find::user(tx, user)?;
-            let mut desk = Desk::of_operator(tx, user.id, account.clone());
-            promotable_users::add(&mut desk, user.id, "REPOSTS_ONLY")?;
-            show(tx, account)
-        }
+        AccountCommand::Promote { account, user } => promote(tx, account, user),
         AccountCommand::Feature {
             account,
             add,
@@ -276,6 +270,14 @@ fn create(tx: &mut Tx<'_>, user: &str, new: &NewAccount) -> Result<Value, Stop> 
     }
     let made = accounts::make(tx, user.id, new)?;
     show(tx, made)
+}
+
+fn promote(tx: &mut Tx<'_>, account: &str, user: &str) -> Result<Value, Stop> {
+    let account = account_of(tx, account)?;
+    let user = find::user(tx, user)?;
+    let mut desk = Desk::of_operator(tx, user.id, account.clone());
+    promotable_users::add(&mut desk, user.id, "REPOSTS_ONLY")?;
+    show(tx, account)
 }
 
 fn grant(
