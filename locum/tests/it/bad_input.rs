@@ -523,8 +523,10 @@ fn no_parameter_of_any_built_operation_breaks_it() {
     let (mut wrong, mut tried) = (Vec::new(), 0);
     let long = "9".repeat(3_000);
     for (path, item) in document["paths"].as_object().unwrap() {
+        // `ads::conform` asks what has the words of the advertising interface.
         let gets = item
             .get("get")
+            .filter(|_| path.starts_with("/2/"))
             .filter(|facts| facts["security"].to_string().contains("OAuth2UserToken"));
         for parameter in gets
             .and_then(|facts| facts["parameters"].as_array())

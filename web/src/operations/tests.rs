@@ -102,21 +102,29 @@ fn whoever_is_let_in_is_counted() {
             assert!(!limits.app.is_empty(), "{} counts no app", endpoint.id);
         }
         if permit.oauth1 || permit.oauth2 {
-            assert!(!limits.user.is_empty(), "{} counts no user", endpoint.id);
+            let counts = !limits.user.is_empty() || limits.shared.is_some();
+            assert!(counts, "{} counts no user", endpoint.id);
         }
     }
 }
 
 #[test]
 fn posts_and_reposts_are_counted_together() {
-    let sharing = all().filter_map(|endpoint| Some((endpoint.id, endpoint.limits.shared?)));
-    let sharing: Vec<_> = sharing.collect();
-    let ids: Vec<_> = sharing.iter().map(|(id, _)| *id).collect();
+    let (ads, sharing): (Vec<_>, Vec<_>) = all()
+        .filter_map(|endpoint| Some((endpoint, endpoint.limits.shared?)))
+        .partition(|(endpoint, _)| endpoint.accent == Accent::Ads);
+    let ids: Vec<_> = sharing.iter().map(|(endpoint, _)| endpoint.id).collect();
     assert_eq!(ids, ["createPosts", "repostPost"]);
     for (_, shared) in sharing {
         assert_eq!((shared.window.calls, shared.window.seconds), (300, 10_800));
         assert_eq!(shared.name, "posts and reposts");
     }
+    let names: HashSet<_> = ads.iter().map(|(_, shared)| shared.name).collect();
+    assert_eq!(
+        names.len(),
+        1,
+        "changes of an account are counted together: {names:?}"
+    );
 }
 
 #[test]

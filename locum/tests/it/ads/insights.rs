@@ -355,13 +355,12 @@ fn what_can_be_targeted_is_listed_and_added_to() {
         &[("q", "PORTU"), ("location_type", "COUNTRIES")],
     )
     .is(200);
-    assert_eq!(
-        portugal["data"],
-        json!([{
-            "name": "Portugal", "country_code": "PT", "location_type": "COUNTRIES",
-            "targeting_type": "LOCATION", "targeting_value": "3c65374ea675483e",
-        }])
-    );
+    // Places that other tests made may have its name too.
+    let country = json!({
+        "name": "Portugal", "country_code": "PT", "location_type": "COUNTRIES",
+        "targeting_type": "LOCATION", "targeting_value": "3c65374ea675483e",
+    });
+    assert!(portugal["data"].as_array().unwrap().contains(&country));
     let cities = [
         ("country_code", "pt"),
         ("location_type", "CITY"),

@@ -8,22 +8,30 @@ use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, send};
-use crate::harness::{Answer, App, Ask, shared, until};
+use crate::harness::{Answer, App, Ask, Server, until};
+
+/// A server of each test's own: what others promote would be served beside it.
+fn market() -> &'static Server {
+    thread_local! {
+        static MARKET: &'static Server = Box::leak(Box::new(Server::start(&[])));
+    }
+    MARKET.with(|server| *server)
+}
 
 /// A network that serves what is promoted.
 pub(super) struct Network(App);
 
 impl Network {
     pub(super) fn new() -> Self {
-        let app = shared().new_app("self-serve");
+        let app = market().new_app("self-serve");
         let allow = ["app", "access", &app.id, "--allow", "ads_serving"];
-        shared().cli(&allow).well();
+        market().cli(&allow).well();
         Self(app)
     }
 
     fn post(&self, path: &str, body: &Value) -> Answer {
         let ask = Ask::post(format!("/ads-serve/1/{path}")).json(body);
-        shared().send(ask.bearer(&self.0.bearer))
+        market().send(ask.bearer(&self.0.bearer))
     }
 
     /// What is shown to a viewer in a timeline.
@@ -139,12 +147,12 @@ fn metric(stats: &Value, name: &str) -> i64 {
 
 #[test]
 fn what_is_served_and_done_shows_in_every_figure() {
-    let ads = Advertiser::new();
+    let ads = Advertiser::on(market());
     let network = Network::new();
     let campaign = ads.quick_campaign("20000000");
     let item = ads.quick_item(&campaign, "150000");
     let (post, promoted) = ads.promoted(&item, false);
-    let fan = shared().person("fan");
+    let fan = market().person("fan");
     let viewer = json!({
         "user_id": fan.id, "platform": 1, "country": "pt", "metro": "732da9aec70fbc02", "age": 30, "gender": 2
     });
@@ -174,7 +182,7 @@ fn what_is_served_and_done_shows_in_every_figure() {
     fan.post(&likes, &like).is(200);
     fan.delete(format!("{likes}/{post}")).is(200);
     fan.post(&likes, &like).is(200);
-    let bystander = shared().person("bystander");
+    let bystander = market().person("bystander");
     bystander
         .post(format!("/2/users/{}/likes", bystander.id), &like)
         .is(200);
@@ -300,10 +308,10 @@ fn what_is_served_and_done_shows_in_every_figure() {
 
 #[test]
 fn what_is_there_for_its_promotion_only_is_counted_without_an_impression() {
-    let ads = Advertiser::new();
+    let ads = Advertiser::on(market());
     let item = ads.quick_item(&ads.quick_campaign("20000000"), "150000");
     let (post, _) = ads.promoted(&item, true);
-    let fan = shared().person("fan");
+    let fan = market().person("fan");
     let likes = format!("/2/users/{}/likes", fan.id);
     fan.post(&likes, &json!({ "tweet_id": post })).is(200);
     until("the like is counted", || {
@@ -316,7 +324,7 @@ fn what_is_there_for_its_promotion_only_is_counted_without_an_impression() {
 
 #[test]
 fn a_budget_that_is_used_up_ends_the_serving() {
-    let ads = Advertiser::new();
+    let ads = Advertiser::on(market());
     let network = Network::new();
     let campaign = ads.quick_campaign("100000");
     let total = [("total_budget_amount_local_micro", "100000")];
@@ -370,7 +378,7 @@ fn a_budget_that_is_used_up_ends_the_serving() {
 
 #[test]
 fn what_pays_is_exhausted_by_all_its_campaigns() {
-    let ads = Advertiser::new();
+    let ads = Advertiser::on(market());
     let network = Network::new();
     let fund = [
         "ads",
@@ -385,7 +393,7 @@ fn what_pays_is_exhausted_by_all_its_campaigns() {
         &["--amount", "1", "--start", "2020-01-01T00:00:00Z"],
     ]
     .concat();
-    let instrument = shared().cli(&fund).json();
+    let instrument = market().cli(&fund).json();
     assert_eq!(instrument["credit_remaining_local_micro"], 1_000_000);
     let ads = Advertiser {
         instrument: instrument["id"].as_str().unwrap().to_owned(),
@@ -393,7 +401,7 @@ fn what_pays_is_exhausted_by_all_its_campaigns() {
     };
     let item = ads.quick_item(&ads.quick_campaign("5000000"), "500000");
     ads.promoted(&item, false);
-    let rival = Advertiser::new();
+    let rival = Advertiser::on(market());
     let other = rival.quick_item(&rival.quick_campaign("9000000"), "400000");
     rival.promoted(&other, false);
     // The second price and a step: at equal rates 410,000 each.
@@ -416,17 +424,17 @@ fn what_pays_is_exhausted_by_all_its_campaigns() {
 
 #[test]
 fn serving_is_for_those_who_may_and_takes_nothing_that_is_wrong() {
-    let ads = Advertiser::new();
+    let ads = Advertiser::on(market());
     let network = Network::new();
     let item = ads.quick_item(&ads.quick_campaign("20000000"), "150000");
     ads.promoted(&item, false);
     let key = json!({ "key": "device" });
-    let plain = shared().new_app("enterprise");
+    let plain = market().new_app("enterprise");
     let ask = Ask::post("/ads-serve/1/request")
         .json(&json!({ "viewer": key, "placement": "TWITTER_TIMELINE" }));
-    let refused = shared().send(ask.bearer(&plain.bearer));
+    let refused = market().send(ask.bearer(&plain.bearer));
     is(&refused, 403, "UNAUTHORIZED_CLIENT_APPLICATION", "");
-    let nobody = shared().send(Ask::post("/ads-serve/1/events").json(&json!({})));
+    let nobody = market().send(Ask::post("/ads-serve/1/events").json(&json!({})));
     is(&nobody, 401, "UNAUTHORIZED_ACCESS", "");
     for (body, code, at) in [
         (json!({}), "MISSING_PARAMETER", "viewer"),
@@ -501,7 +509,7 @@ fn serving_is_for_those_who_may_and_takes_nothing_that_is_wrong() {
 
 #[test]
 fn nobody_is_shown_more_than_the_cap() {
-    let ads = Advertiser::new();
+    let ads = Advertiser::on(market());
     let network = Network::new();
     let campaign = ads.quick_campaign("20000000");
     let params = [
@@ -528,7 +536,7 @@ fn nobody_is_shown_more_than_the_cap() {
 
 #[test]
 fn figures_are_given_for_what_the_contract_allows() {
-    let ads = Advertiser::new();
+    let ads = Advertiser::on(market());
     let item = ads.line_item(&ads.campaign());
     let usual = [
         ("entity", "LINE_ITEM"),
@@ -570,7 +578,7 @@ fn figures_are_given_for_what_the_contract_allows() {
     let many = "zz".to_owned();
     let twenty_one: Vec<String> = (0..21).map(|n| format!("a{n}")).collect();
     let twenty_one = twenty_one.join(",");
-    let rival = Advertiser::new();
+    let rival = Advertiser::on(market());
     let foreign = rival.line_item(&rival.campaign());
     for (more, status, code, at) in [
         (
@@ -675,7 +683,7 @@ fn figures_are_given_for_what_the_contract_allows() {
         "2026-11-15T08:00:00Z"
     );
     // Roles.
-    let analyst = shared().person("analyst");
+    let analyst = market().person("analyst");
     let role = [
         "ads",
         "account",
@@ -684,7 +692,7 @@ fn figures_are_given_for_what_the_contract_allows() {
         &analyst.username,
         "ANALYST",
     ];
-    shared().cli(&role).well();
+    market().cli(&role).well();
     let path = format!("/12/stats/accounts/{}", ads.account);
     is(
         &send(&analyst, "GET", &path, &usual),
@@ -696,7 +704,7 @@ fn figures_are_given_for_what_the_contract_allows() {
     params[0].1 = "ACCOUNT";
     params[1].1 = &ads.account;
     send(&analyst, "GET", &path, &params).is(200);
-    let stranger = shared().person("stranger");
+    let stranger = market().person("stranger");
     is(
         &send(&stranger, "GET", &path, &usual),
         403,
@@ -717,7 +725,7 @@ fn file(ads: &Advertiser, job: &Value) -> Value {
         one["status"] == "SUCCESS"
     });
     let path = &url[url.find("/ads-files/").unwrap()..];
-    let answer = shared().send(Ask::get(path));
+    let answer = market().send(Ask::get(path));
     assert_eq!(answer.status, 200);
     assert_eq!(answer.header("content-type"), "application/gzip");
     let mut text = String::new();
@@ -736,7 +744,7 @@ fn sum(entity: &Value, name: &str) -> i64 {
 /// Whatever happened, figures agree with each other and with the budget.
 #[test]
 fn figures_agree_whatever_was_made_up() {
-    let ads = Advertiser::new();
+    let ads = Advertiser::on(market());
     let campaign = ads.quick_campaign("900000");
     let items = [
         ads.quick_item(&campaign, "150000"),
@@ -747,7 +755,7 @@ fn figures_agree_whatever_was_made_up() {
         ads.promoted(item, true);
     }
     for _ in 0..5 {
-        shared().person("viewer");
+        market().person("viewer");
     }
     for seed in ["1", "2"] {
         let simulate = [
@@ -759,10 +767,10 @@ fn figures_agree_whatever_was_made_up() {
             "--seed",
             seed,
         ];
-        let made = shared().cli(&simulate).json();
+        let made = market().cli(&simulate).json();
         assert!(made["events"].as_i64().unwrap() > 50, "{made}");
         // The same seed makes the same events, and makes them once.
-        let again = shared().cli(&simulate).json();
+        let again = market().cli(&simulate).json();
         assert!(
             again["events"].as_i64().unwrap() <= made["events"].as_i64().unwrap() / 10,
             "{again}"
@@ -848,7 +856,7 @@ fn figures_agree_whatever_was_made_up() {
 
 #[test]
 fn jobs_wait_are_called_off_and_are_counted() {
-    let ads = Advertiser::new();
+    let ads = Advertiser::on(market());
     let item = ads.line_item(&ads.campaign());
     let usual = vec![
         ("entity", "LINE_ITEM"),
@@ -914,7 +922,7 @@ fn jobs_wait_are_called_off_and_are_counted() {
         "NOT_FOUND",
         "job_id",
     );
-    let rival = Advertiser::new();
+    let rival = Advertiser::on(market());
     let foreign = rival.beside("DELETE", &format!("jobs/A/{first}"), &[]);
     is(&foreign, 404, "NOT_FOUND", "job_id");
     let none = rival
@@ -930,6 +938,6 @@ fn jobs_wait_are_called_off_and_are_counted() {
         .is(200);
     assert_eq!(page["data"][0]["id_str"], first.as_str());
     assert_eq!(page["next_cursor"], Value::Null);
-    let unknown = shared().send(Ask::get("/ads-files/nothing"));
+    let unknown = market().send(Ask::get("/ads-files/nothing"));
     assert_eq!(unknown.status, 404);
 }

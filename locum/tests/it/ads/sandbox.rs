@@ -103,9 +103,11 @@ fn the_interface_describes_itself() {
     }
     let paths = document["paths"].as_object().unwrap();
     assert!(
-        paths.keys().all(|path| ["/12/", "/5/", "/ads-serve/1/"]
-            .iter()
-            .any(|start| path.starts_with(start))),
+        paths
+            .keys()
+            .all(|path| ["/12/", "/5/", "/ads-serve/1/", "/ads-files/"]
+                .iter()
+                .any(|start| path.starts_with(start))),
         "{paths:?}"
     );
     let described: usize = paths
