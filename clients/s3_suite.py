@@ -191,13 +191,12 @@ class Suite(unittest.TestCase):
         file = tour_world.png(70, 30)
         shown = self.post(self.photo(file).json()["data"]["id"])[1]
         path = shown["url"].split("/media/")[1]
-        key = f"below/here/{path}"
-        self.assertIn(key, self.bucket.sizes())
+        [key] = [key for key in self.bucket.sizes() if key.endswith(f"/{path}")]
         # As it lay there before there was a bucket.
         self.server.stop()
         kept = self.bucket.client.get_object(Bucket="media", Key=key)["Body"].read()
         self.bucket.client.delete_object(Bucket="media", Key=key)
-        place = self.server.data / "media" / path
+        place = self.server.data / "media" / key.removeprefix("below/here/")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(kept)
         self.server.start()
