@@ -89,11 +89,15 @@ def write(address, tokens, seconds, results):
     """Writes posts at an even pace, and keeps when each was acknowledged; a process of its own."""
     host, _, port = address.partition(":")
     waiting, selector, under_way = [], selectors.DefaultSelector(), {}
-    for _ in range(CONNECTIONS):
+
+    def connect():
         one = socket.create_connection((host, int(port)))
         one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         selector.register(one, selectors.EVENT_READ)
         waiting.append(one)
+
+    for _ in range(CONNECTIONS):
+        connect()
     begun, number, late, acknowledged = time.monotonic(), 0, 0, {}
     while under_way or time.monotonic() < begun + seconds:
         over = time.monotonic() >= begun + seconds
@@ -111,6 +115,12 @@ def write(address, tokens, seconds, results):
         late += max(0, due - number - CONNECTIONS)
         for key, _ in selector.select(0.002):
             answer, now = key.fileobj.recv(65536), time.monotonic()
+            if not answer and key.fileobj not in under_way:
+                # It was idle for too long.
+                waiting.remove(key.fileobj)
+                selector.unregister(key.fileobj)
+                connect()
+                continue
             if not answer.startswith(b"HTTP/1.1 201 "):
                 results.put(f"a post was refused: {answer!r}")
                 return
