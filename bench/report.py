@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from hooks import HOOKS
 from load import Load
-from rows import NOT_BUILT
+from rows import ELSEWHERE
 from server import ROOT, Failed
 
 DOCUMENT = ROOT / "docs" / "performance.md"
@@ -217,7 +217,7 @@ def growth(all_figures):
 
 
 def not_built():
-    return ["Not built: " + ", ".join(f"{row} ({what})" for row, what in NOT_BUILT.items()) + "."]
+    return ["Not measured here: " + ", ".join(f"{row} ({what})" for row, what in ELSEWHERE.items()) + "."]
 
 
 def text(all_figures):
