@@ -2,12 +2,14 @@
 
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 /// What failed, with its causes. Callers see only that something did.
 #[derive(Debug)]
 pub struct Fault {
     what: String,
     cause: Option<Box<dyn Error + Send + Sync>>,
+    passing: bool,
 }
 
 impl Fault {
@@ -16,6 +18,7 @@ impl Fault {
         Self {
             what: what.into(),
             cause: None,
+            passing: false,
         }
     }
 
@@ -24,6 +27,7 @@ impl Fault {
         Self {
             what: what.into(),
             cause: Some(cause.into()),
+            passing: false,
         }
     }
 
@@ -32,6 +36,29 @@ impl Fault {
         what: &'static str,
     ) -> impl FnOnce(E) -> Self {
         move |cause| Self::caused(what, cause)
+    }
+
+    /// Marks what passes without a change of ours: a full disk, a database that is away. Whoever
+    /// asked may ask again.
+    #[must_use]
+    pub fn passing(mut self) -> Self {
+        self.passing = true;
+        self
+    }
+
+    /// Whether it, or what caused it, is of the kind that passes.
+    pub fn passes(&self) -> bool {
+        let mut cause: Option<&(dyn Error + 'static)> = Some(self);
+        while let Some(error) = cause {
+            let fault = error
+                .downcast_ref::<Self>()
+                .or_else(|| error.downcast_ref::<Arc<Self>>().map(AsRef::as_ref));
+            if fault.is_some_and(|fault| fault.passing) {
+                return true;
+            }
+            cause = error.source();
+        }
+        false
     }
 }
 
@@ -58,5 +85,18 @@ impl Error for Fault {
         self.cause
             .as_ref()
             .map(|cause| -> &(dyn Error + 'static) { cause.as_ref() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passes_is_seen_through_what_it_caused() {
+        let full = Arc::new(Fault::new("no room").passing());
+        let commit = Fault::caused("the transaction failed", full);
+        assert!(Fault::caused("a post", commit).passes());
+        assert!(!Fault::caused("a post", Fault::new("a bug")).passes());
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::harness::{Ask, Dice, Engine, Server, engine, fresh, run, setting};
+use crate::harness::{Ask, Dice, Engine, Server, engine, fresh, run, setting, until};
 
 /// Someone who writes, by what a request of theirs needs.
 struct Writer {
@@ -104,6 +104,10 @@ fn write_until_killed(server: &Server, writers: &[Writer], instant: Duration, se
             }
         }
         scope.spawn(|| follow(server, writers, &ledger, &gone));
+        // The instant counts from where something is acknowledged: a loaded machine is slow to begin.
+        until("something to be acknowledged", || {
+            ledger.lock().unwrap().posts.len() > 10
+        });
         std::thread::sleep(instant);
         server.signal(Signal::KILL);
         gone.store(true, Ordering::SeqCst);

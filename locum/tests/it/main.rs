@@ -53,6 +53,7 @@ mod reposts;
 mod search;
 mod sign_explain;
 mod spaces;
+mod store_away;
 mod stream_rules;
 mod streams;
 mod table;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use base::Fault;
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded, unbounded};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, ErrorCode, params_from_iter};
 use tokio::sync::watch;
 
 use super::job::{Errand, Queue};
@@ -104,7 +104,20 @@ pub(crate) fn exec(conn: &Connection, sql: &str, args: &[Value<'_>]) -> Result<u
 }
 
 fn failed(sql: &str, error: rusqlite::Error) -> Fault {
-    Fault::caused(format!("running {sql:?}"), error)
+    let disk = [ErrorCode::DiskFull, ErrorCode::SystemIoFailure];
+    let of_the_disk = error
+        .sqlite_error_code()
+        .is_some_and(|code| disk.contains(&code));
+    let fault = Fault::caused(format!("running {sql:?}"), error);
+    if of_the_disk { fault.passing() } else { fault }
+}
+
+/// A full disk may end the transaction that the jobs share: none of them has happened then.
+fn still_open(conn: &Connection) -> Result<(), Fault> {
+    if conn.is_autocommit() {
+        return Err(Fault::new("the database gave the transaction up").passing());
+    }
+    Ok(())
 }
 
 /// Starts the writer and the thread that folds the log of changes back into the file.
@@ -209,6 +222,7 @@ fn run_all(
         if job.run(&mut tx) {
             marks.add(tx.marks);
         } else if conn.total_changes() != before {
+            still_open(conn)?;
             return Ok(false);
         }
     }
@@ -231,6 +245,7 @@ fn run_apart(
         if job.run(&mut tx) {
             marks.add(tx.marks);
         } else {
+            still_open(conn)?;
             exec(conn, "ROLLBACK TO job", &[])?;
         }
         exec(conn, "RELEASE job", &[])?;

@@ -1,12 +1,13 @@
 //! PostgreSQL: a pool of threads, each with its own connection.
 
 use std::collections::HashMap;
+use std::error::Error as _;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use base::Fault;
-use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use postgres::error::SqlState;
 use postgres::types::ToSql;
 use postgres::{Client, NoTls, Statement};
@@ -24,6 +25,8 @@ const TRIES: usize = 8;
 const NODES: i64 = 7269 << 32;
 /// Tenths of a second.
 const NODE_TRIES: u32 = 30;
+/// How often it is looked at whether the number is still held.
+const NODE_EVERY: Duration = Duration::from_secs(1);
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// A connection and the statements that it has prepared.
@@ -41,7 +44,7 @@ impl Connection {
         config.connect_timeout(CONNECT).application_name("locum");
         let mut client = config
             .connect(NoTls)
-            .map_err(Fault::when("connecting to PostgreSQL"))?;
+            .map_err(|error| Fault::caused("connecting to PostgreSQL", error).passing())?;
         client
             .batch_execute(
                 "SET statement_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'",
@@ -60,7 +63,9 @@ impl Connection {
             SqlState::T_R_DEADLOCK_DETECTED,
         ];
         self.clashed |= error.code().is_some_and(|code| clashes.contains(code));
-        Fault::caused(format!("running {sql:?}"), error)
+        let passing = passes(&error);
+        let fault = Fault::caused(format!("running {sql:?}"), error);
+        if passing { fault.passing() } else { fault }
     }
 
     fn prepare(&mut self, sql: &'static str, many: bool) -> Result<Statement, Fault> {
@@ -139,11 +144,36 @@ impl Connection {
         Ok(taken)
     }
 
+    /// Begins a transaction; nothing is lost yet where the connection broke while it was idle.
+    fn begin(&mut self, url: &str) -> Result<(), Fault> {
+        match self.control("BEGIN") {
+            Err(fault) if fault.passes() => {
+                *self = Self::open(url)?;
+                self.control("BEGIN")
+            }
+            begun => begun,
+        }
+    }
+
     fn control(&mut self, sql: &'static str) -> Result<(), Fault> {
         self.client
             .batch_execute(sql)
             .map_err(|error| self.failed(sql, error))
     }
+}
+
+/// Whether the server is away or out of room: the connection broke, or its state is of a class
+/// that tells so (08 connections, 53 resources, 57P it was stopped).
+fn passes(error: &postgres::Error) -> bool {
+    let classes = ["08", "53", "57P"];
+    let broken = error
+        .source()
+        .is_some_and(|cause| cause.is::<std::io::Error>());
+    broken
+        || error.is_closed()
+        || error
+            .code()
+            .is_some_and(|state| classes.iter().any(|class| state.code().starts_with(class)))
 }
 
 fn dynamic<'a>(args: &'a [Value<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
@@ -152,30 +182,43 @@ fn dynamic<'a>(args: &'a [Value<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
         .collect()
 }
 
-/// Takes a node's number for as long as the sender lives: no two nodes issue the same ids.
+/// Takes a node's number for as long as the sender lives: no two nodes issue the same ids. Where
+/// the connection is lost meanwhile, the number is taken anew as soon as the server is back.
 pub(crate) fn take_node(url: &str, node: u16) -> Result<(Sender<()>, JoinHandle<()>), Fault> {
-    let mut conn = Connection::open(url)?;
-    let mut tries = 0;
-    while !conn.lock_node(node)? {
-        tries += 1;
-        if tries > NODE_TRIES {
-            return Err(Fault::new(format!(
-                "another process is at work on this database as node {node}"
-            )));
-        }
-        // The server takes a moment to notice that a killed process is gone.
-        thread::sleep(Duration::from_millis(100));
-    }
+    let mut conn = hold_node(url, node)?;
     let (hold, released) = bounded::<()>(0);
-    let wait = move || {
+    let url = url.to_owned();
+    let keep = move || {
+        while released.recv_timeout(NODE_EVERY) == Err(RecvTimeoutError::Timeout) {
+            if conn.control("SELECT 1").is_ok() {
+                continue;
+            }
+            match hold_node(&url, node) {
+                Ok(anew) => conn = anew,
+                Err(fault) => tracing::error!(%fault, node, "the number of this node is not held"),
+            }
+        }
         // Ends when the sender is gone; the lock ends with the connection.
-        let _gone = released.recv();
         drop(conn);
     };
     let thread = thread::Builder::new()
         .name("store-node".to_owned())
-        .spawn(wait);
+        .spawn(keep);
     Ok((hold, thread.map_err(Fault::when("starting a thread"))?))
+}
+
+fn hold_node(url: &str, node: u16) -> Result<Connection, Fault> {
+    let mut conn = Connection::open(url)?;
+    for _ in 0..NODE_TRIES {
+        if conn.lock_node(node)? {
+            return Ok(conn);
+        }
+        // The server takes a moment to notice that a killed process is gone.
+        thread::sleep(Duration::from_millis(100));
+    }
+    Err(Fault::new(format!(
+        "another process is at work on this database as node {node}"
+    )))
 }
 
 /// Starts `count` threads over one queue. The first connection is made at once, so that a wrong
@@ -234,12 +277,17 @@ impl Worker {
             none => none.insert(Connection::open(&self.url)?),
         };
         if !job.writes() {
-            job.run(&mut Tx::new(Conn::Postgres(conn), &self.context));
+            let read = job.run(&mut Tx::new(Conn::Postgres(conn), &self.context));
+            // One that broke while it was idle is noticed only now.
+            if !read && conn.client.is_closed() {
+                *conn = Connection::open(&self.url)?;
+                job.run(&mut Tx::new(Conn::Postgres(conn), &self.context));
+            }
             return Ok(());
         }
         for _ in 0..TRIES {
             conn.clashed = false;
-            conn.control("BEGIN")?;
+            conn.begin(&self.url)?;
             let mut tx = Tx::new(Conn::Postgres(conn), &self.context);
             let keep = job.run(&mut tx);
             let marks = tx.marks;

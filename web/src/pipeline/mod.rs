@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use base::clock::instant;
-use base::{AppId, Fault, Speech, Stop, UserId};
+use base::{AppId, Fault, Refusal, Speech, Stop, UserId};
 use deliver::streams::{Hub, PostStreams, Voice as Partial};
 use edge::{Body, Handler, Peer, Shutdown};
 use http::{Request, Response};
@@ -334,14 +334,7 @@ impl Shared {
         };
         let fault = match answered {
             Ok(Ok(reply)) => return reply,
-            Ok(Err(Stop::Refused(refusal))) => {
-                let reply = accents::speak(trace.accent, &refusal, voice);
-                if trace.accent != Accent::Page {
-                    return reply;
-                }
-                let wait = trace.standing.as_ref().and_then(Standing::wait);
-                return errors::spoken(&self.home.front, reply, &refusal, wait, &head.id);
-            }
+            Ok(Err(Stop::Refused(refusal))) => return self.refuse(&refusal, voice, head, trace),
             Ok(Err(Stop::Failed(fault))) => fault,
             Err(panic) => {
                 self.metrics.panics.inc();
@@ -351,11 +344,23 @@ impl Shared {
         trace.fault = true;
         self.metrics.faults.inc();
         log::fault(&fault, &head.id, trace.route);
+        if fault.passes() {
+            return self.refuse(&Refusal::Unavailable, voice, head, trace);
+        }
         let reply = accents::excuse(trace.accent, voice);
         if trace.accent == Accent::Page {
             return errors::broken(&self.home.front, reply, &head.id);
         }
         reply
+    }
+
+    fn refuse(&self, refusal: &Refusal, voice: Voice<'_>, head: &Head, trace: &Trace) -> Reply {
+        let reply = accents::speak(trace.accent, refusal, voice);
+        if trace.accent != Accent::Page {
+            return reply;
+        }
+        let wait = trace.standing.as_ref().and_then(Standing::wait);
+        errors::spoken(&self.home.front, reply, refusal, wait, &head.id)
     }
 
     /// Dresses the answer, counts it and logs it.

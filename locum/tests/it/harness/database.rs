@@ -46,6 +46,20 @@ impl Database {
         Some(Self { name, url })
     }
 
+    /// Lets nobody in and sends everybody out, or opens it again.
+    pub(crate) fn shut(&self, shut: bool) {
+        let administration = administration().expect("it was made on a server");
+        let Self { name, .. } = self;
+        execute(
+            &administration,
+            &format!("ALTER DATABASE {name} ALLOW_CONNECTIONS {}", !shut),
+        );
+        if shut {
+            let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname";
+            execute(&administration, &format!("{end} = '{name}'"));
+        }
+    }
+
     /// Runs statements in it.
     pub(crate) fn run(&self, sql: &str) {
         execute(&self.url, sql);

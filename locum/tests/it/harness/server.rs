@@ -137,6 +137,13 @@ impl Server {
         self.folder.path().join("data")
     }
 
+    /// The database of its own that it has on a database server.
+    pub(crate) fn database(&self) -> &Database {
+        self.database
+            .as_ref()
+            .expect("the suite runs on PostgreSQL")
+    }
+
     /// A path beside the data folder.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)

@@ -1,0 +1,155 @@
+//! A store that takes nothing for a while: what is refused then has not happened, and the service
+//! goes on by itself when the store does.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::harness::{Ask, Engine, Person, Server, engine, until};
+
+/// A small file system in memory, gone with the test.
+struct Small<'p>(&'p Path);
+
+impl<'p> Small<'p> {
+    /// None where this machine lets nobody make one.
+    fn make(place: &'p Path, size: &str) -> Option<Self> {
+        std::fs::create_dir_all(place).unwrap();
+        let options = format!("size={size}");
+        let args = ["-t", "tmpfs", "-o", &options, "tmpfs"];
+        let made = Command::new("mount").args(args).arg(place).output().ok()?;
+        made.status.success().then_some(Self(place))
+    }
+
+    fn ballast(&self) -> std::path::PathBuf {
+        self.0.join("ballast")
+    }
+
+    /// Takes all the room that is left.
+    fn fill(&self) {
+        let block = vec![0; 64 << 10];
+        let mut ballast = std::fs::File::create(self.ballast()).unwrap();
+        while std::io::Write::write_all(&mut ballast, &block).is_ok() {}
+    }
+}
+
+impl Drop for Small<'_> {
+    fn drop(&mut self) {
+        drop(Command::new("umount").arg("--lazy").arg(self.0).output());
+    }
+}
+
+/// Says something; its id, or none where the store takes nothing.
+fn says(server: &Server, person: &Person<'_>, text: &str) -> Option<String> {
+    let ask = Ask::post("/2/posts").json(&json!({ "text": text }));
+    let answer = server.send(ask.bearer(&person.token));
+    if answer.status == 201 {
+        return Some(answer.json()["data"]["id"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(answer.status, 503, "{}", answer.text());
+    assert_eq!(answer.header("retry-after"), "1");
+    assert_eq!(answer.json()["status"], 503);
+    None
+}
+
+/// What they said, newest first, as their timeline tells.
+fn said(server: &Server, person: &Person<'_>) -> Vec<String> {
+    let path = format!("/2/users/{}/posts?max_results=100", person.id);
+    let mut page = server
+        .send(Ask::get(path.as_str()).bearer(&person.token))
+        .is(200);
+    let mut all = Vec::new();
+    loop {
+        let posts = page["data"].as_array().cloned().unwrap_or_default();
+        all.extend(
+            posts
+                .iter()
+                .map(|post| post["id"].as_str().unwrap().to_owned()),
+        );
+        let Some(next) = page["meta"]["next_token"].as_str() else {
+            return all;
+        };
+        let next = format!("{path}&pagination_token={next}");
+        page = server.send(Ask::get(next).bearer(&person.token)).is(200);
+    }
+}
+
+#[test]
+fn a_full_disk_refuses_writes_and_serves_reads_until_there_is_room() {
+    if engine() == Engine::Postgres {
+        return;
+    }
+    let mut server = Server::prepare(&["--world", "empty"]);
+    let place = server.data();
+    let Some(small) = Small::make(&place, "48m") else {
+        println!("this machine lets no test mount a file system");
+        return;
+    };
+    server.start_again();
+    let kept = fill_and_free(&server, &small);
+    assert_eq!(server.cli(&["fsck"]).json()["sound"], true);
+    // The same after a crash.
+    server.kill();
+    server.start_again();
+    let asker = server.person("reader");
+    for ids in kept.chunks(100) {
+        let ask = Ask::get(format!("/2/posts?ids={}", ids.join(","))).bearer(&asker.token);
+        let found = server.send(ask).is(200);
+        assert_eq!(found["data"].as_array().unwrap().len(), ids.len());
+    }
+    drop(asker);
+    server.kill();
+}
+
+/// Writes until there is no room, frees some and writes again; all that was acknowledged.
+fn fill_and_free(server: &Server, small: &Small<'_>) -> Vec<String> {
+    let person = server.person("writer");
+    let mut kept: Vec<String> = (0..20)
+        .filter_map(|number| says(server, &person, &format!("Entry {number}")))
+        .collect();
+    assert_eq!(kept.len(), 20);
+    small.fill();
+    let long = "room ".repeat(50);
+    let refused = (0..20_000).find(|number| {
+        let some = says(server, &person, &format!("{number} {long}"));
+        let none = some.is_none();
+        kept.extend(some);
+        none
+    });
+    assert!(refused.is_some(), "the disk was never full");
+    kept.reverse();
+    assert_eq!(
+        said(server, &person),
+        kept,
+        "what was acknowledged and nothing else"
+    );
+    std::fs::remove_file(small.ballast()).unwrap();
+    until("writes are taken again", || {
+        let some = says(server, &person, "There is room");
+        let taken = some.is_some();
+        kept.splice(0..0, some);
+        taken
+    });
+    assert_eq!(said(server, &person), kept);
+    kept
+}
+
+#[test]
+fn a_database_that_is_away_is_found_again() {
+    if engine() == Engine::Sqlite {
+        return;
+    }
+    let server = Server::start(&["--world", "empty"]);
+    let person = server.person("writer");
+    let before = says(&server, &person, "Before").unwrap();
+    server.database().shut(true);
+    until("writes are refused", || {
+        says(&server, &person, "Meanwhile").is_none()
+    });
+    server.database().shut(false);
+    until("writes are taken again", || {
+        says(&server, &person, "After").is_some()
+    });
+    let said = said(&server, &person);
+    assert!(said.contains(&before), "{said:?}");
+}
