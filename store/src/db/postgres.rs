@@ -168,7 +168,7 @@ fn passes(error: &postgres::Error) -> bool {
     let classes = ["08", "53", "57P"];
     let broken = error
         .source()
-        .is_some_and(|cause| cause.is::<std::io::Error>());
+        .is_some_and(<dyn std::error::Error>::is::<std::io::Error>);
     broken
         || error.is_closed()
         || error
