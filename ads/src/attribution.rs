@@ -79,7 +79,9 @@ fn acts(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<Act>, Fault> {
                 let Some(post) = written.get(&entry.subject_id) else {
                     continue;
                 };
-                if let Some(of) = post.repost_of_id {
+                if post.repost_of_id.is_some() && post.nullcast {
+                    // That is how it is promoted, and nothing that came of it.
+                } else if let Some(of) = post.repost_of_id {
                     acts.push(act(Kind::Repost, of.get()));
                 } else if let Some(to) = post.in_reply_to_post_id
                     && post.edit_root_id.is_none_or(|root| root == post.id)
@@ -109,7 +111,14 @@ fn attributed(tx: &mut Tx<'_>, act: Act) -> Result<Option<Event>, Fault> {
     if post.is_none_or(|post| !post.nullcast) {
         return Ok(None);
     }
-    let promoted = records::anywhere(tx, PROMOTED_POST.name, ("post_id", act.subject))?;
+    let mut promoted = records::anywhere(tx, PROMOTED_POST.name, ("post_id", act.subject))?;
+    if promoted.is_empty() {
+        // It may be promoted by being reposted.
+        for repost in store::reposts::for_promotion(tx, PostId::new(act.subject))? {
+            let of = ("post_id", repost.get());
+            promoted.extend(records::anywhere(tx, PROMOTED_POST.name, of)?);
+        }
+    }
     let Some(latest) = promoted.last() else {
         return Ok(None);
     };

@@ -12,6 +12,7 @@ use crate::declare::Verb;
 use crate::desk::Desk;
 use crate::history;
 use crate::record::Record;
+use crate::resources::account_posts;
 use crate::resources::accounts::{self, ACCOUNT};
 use crate::resources::promotable_users;
 use crate::resources::scheduled_posts::SCHEDULED_POST;
@@ -110,7 +111,9 @@ fn written(desk: &mut Desk<'_, '_>, record: &Record, user: UserId) -> Result<Pos
     }
     if sandbox {
         // What is tried out there is shown to nobody.
-        return Ok(desk.tx.next_id());
+        let post = desk.tx.next_id();
+        account_posts::published(desk, record, post)?;
+        return Ok(post);
     }
     let author = Author {
         user_id: user,
@@ -126,7 +129,9 @@ fn written(desk: &mut Desk<'_, '_>, record: &Record, user: UserId) -> Result<Pos
         card_uri: record.text("card_uri").to_owned(),
         ..NewPost::default()
     };
-    Ok(posts::create(desk.tx, &author, &new)?.id)
+    let post = posts::create(desk.tx, &author, &new)?.id;
+    account_posts::published(desk, record, post)?;
+    Ok(post)
 }
 
 fn ended(

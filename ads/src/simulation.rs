@@ -17,7 +17,7 @@ use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
 use crate::resources::line_items::LINE_ITEM;
 use crate::resources::media_creatives::MEDIA_CREATIVE;
 use crate::resources::promoted_accounts::PROMOTED_ACCOUNT;
-use crate::resources::promoted_posts::PROMOTED_POST;
+use crate::resources::promoted_posts::{self, PROMOTED_POST};
 use crate::resources::servability;
 use crate::serving::hashed;
 use crate::zone::Zone;
@@ -108,10 +108,16 @@ fn creatives(desk: &mut Desk<'_, '_>, item: &Record) -> Result<Vec<(Entity, i64,
         (Entity::MediaCreative, &MEDIA_CREATIVE, ""),
     ] {
         for record in desk.shown(of, "line_item_id", item.id)? {
-            let shown = if subject.is_empty() {
-                0
-            } else {
-                record.int(subject).unwrap_or(0)
+            let shown = match kind {
+                Entity::PromotedPost => {
+                    let seen = promoted_posts::seen(desk.tx, record.int(subject).unwrap_or(0))?;
+                    let Some(seen) = seen else {
+                        continue;
+                    };
+                    seen.id.get()
+                }
+                _ if subject.is_empty() => 0,
+                _ => record.int(subject).unwrap_or(0),
             };
             found.push((kind, record.id, shown));
         }

@@ -33,6 +33,7 @@ pub mod messages;
 pub mod mutes;
 pub mod news;
 pub mod notes;
+pub mod notifications;
 pub mod oauth1_flow;
 pub mod oauth2_flow;
 pub mod passwords;

@@ -100,13 +100,16 @@ pub fn vote(tx: &mut Tx<'_>, user: UserId, post: PostId, choice: i64) -> Result<
     find(tx, user, post)
 }
 
-/// Tells of polls that have ended by now, each once; how many there were.
+/// Tells of polls that have ended by now, once of each post that carries one; how many there were.
 pub fn close_ended(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
     let ended = polls::ended(tx, limit)?;
     let count = ended.len();
-    for (poll, post, author) in ended {
-        if polls::close(tx, poll)? {
-            let body = json!({ "poll_id": poll.to_string() }).to_string();
+    for poll in ended {
+        if !polls::close(tx, poll)? {
+            continue;
+        }
+        let body = json!({ "poll_id": poll.to_string() }).to_string();
+        for (post, author) in polls::carriers(tx, poll)? {
             log::append(tx, "poll.close", author.get(), post.get(), &body)?;
         }
     }

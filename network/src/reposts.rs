@@ -28,29 +28,55 @@ pub fn repost(
     app: Option<AppId>,
     id: PostId,
 ) -> Result<Repost, Stop> {
+    reposted(tx, user, app, id, false)
+}
+
+/// The same for promotion only: it is in no timeline, is counted and listed nowhere, and nobody is
+/// told of it. It stands beside the user's own repost that everyone sees, if there is one.
+pub fn for_promotion(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    app: Option<AppId>,
+    id: PostId,
+) -> Result<Repost, Stop> {
+    reposted(tx, user, app, id, true)
+}
+
+fn reposted(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    app: Option<AppId>,
+    id: PostId,
+    nullcast: bool,
+) -> Result<Repost, Stop> {
     users::active(tx, user)?;
     let original = acts::target(tx, user, id)?;
     let (author, of) = (original.author_id, original.id);
     if author != user && users::find(tx, author)?.protected {
         return Err(acts::not_permitted());
     }
-    if let Some(id) = reposts::of_user(tx, user, of)? {
+    if let Some(id) = reposts::of_user(tx, user, of, nullcast)? {
         return Ok(Repost { id, of, new: false });
     }
-    let repost = of_post(tx, user, app, original);
+    let repost = Post {
+        nullcast,
+        ..of_post(tx, user, app, original)
+    };
     if !reposts::insert(tx, &repost)? {
         // Somebody was faster: the same user, with another request.
-        let id = reposts::of_user(tx, user, of)?;
+        let id = reposts::of_user(tx, user, of, nullcast)?;
         let id = id.ok_or_else(|| Fault::new(format!("{of} was reposted and undone at once")))?;
         return Ok(Repost { id, of, new: false });
     }
-    let body = json!({
-        "repost_of_id": of.to_string(),
-        "author_id": author.to_string(),
-    });
+    let mut body = json!({ "repost_of_id": of.to_string() });
+    if !nullcast && let Some(members) = body.as_object_mut() {
+        // Who wrote it is told.
+        members.insert("author_id".to_owned(), author.to_string().into());
+    }
     let (actor, subject) = (user.get(), repost.id.get());
     log::append(tx, "post.create", actor, subject, &body.to_string())?;
-    acts::unless_gone(reposts::count(tx, of, 1)?, id)?;
+    let counted = i64::from(!nullcast);
+    acts::unless_gone(reposts::count(tx, of, counted)?, id)?;
     Ok(Repost {
         id: repost.id,
         of,
@@ -75,7 +101,7 @@ fn of_post(tx: &Tx<'_>, user: UserId, app: Option<AppId>, original: Post) -> Pos
 /// Undoes a user's repost of a post, or of what a repost reposts; false when there is none.
 pub fn undo(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Stop> {
     let of = acts::original(tx, id)?.map_or(id, |post| post.id);
-    let Some(repost) = reposts::of_user(tx, user, of)? else {
+    let Some(repost) = reposts::of_user(tx, user, of, false)? else {
         return Ok(false);
     };
     let Some(repost) = posts::by_id(tx, repost)? else {

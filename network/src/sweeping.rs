@@ -3,8 +3,8 @@
 
 use base::{Fault, Stop, Time};
 use store::{
-    Store, Tx, attempts, audit, codes, connections, letters, log, nonces, request_tokens, sessions,
-    tokens, usage,
+    Store, Tx, attempts, audit, codes, connections, letters, log, nonces, notifications,
+    request_tokens, sessions, tokens, usage,
 };
 
 use crate::usage::KEPT_MS;
@@ -26,6 +26,8 @@ pub struct Kept {
 const REMEMBERED_MS: i64 = DAY_MS;
 /// Tokens that were revoked can be looked at for a while.
 const REVOKED_MS: i64 = 30 * DAY_MS;
+/// What people were told.
+const NOTIFICATIONS_MS: i64 = 90 * DAY_MS;
 /// Letters, sent or not, and links that have ended.
 const LETTERS_MS: i64 = 7 * DAY_MS;
 /// Connections to streams, after their end (contract §9.5).
@@ -51,6 +53,10 @@ const SWEEPS: &[(&str, Sweep)] = &[
     ("letters", |tx, _, _| {
         let before = tx.now().plus_ms(-LETTERS_MS);
         letters::prune(tx, before, BATCH)
+    }),
+    ("notifications", |tx, _, _| {
+        let before = tx.now().plus_ms(-NOTIFICATIONS_MS);
+        notifications::prune(tx, before, BATCH)
     }),
     ("request tokens", |tx, _, _| {
         let before = tx.now().plus_ms(-REMEMBERED_MS);

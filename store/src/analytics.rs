@@ -44,7 +44,7 @@ pub fn of_post(
         Series::Likes => counted!("post_like WHERE post_id"),
         Series::Quotes => counted!("post WHERE state = 0 AND quoted_post_id"),
         Series::Replies => counted!("post WHERE state = 0 AND in_reply_to_post_id"),
-        Series::Reposts => counted!("post WHERE state = 0 AND repost_of_id"),
+        Series::Reposts => counted!("post WHERE state = 0 AND nullcast = 0 AND repost_of_id"),
     };
     let args = [
         start.into(),

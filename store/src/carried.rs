@@ -370,6 +370,7 @@ mod tests {
                 "app_read",
                 "post_read",
                 "stream_connection",
+                "notification",
             ],
         ),
         (

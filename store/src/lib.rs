@@ -40,6 +40,7 @@ pub mod messages;
 pub mod meta;
 pub mod nonces;
 pub mod notes;
+pub mod notifications;
 pub mod people;
 pub mod places;
 pub mod polls;

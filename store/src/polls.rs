@@ -62,10 +62,9 @@ pub fn insert(tx: &mut Tx<'_>, poll: &Poll) -> Result<(), Fault> {
 }
 
 /// Stores a poll that no post brings along: it stands by itself until posts name it, and its own
-/// id stands for the post's. Its end is not told of any of them.
+/// id stands for the post's.
 pub fn insert_apart(tx: &mut Tx<'_>, poll: &Poll) -> Result<(), Fault> {
-    insert(tx, poll)?;
-    close(tx, poll.id).map(|_| ())
+    insert(tx, poll)
 }
 
 /// A poll that stands by itself.
@@ -139,13 +138,23 @@ pub fn vote(tx: &mut Tx<'_>, poll: i64, user: UserId, choice: i64) -> Result<boo
     Ok(true)
 }
 
-/// Polls that have ended by now without that having been told: poll, post and its author.
-pub fn ended(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<(i64, PostId, UserId)>, Fault> {
-    let sql = "SELECT l.id, l.post_id, p.author_id FROM poll l JOIN post p ON p.id = l.post_id \
-               WHERE l.closed_at IS NULL AND l.ends_at <= $1 ORDER BY l.ends_at LIMIT $2";
-    tx.rows(sql, &[tx.now().into(), limit.into()], |row| {
-        Ok((row.int(0)?, row.id(1)?, row.id(2)?))
-    })
+/// Polls that have ended by now without that having been told.
+pub fn ended(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<i64>, Fault> {
+    let sql = "SELECT id FROM poll WHERE closed_at IS NULL AND ends_at <= $1 \
+               ORDER BY ends_at LIMIT $2";
+    tx.rows(sql, &[tx.now().into(), limit.into()], |row| row.int(0))
+}
+
+/// The posts that carry a poll, each with its author: the one that brought it along, or all that
+/// have its card.
+pub fn carriers(tx: &mut Tx<'_>, poll: i64) -> Result<Vec<(PostId, UserId)>, Fault> {
+    let sql = "SELECT p.id, p.author_id FROM poll l JOIN post p ON p.id = l.post_id \
+               WHERE l.id = $1";
+    let mut all = tx.rows(sql, &[poll.into()], |row| Ok((row.id(0)?, row.id(1)?)))?;
+    let sql = "SELECT id, author_id FROM post WHERE poll_id = $1 AND card_uri <> '' \
+               AND state = 0 ORDER BY id";
+    all.extend(tx.rows(sql, &[poll.into()], |row| Ok((row.id(0)?, row.id(1)?)))?);
+    Ok(all)
 }
 
 /// Notes that the end of a poll is told; false when it was before.

@@ -1,6 +1,7 @@
 //! Advertising records: one table for every declared resource, a JSON body for its fields.
 
 mod listing;
+mod live;
 mod shape;
 
 use base::{Fault, Time};
@@ -9,6 +10,7 @@ use crate::Tx;
 use crate::db::{Row, Value};
 
 pub use listing::{At, By, Listing, Order, Place, before, page, total};
+pub use live::line_items as line_items_with_something_to_see;
 pub(crate) use shape::interned;
 pub use shape::{Index, prepare};
 
@@ -179,6 +181,24 @@ pub fn with(
         shape::field(field)
     ));
     tx.rows(sql, &[account.into(), value.into()], read)
+}
+
+/// The records of a kind in an account that are shown and whose declared field has one of some
+/// values, in no order.
+pub fn of_values(
+    tx: &mut Tx<'_>,
+    kind: &'static str,
+    account: i64,
+    name: &'static str,
+    values: &[i64],
+) -> Result<Vec<Stored>, Fault> {
+    let sql = interned(format!(
+        "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {} = $1 AND account_id = $2 \
+         AND level = 0",
+        columns!(),
+        shape::field(name)
+    ));
+    tx.of_each(sql, values, &[account.into()], read)
 }
 
 /// All records of a kind in any account that are shown and whose declared field has a value.

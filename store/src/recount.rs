@@ -59,7 +59,7 @@ const COUNTERS: &[(&str, &str)] = &[
     counter!("post"."quote_count" = rows of
         "post WHERE quoted_post_id IS NOT NULL AND state = 0" by "quoted_post_id"),
     counter!("post"."repost_count" = rows of
-        "post WHERE repost_of_id IS NOT NULL AND state = 0" by "repost_of_id"),
+        "post WHERE repost_of_id IS NOT NULL AND state = 0 AND nullcast = 0" by "repost_of_id"),
     counter!("post"."bookmark_count" = rows of "bookmark" by "post_id"),
     counter!("community"."member_count" = rows of "community_member" by "community_id"),
     (

@@ -22,15 +22,32 @@ pub fn count(tx: &mut Tx<'_>, post: PostId, by: i64) -> Result<bool, Fault> {
     Ok(tx.exec(sql, &[by.into(), post.into()])? > 0)
 }
 
-/// A user's live repost of a post.
-pub fn of_user(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<Option<PostId>, Fault> {
-    let sql = "SELECT id FROM post WHERE repost_of_id = $1 AND author_id = $2 AND state = 0";
-    tx.row(sql, &[post.into(), user.into()], |row| row.id(0))
+/// A user's live repost of a post: the one that everyone sees, or the one that is for promotion
+/// only. There may be both.
+pub fn of_user(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    post: PostId,
+    nullcast: bool,
+) -> Result<Option<PostId>, Fault> {
+    let sql = "SELECT id FROM post WHERE repost_of_id = $1 AND author_id = $2 AND nullcast = $3 \
+               AND state = 0";
+    let args = [post.into(), user.into(), nullcast.into()];
+    tx.row(sql, &args, |row| row.id(0))
+}
+
+/// The live reposts of a post that are for promotion only: one of each advertiser at most.
+pub fn for_promotion(tx: &mut Tx<'_>, post: PostId) -> Result<Vec<PostId>, Fault> {
+    let sql = "SELECT id FROM post WHERE repost_of_id = $1 AND state = 0 AND nullcast = 1 \
+               ORDER BY id LIMIT 100";
+    tx.rows(sql, &[post.into()], |row| row.id(0))
 }
 
 /// A page of a post's reposts, latest first: who reposted it, and the repost's id.
 pub fn of_post(tx: &mut Tx<'_>, post: PostId, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let sql = hanging!("SELECT author_id, id FROM post WHERE repost_of_id = $1 AND state = 0");
+    let sql = hanging!(
+        "SELECT author_id, id FROM post WHERE repost_of_id = $1 AND state = 0 AND nullcast = 0"
+    );
     edges::page(tx, post, span, sql)
 }
 
@@ -40,7 +57,7 @@ pub fn of_author(tx: &mut Tx<'_>, author: UserId, span: &Span) -> Result<Vec<Edg
         "SELECT id, id FROM post WHERE author_id = $1 AND state = 0 \
          AND repost_count + imported_repost_count > 0 AND (imported_repost_count > 0 OR EXISTS \
          (SELECT 1 FROM post other WHERE other.repost_of_id = post.id AND other.state = 0 \
-         AND other.author_id <> post.author_id))"
+         AND other.nullcast = 0 AND other.author_id <> post.author_id))"
     );
     edges::page(tx, author, span, sql)
 }

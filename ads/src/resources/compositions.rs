@@ -2,7 +2,7 @@
 //! they may hold (contract §4.11).
 
 use base::refusal::{At, Problem};
-use base::text::{LENGTH, weigh};
+use base::text::{LENGTH, entities, weigh};
 use base::{Stop, UserId};
 use network::posts::LONG_LENGTH;
 use serde_json::Value;
@@ -15,9 +15,11 @@ use crate::desk::Desk;
 use crate::given::Given;
 use crate::kind::Kind;
 use crate::listing;
+use crate::record::Record;
 use crate::resources::cards::CARD;
 use crate::resources::conversation_cards::{IMAGE_CONVERSATION_CARD, VIDEO_CONVERSATION_CARD};
 use crate::resources::poll_cards::POLL_CARD;
+use crate::resources::promoted_posts::Shows;
 use crate::resources::{media_library, promotable_users};
 
 /// The most that is taken of a text before it is weighed.
@@ -48,6 +50,16 @@ pub fn list(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Re
         given.put("user_id", full.map_or(-1, UserId::get).into());
     }
     listing::list(desk, of, &given)
+}
+
+/// Whether a composition shows what a line item's objective is about.
+pub fn suits(of: &Record, item: &Record) -> bool {
+    let shows = Shows {
+        links: !entities(of.text("text")).urls.is_empty(),
+        card: of.get("card_uri").is_some(),
+        media_keys: &of.texts("media_keys"),
+    };
+    shows.suits(item)
 }
 
 /// Whether a composition may be written by who writes it, and is one.

@@ -4,6 +4,7 @@ pub mod access;
 pub mod account_apps;
 pub mod account_history;
 pub mod account_media;
+pub mod account_posts;
 pub mod accounts;
 pub mod audience_estimates;
 pub mod audience_permissions;
@@ -70,6 +71,7 @@ pub static RESOURCES: &[&Resource] = &[
     &poll_cards::POLL_CARD,
     &conversation_cards::VIDEO_CONVERSATION_CARD,
     &conversation_cards::IMAGE_CONVERSATION_CARD,
+    &account_posts::ACCOUNT_POST,
     &draft_posts::DRAFT_POST,
     &scheduled_posts::SCHEDULED_POST,
     &scheduled_promoted_posts::SCHEDULED_PROMOTED_POST,
@@ -115,6 +117,8 @@ pub static INDEXES: &[Index] = &[
     Index::Filter("targeting_criterion", "same"),
     Index::Filter("targeting_criterion", "alike"),
     Index::Filter("promoted_post", "post_id"),
+    Index::Filter("account_post", "post_id"),
+    Index::Filter("account_post", "repost_of_id"),
     Index::Filter("promoted_account", "user_id"),
     Index::Due("line_item", "serves"),
     Index::Filter("poll_card", "uri"),

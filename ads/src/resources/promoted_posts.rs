@@ -1,7 +1,8 @@
 //! Promoted posts: posts that a line item shows.
 
 use base::refusal::Problem;
-use base::{PostId, Stop, Word};
+use base::{Fault, PostId, Stop, Word};
+use store::Tx;
 use store::posts::{self, Post, State};
 
 use crate::access::Who;
@@ -13,8 +14,10 @@ use crate::engine::{checked, create, show_all};
 use crate::given::Given;
 use crate::kind::Kind;
 use crate::record::Record;
+use crate::request::CONSOLE;
 use crate::resources::line_items::{self, LINE_ITEM, count_creatives, sells};
 use crate::resources::promotable_users;
+use crate::resources::{account_posts, compositions};
 
 /// A post that a line item shows.
 pub static PROMOTED_POST: Resource = Resource {
@@ -74,11 +77,7 @@ fn promote(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     )?;
     let mut made = Vec::new();
     for id in given.ints("post_ids") {
-        let post = promotable(desk, &item, PostId::new(id))?;
-        let mut one = Given::default();
-        one.put("line_item_id", item.id.into());
-        one.put("post_id", post.into());
-        made.push(create(desk, &PROMOTED_POST, &one)?);
+        made.push(promote_one(desk, &item, PostId::new(id))?);
     }
     if item.text("product_type") == "PROMOTED_ACCOUNT" {
         line_items::add_placement(desk, &item, "TWITTER_TIMELINE")?;
@@ -88,42 +87,116 @@ fn promote(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     Ok(answer.total(count))
 }
 
-/// The post that is promoted when this one is asked for.
-pub fn promotable(desk: &mut Desk<'_, '_>, item: &Record, id: PostId) -> Result<i64, Stop> {
-    let found = posts::by_id(desk.tx, id)?;
-    let Some(post) = found.filter(|post| post.state == State::Live) else {
+/// Promotes one post, or finds that it is promoted already.
+pub fn promote_one(desk: &mut Desk<'_, '_>, item: &Record, id: PostId) -> Result<Record, Stop> {
+    let post = promotable(desk, item, id)?;
+    let post = promoted(desk, post)?;
+    let mut given = Given::default();
+    given.put("line_item_id", item.id.into());
+    given.put("post_id", post.into());
+    create(desk, &PROMOTED_POST, &given)
+}
+
+/// A post that may be promoted.
+#[derive(Clone, Copy, Debug)]
+pub struct Promotable {
+    /// What is shown.
+    pub post: PostId,
+    /// Whether its author agreed to being reposted only, so that a repost is what is promoted.
+    pub by_repost: bool,
+}
+
+/// What is promoted when a post is asked for.
+pub fn promotable(desk: &mut Desk<'_, '_>, item: &Record, id: PostId) -> Result<Promotable, Stop> {
+    let unsuited = || {
+        let why = "does not suit the objective of the line item";
+        no_post(id, "INVALID_TWEET", why)
+    };
+    if let Some(tried) = account_posts::tried(desk, id.get())? {
+        if !compositions::suits(&tried, item) {
+            return Err(unsuited());
+        }
+        let (post, by_repost) = (id, false);
+        return Ok(Promotable { post, by_repost });
+    }
+    let Some(post) = asked(desk, id)? else {
         return Err(no_post(id, "TWEET_NOT_FOUND", "was not found"));
     };
     let promotable = promotable_users::of_user(desk, post.author_id)?;
     let Some(promotable) = promotable else {
-        return Err(no_post(
-            id,
-            "INVALID_TWEET",
-            "is not by a promotable user of this account",
-        ));
+        let why = "is not by a promotable user of this account";
+        return Err(no_post(id, "INVALID_TWEET", why));
     };
     let author = store::users::by_id(desk.tx, post.author_id)?;
-    let open = author.is_some_and(|author| {
-        author.state == store::users::State::Active && (!author.protected || post.nullcast)
-    });
-    if !open || post.members_only || post.followers_only {
+    let open = author
+        .is_some_and(|author| author.state == store::users::State::Active && !author.protected);
+    let for_some = post.members_only || post.followers_only || post.repost_of_id.is_some();
+    if !open || for_some {
         return Err(no_post(id, "INVALID_TWEET", "is not public"));
     }
     if !suits(&post, item) {
-        return Err(no_post(
-            id,
-            "INVALID_TWEET",
-            "does not suit the objective of the line item",
-        ));
+        return Err(unsuited());
     }
-    if promotable.text("promotable_user_type") != "FULL" {
-        return Err(no_post(
-            id,
-            "INVALID_TWEET",
-            "is by a user whose posts are reposted only",
-        ));
+    Ok(Promotable {
+        post: post.id,
+        by_repost: promotable.text("promotable_user_type") != "FULL",
+    })
+}
+
+/// The live post with an id; of a repost by the account's own user, what it reposts.
+fn asked(desk: &mut Desk<'_, '_>, id: PostId) -> Result<Option<Post>, Stop> {
+    let live = |post: &Post| post.state == State::Live;
+    let Some(post) = posts::by_id(desk.tx, id)?.filter(live) else {
+        return Ok(None);
+    };
+    match post.repost_of_id {
+        Some(original) if promotable_users::full(desk)? == Some(post.author_id) => {
+            Ok(posts::by_id(desk.tx, original)?.filter(live))
+        }
+        _ => Ok(Some(post)),
     }
-    Ok(post.id.get())
+}
+
+/// The post that stands for another one: itself, or a repost of it by the account's own user,
+/// which is a real one, and promoted only (contract §8.11).
+fn promoted(desk: &mut Desk<'_, '_>, of: Promotable) -> Result<i64, Stop> {
+    if !of.by_repost {
+        return Ok(of.post.get());
+    }
+    if desk.account()?.record.flag("sandbox") {
+        return account_posts::reposted(desk, of.post);
+    }
+    let Some(full) = promotable_users::full(desk)? else {
+        return Err(no_post(
+            of.post,
+            "INVALID_TWEET",
+            "cannot be reposted by anyone",
+        ));
+    };
+    let app = desk.caller.app.filter(|app| *app != CONSOLE);
+    match network::reposts::for_promotion(desk.tx, full, app, of.post) {
+        Ok(repost) => Ok(repost.id.get()),
+        // That one blocks the other, for one.
+        Err(Stop::Refused(_)) => Err(no_post(of.post, "INVALID_TWEET", "cannot be reposted")),
+        Err(failed) => Err(failed),
+    }
+}
+
+/// The post that people see where a post is promoted, if it may be shown to anyone: of a repost
+/// what it reposts.
+pub fn seen(tx: &mut Tx<'_>, id: i64) -> Result<Option<Post>, Fault> {
+    let live = |post: &Post| post.state == State::Live;
+    let Some(post) = posts::by_id(tx, PostId::new(id))?.filter(live) else {
+        return Ok(None);
+    };
+    let Some(original) = post.repost_of_id else {
+        return Ok(Some(post));
+    };
+    let by = store::users::by_id(tx, post.author_id)?;
+    if by.is_none_or(|by| by.state != store::users::State::Active || by.protected) {
+        return Ok(None);
+    }
+    Ok(posts::by_id(tx, original)?.filter(live))
 }
 
 fn no_post(id: PostId, code: &'static str, why: &str) -> Stop {

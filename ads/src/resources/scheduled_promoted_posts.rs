@@ -1,17 +1,16 @@
 //! Scheduled promoted posts: they become promoted posts when their scheduled post is published.
 
 use base::refusal::Problem;
-use base::{PostId, Stop, Word, text};
+use base::{PostId, Stop, Word};
 
 use crate::change::Change;
 use crate::declare::{Field, Filter, Resource, Rule, Verb};
 use crate::desk::Desk;
-use crate::engine;
-use crate::given::Given;
 use crate::kind::Kind;
 use crate::record::Record;
+use crate::resources::compositions;
 use crate::resources::line_items::{self, LINE_ITEM, sells};
-use crate::resources::promoted_posts::{PROMOTED_POST, Shows};
+use crate::resources::promoted_posts::promote_one;
 use crate::resources::scheduled_posts::SCHEDULED_POST;
 
 /// A scheduled post that a line item will show.
@@ -79,12 +78,7 @@ fn waits(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
         return Err(wrong("is not scheduled any longer").into());
     }
     let item = desk.need(&LINE_ITEM, change.record.int("line_item_id").unwrap_or(-1))?;
-    let shows = Shows {
-        links: !text::entities(post.text("text")).urls.is_empty(),
-        card: post.get("card_uri").is_some(),
-        media_keys: &post.texts("media_keys"),
-    };
-    if !shows.suits(&item) {
+    if !compositions::suits(&post, &item) {
         return Err(wrong("does not suit the objective of the line item").into());
     }
     Ok(())
@@ -105,18 +99,15 @@ pub fn published(desk: &mut Desk<'_, '_>, scheduled: i64, post: PostId) -> Resul
         let Some(item) = desk.find(&LINE_ITEM, item)?.filter(|item| !item.deleted) else {
             continue;
         };
-        let mut given = Given::default();
-        given.put("line_item_id", item.id.into());
-        given.put("post_id", post.get().into());
-        match engine::create(desk, &PROMOTED_POST, &given) {
-            Ok(_) => {}
+        let made = match promote_one(desk, &item, post) {
+            Ok(made) => made,
             Err(Stop::Refused(_)) => continue,
             Err(failed) => return Err(failed),
-        }
+        };
         if item.text("product_type") == "PROMOTED_ACCOUNT" {
             line_items::add_placement(desk, &item, "TWITTER_TIMELINE")?;
         }
-        waiting.set("post_id", post.get());
+        waiting.set("post_id", made.int("post_id"));
         waiting.updated_at = desk.now();
         desk.keep(&waiting)?;
     }

@@ -36,16 +36,20 @@ impl State {
     }
 }
 
-/// What there is to spend: which instruments can pay, and whose own budget is used up.
+/// What there is to spend and to be seen: which instruments can pay, whose own budget is used up,
+/// and of what nothing can be seen any longer.
 #[derive(Clone, Debug, Default)]
 pub struct Means {
     funding: HashMap<i64, bool>,
     exhausted: HashSet<(&'static str, i64)>,
+    /// Line items and campaigns of which nothing can be seen now, whatever they have to show.
+    unseen: HashSet<(&'static str, i64)>,
 }
 
 /// A line item as its campaign remembers it: when it runs, and whether it counts.
 #[derive(Clone, Copy, Debug)]
 struct Flight {
+    id: i64,
     start: Option<i64>,
     end: Option<i64>,
     complete: bool,
@@ -60,6 +64,7 @@ pub fn flights(items: &[&Record]) -> Value {
             item.int("end_time"),
             i64::from(is_complete(item)),
             i64::from(item.text("entity_status") == "DRAFT"),
+            item.id,
         ])
     };
     items.iter().map(of).collect()
@@ -78,6 +83,7 @@ fn remembered(campaign: &Record) -> Vec<Flight> {
             end: number(1),
             complete: number(2) == Some(1),
             draft: number(3) == Some(1),
+            id: number(4).unwrap_or(0),
         }
     };
     campaign.items("flights").iter().map(of).collect()
@@ -88,8 +94,58 @@ pub fn is_complete(item: &Record) -> bool {
     item.int("creatives").unwrap_or(0) > 0 && !item.flag("unreached")
 }
 
-/// What there is to spend for some campaigns, or for line items and their campaigns.
+/// What there is to spend, and what there is to be seen, for some campaigns, or for line items and
+/// their campaigns.
 pub fn means(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Means, Stop> {
+    let mut means = means_to_spend(desk, records)?;
+    look(desk, records, &mut means)?;
+    Ok(means)
+}
+
+/// Finds out of which of them nothing can be seen: posts are deleted, and their authors suspended,
+/// without any advertiser being asked.
+fn look(desk: &mut Desk<'_, '_>, records: &[Record], means: &mut Means) -> Result<(), Stop> {
+    let sandbox = desk.account()?.record.flag("sandbox");
+    let mut open: Vec<((&'static str, i64), Vec<i64>)> = Vec::new();
+    for record in records {
+        let items = if record.of.name == kind_of(Entity::Campaign) {
+            let flights = remembered(record).into_iter();
+            let shows = flights.filter(|one| one.complete && !one.draft && one.id > 0);
+            shows.map(|flight| flight.id).collect()
+        } else if is_complete(record) {
+            vec![record.id]
+        } else {
+            Vec::new()
+        };
+        if !items.is_empty() {
+            open.push(((record.of.name, record.id), items));
+        }
+    }
+    // A campaign needs one that can be seen; only where that is not the first it is looked on.
+    let mut count = 1;
+    while !open.is_empty() {
+        let ids = open.iter().flat_map(|(_, items)| items.iter().take(count));
+        let ids: HashSet<i64> = ids.copied().collect();
+        let ids: Vec<i64> = ids.into_iter().collect();
+        let seen = records::line_items_with_something_to_see(desk.tx, &ids, sandbox)?;
+        let seen: HashSet<i64> = seen.into_iter().collect();
+        open.retain_mut(|(key, items)| {
+            if items.iter().take(count).any(|item| seen.contains(item)) {
+                return false;
+            }
+            items.drain(..count.min(items.len()));
+            if items.is_empty() {
+                means.unseen.insert(*key);
+            }
+            !items.is_empty()
+        });
+        count *= 4;
+    }
+    Ok(())
+}
+
+/// The same without looking at what there is to be seen: for who looks at what is shown itself.
+pub fn means_to_spend(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Means, Stop> {
     let mut ids: Vec<i64> = records
         .iter()
         .filter_map(|record| record.int("funding_instrument_id"))
@@ -132,6 +188,10 @@ const fn kind_of(entity: Entity) -> &'static str {
 }
 
 impl Means {
+    fn show_nothing(&self, record: &Record) -> bool {
+        self.unseen.contains(&(record.of.name, record.id))
+    }
+
     fn are_used_up(&self, record: &Record) -> bool {
         self.exhausted.contains(&(record.of.name, record.id))
     }
@@ -153,10 +213,10 @@ pub fn of_campaign(campaign: &Record, approval: &str, means: &Means, now: Time) 
     if campaign.text("entity_status") != "ACTIVE" {
         reasons.push("PAUSED_BY_ADVERTISER");
     }
-    if !flights
+    let shows = flights
         .iter()
-        .any(|flight| flight.complete && !flight.draft)
-    {
+        .any(|flight| flight.complete && !flight.draft);
+    if !shows || means.show_nothing(campaign) {
         reasons.push("INCOMPLETE");
     }
     if !can_pay(campaign, means) {
@@ -182,7 +242,7 @@ pub fn of_line_item(
         "EXPIRED" => item.time("end_time").is_some_and(|end| end <= now),
         "STARTS_IN_FUTURE" => item.time("start_time").is_some_and(|start| start > now),
         "PAUSED_BY_ADVERTISER" => item.text("entity_status") != "ACTIVE",
-        "INCOMPLETE" => !is_complete(item),
+        "INCOMPLETE" => !is_complete(item) || means.show_nothing(item),
         "BUDGET_EXHAUSTED" => means.are_used_up(item),
         _ => false,
     };

@@ -91,7 +91,8 @@ pub(super) fn of_account(
     let mut both: Vec<Record> = campaigns.values().cloned().collect();
     both.extend(items.iter().cloned());
     let mut desk = Desk::of_operator(tx, base::UserId::new(0), account.clone());
-    let means = servability::means(&mut desk, &both)?;
+    // What is shown is looked at when it is chosen.
+    let means = servability::means_to_spend(&mut desk, &both)?;
     let approval = account.text("approval_status");
     let day = Zone::named(account.text("timezone")).day(now);
     let spent = spending(desk.tx, &campaigns, &items, day)?;

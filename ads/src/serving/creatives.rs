@@ -1,9 +1,8 @@
 //! What of a line item is shown.
 
-use base::{PostId, Stop, UserId};
+use base::{Stop, UserId};
 use serde_json::{Map, Value, json};
 use store::ledger::Entity;
-use store::posts::State;
 
 use crate::desk::Desk;
 use crate::eligible::sees;
@@ -12,7 +11,7 @@ use crate::resources::account_media::ACCOUNT_MEDIA;
 use crate::resources::media_creatives::MEDIA_CREATIVE;
 use crate::resources::preroll_call_to_actions::PREROLL_CALL_TO_ACTION;
 use crate::resources::promoted_accounts::PROMOTED_ACCOUNT;
-use crate::resources::promoted_posts::PROMOTED_POST;
+use crate::resources::promoted_posts::{self, PROMOTED_POST};
 use crate::resources::tracking_tags::TRACKING_TAG;
 
 /// Something that can be shown.
@@ -72,14 +71,14 @@ fn of_record(
     let mut shown = Map::new();
     let (subject, name) = match kind {
         Entity::PromotedPost => {
-            let id = number("post_id");
-            let post = store::posts::by_id(desk.tx, PostId::new(id))?;
-            let Some(post) = post.filter(|post| post.state == State::Live) else {
+            // A repost shows what it reposts; what becomes of that is its own.
+            let Some(post) = promoted_posts::seen(desk.tx, number("post_id"))? else {
                 return Ok(None);
             };
             if !sees(desk, viewer, &post)? {
                 return Ok(None);
             }
+            let id = post.id.get();
             shown.insert("post_id".to_owned(), id.to_string().into());
             (id, "promoted_post_id")
         }

@@ -12,11 +12,14 @@ use ads::resources::{features, promotable_users};
 use ads::zone::Zone;
 use base::{Refusal, Speech, Stop, UserId};
 use clap::Subcommand;
+use network::letters::Site;
+use network::notifications;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 use store::ads::Access;
 
+use super::invite::site;
 use super::options::{self, OptionCommand};
 use super::publishers::{self, CuratedCommand, PublisherCommand};
 use super::{find, simulation};
@@ -193,6 +196,11 @@ pub(super) async fn execute(world: &World, command: AdsCommand) -> Result<Value,
             });
             read.await
         }
+        AccountCommand::Promote { account, user } => {
+            let site = site(world)?;
+            let promote = move |tx: &mut Tx<'_>| promote(tx, &site, &account, &user);
+            world.store.write(promote).await
+        }
         change => {
             let changed = world.store.write(move |tx| act(tx, &change));
             changed.await
@@ -228,7 +236,6 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Stop> {
             grant(tx, &account, user.id, role.as_deref(), *composer)?;
             show(tx, account)
         }
-        AccountCommand::Promote { account, user } => promote(tx, account, user),
         AccountCommand::Feature {
             account,
             add,
@@ -258,7 +265,9 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Stop> {
             let account = estimated(account, estimate.as_deref())?;
             set(tx, account, *campaigns, approval.as_deref())
         }
-        AccountCommand::List { .. } | AccountCommand::Show { .. } => Ok(Value::Null),
+        AccountCommand::List { .. }
+        | AccountCommand::Show { .. }
+        | AccountCommand::Promote { .. } => Ok(Value::Null),
     }
 }
 
@@ -272,11 +281,29 @@ fn create(tx: &mut Tx<'_>, user: &str, new: &NewAccount) -> Result<Value, Stop> 
     show(tx, made)
 }
 
-fn promote(tx: &mut Tx<'_>, account: &str, user: &str) -> Result<Value, Stop> {
+/// Lets an account promote a user's posts; the user is told of it, once.
+fn promote(tx: &mut Tx<'_>, site: &Site, account: &str, user: &str) -> Result<Value, Stop> {
     let account = account_of(tx, account)?;
     let user = find::user(tx, user)?;
     let mut desk = Desk::of_operator(tx, user.id, account.clone());
+    if promotable_users::of_user(&mut desk, user.id)?.is_some() {
+        return show(tx, account);
+    }
     promotable_users::add(&mut desk, user.id, "REPOSTS_ONLY")?;
+    let by = promotable_users::full(&mut desk)?;
+    let by = by.map(|by| store::users::by_id(tx, by)).transpose()?;
+    let by = by
+        .flatten()
+        .map_or(String::new(), |by| format!(" of @{}", by.username));
+    let text = format!(
+        "The advertising account \u{201c}{}\u{201d}{by} may now promote posts of your account \
+         @{} by reposting them, because you agreed to that. If you did not, tell the operator of \
+         this site.",
+        account.text("name"),
+        user.username,
+    );
+    let told = ("Your posts may be promoted", text.as_str());
+    notifications::tell_by_letter(tx, site, user.id, told)?;
     show(tx, account)
 }
 

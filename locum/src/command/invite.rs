@@ -38,7 +38,7 @@ pub(super) async fn execute(world: &World, invite: Invite) -> Result<Value, Stop
 
 /// The platform as its letters name it: under the address that is configured, or under which the
 /// server on this folder was last met.
-fn site(world: &World) -> Result<Site, Fault> {
+pub(super) fn site(world: &World) -> Result<Site, Fault> {
     let settings = &world.settings;
     let last = || Listening::read(&settings.data_dir).map(|listening| listening.base_url);
     let url = settings.base_url.clone().or_else(last);

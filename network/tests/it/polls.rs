@@ -85,6 +85,57 @@ fn a_poll_takes_one_vote_of_each_until_it_ends() {
 }
 
 #[test]
+fn the_poll_of_a_card_ends_once_for_each_post_that_carries_it() {
+    on_each_engine(async |world| {
+        let [ada, bob] = [world.user("ada").await, world.user("bob").await];
+        let made = world
+            .write(|tx| {
+                let id = tx.next_id::<base::id::kind::Poll>().get();
+                let choice = |choice, label: &str| store::polls::Choice {
+                    choice,
+                    label: label.to_owned(),
+                    votes: 0,
+                };
+                let poll = store::polls::Poll {
+                    id,
+                    post_id: PostId::new(id),
+                    duration_minutes: 5,
+                    ends_at: tx.now().plus_ms(5 * MINUTE),
+                    options: vec![choice(1, "red"), choice(2, "blue")],
+                };
+                store::polls::insert_apart(tx, &poll)?;
+                Ok(poll)
+            })
+            .await;
+        let with = |text: &str| NewPost {
+            text: text.to_owned(),
+            card_uri: format!("card://{}", made.id),
+            ..NewPost::default()
+        };
+        let one = world.post(ada, with("Which?")).await;
+        let other = world.post(bob, with("And which?")).await;
+        let gone = world.post(bob, with("Which not?")).await.id;
+        world.write(move |tx| posts::delete(tx, bob, gone)).await;
+        assert_eq!(one.poll_id, Some(made.id));
+        world.write(vote(ada, one.id, 1)).await;
+        let after = world.write(vote(bob, other.id, 1)).await;
+        assert_eq!(after.options[0].votes, 2, "one tally");
+        let close = |tx: &mut Tx<'_>| Ok(polls::close_ended(tx, 10)?);
+        world.clock.set(made.ends_at.plus_ms(-1));
+        assert_eq!(world.write(close).await, 0);
+        world.clock.set(made.ends_at);
+        let (first, second) = tokio::join!(world.store.write(close), world.store.write(close));
+        first.unwrap();
+        second.unwrap();
+        let both = [(ada.get(), one.id.get()), (bob.get(), other.id.get())];
+        assert_eq!(told(&world).await, both);
+        world.pass(MINUTE);
+        assert_eq!(world.write(close).await, 0);
+        world.recount().await;
+    });
+}
+
+#[test]
 fn a_poll_keeps_its_bounds() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;

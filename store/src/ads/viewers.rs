@@ -85,7 +85,8 @@ pub fn takers(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<(i64, i64)>, Fault> 
     let mut all = tx.of_each(wrote, posts, &[], pair)?;
     let liked = "SELECT user_id, post_id FROM post_like WHERE post_id = $1";
     all.extend(tx.of_each(liked, posts, &[], pair)?);
-    let reposted = "SELECT author_id, repost_of_id FROM post WHERE repost_of_id = $1 AND state = 0";
+    let reposted = "SELECT author_id, repost_of_id FROM post WHERE repost_of_id = $1 AND state = 0 \
+                    AND nullcast = 0";
     all.extend(tx.of_each(reposted, posts, &[], pair)?);
     let answered = "SELECT author_id, in_reply_to_post_id FROM post WHERE in_reply_to_post_id = $1 AND state = 0";
     all.extend(tx.of_each(answered, posts, &[], pair)?);

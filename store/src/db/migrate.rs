@@ -87,6 +87,10 @@ const SCRIPTS: &[(&str, &str)] = &[
         "ads_options",
         include_str!("../../migrations/0023_ads_options.sql"),
     ),
+    (
+        "promoted_posts",
+        include_str!("../../migrations/0024_promoted_posts.sql"),
+    ),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

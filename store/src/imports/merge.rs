@@ -37,11 +37,12 @@ const TWICE: &[&str] = &[
      ON b.post_id = a.post_id AND b.test_mode = a.test_mode \
      WHERE a.author_id = $1 AND b.author_id = $2)",
     "UPDATE post SET repost_count = repost_count - 1 WHERE id IN (SELECT repost_of_id \
-     FROM post WHERE author_id = $1 AND state = 0 AND repost_of_id IN (SELECT repost_of_id \
-     FROM post WHERE author_id = $2 AND state = 0 AND repost_of_id IS NOT NULL))",
-    "UPDATE post SET state = 2 WHERE author_id = $1 AND state = 0 AND repost_of_id IN \
-     (SELECT repost_of_id FROM post WHERE author_id = $2 AND state = 0 \
-     AND repost_of_id IS NOT NULL)",
+     FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 AND repost_of_id IN \
+     (SELECT repost_of_id FROM post WHERE author_id = $2 AND state = 0 AND nullcast = 0 \
+     AND repost_of_id IS NOT NULL))",
+    "UPDATE post SET state = 2 WHERE author_id = $1 AND state = 0 AND EXISTS (SELECT 1 \
+     FROM post other WHERE other.repost_of_id = post.repost_of_id AND other.author_id = $2 \
+     AND other.nullcast = post.nullcast AND other.state = 0)",
 ];
 
 /// The badge of an affiliate goes with them, unless `to` has one: there is one for each.

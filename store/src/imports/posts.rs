@@ -75,11 +75,15 @@ pub fn learn(tx: &mut Tx<'_>, post: &Post) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Whether a user has a live repost of a post.
-pub fn is_reposted(tx: &mut Tx<'_>, post: PostId, by: UserId) -> Result<bool, Fault> {
-    let sql = "SELECT 1 FROM post WHERE repost_of_id = $1 AND author_id = $2 AND state = 0";
-    let found = tx.row(sql, &[post.into(), by.into()], |_| Ok(()))?;
-    Ok(found.is_some())
+/// Whether a user has a live repost of a post, of those that everyone sees or of those that are
+/// for promotion only.
+pub fn is_reposted(
+    tx: &mut Tx<'_>,
+    post: PostId,
+    by: UserId,
+    nullcast: bool,
+) -> Result<bool, Fault> {
+    Ok(crate::reposts::of_user(tx, by, post, nullcast)?.is_some())
 }
 
 /// Marks a live post as superseded by a later version, without counters.

@@ -172,7 +172,8 @@ pub(super) fn count_targets(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(),
             "UPDATE post SET quote_count = quote_count + $1 WHERE id = $2",
         ),
         (
-            post.repost_of_id,
+            // One that is for promotion only is nobody's repost but the advertiser's.
+            post.repost_of_id.filter(|_| !post.nullcast),
             "UPDATE post SET repost_count = repost_count + $1 WHERE id = $2",
         ),
     ];

@@ -79,9 +79,11 @@ fn clear(tx: &mut Tx<'_>, statements: &[&'static str], post: PostId) -> Result<(
     statements.try_for_each(|sql| tx.exec(sql, &[post.into()]).map(|_| ()))
 }
 
-/// What the authors of a post's reposts lose with them; each has one at most.
+/// What the authors of a post's reposts lose with them; each has one that is seen at most, and one
+/// for promotion.
 const AUTHORS: &[&str] = &[
-    "UPDATE users SET post_count = post_count - 1 WHERE id IN \
+    "UPDATE users SET post_count = post_count - (SELECT COUNT(*) FROM post \
+     WHERE repost_of_id = $1 AND state = 0 AND author_id = users.id) WHERE id IN \
      (SELECT author_id FROM post WHERE repost_of_id = $1 AND state = 0)",
     "UPDATE users SET media_count = media_count - 1 WHERE id IN \
      (SELECT author_id FROM post WHERE repost_of_id = $1 AND state = 0 AND media_keys <> '')",

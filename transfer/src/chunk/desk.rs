@@ -86,7 +86,7 @@ impl Desk {
         if let Some(quoted) = post.quoted_post_id {
             self.shift_post(quoted).quotes += by;
         }
-        if let Some(source) = post.repost_of_id {
+        if let Some(source) = post.repost_of_id.filter(|_| !post.nullcast) {
             self.shift_post(source).reposts += by;
         }
         self.authors.insert(post.author_id);

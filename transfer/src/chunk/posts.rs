@@ -91,7 +91,12 @@ fn store_one(tx: &mut Tx<'_>, desk: &mut Desk, told: &Prepared) -> Result<(), Fa
 /// A repost may be put in the place of its placeholder unless there is another one like it.
 fn is_free(tx: &mut Tx<'_>, post: &posts::Post) -> Result<bool, Fault> {
     match post.repost_of_id {
-        Some(source) => Ok(!imports::is_reposted(tx, source, post.author_id)?),
+        Some(source) => Ok(!imports::is_reposted(
+            tx,
+            source,
+            post.author_id,
+            post.nullcast,
+        )?),
         None => Ok(true),
     }
 }

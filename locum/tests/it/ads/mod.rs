@@ -13,6 +13,7 @@ mod isolation;
 mod ledger;
 mod limits;
 mod manager;
+mod promoting;
 mod recommendations;
 mod sandbox;
 mod scheduled_posts;

@@ -244,6 +244,7 @@ mod tests {
                 ("credential_use", "user_id"),
                 ("account_subscription", "user_id"),
                 ("activity_subscription", "maker_id"),
+                ("notification", "user_id"),
                 ("upload", "owner_id"),
                 ("upload", "shared_with"),
                 ("ads_access", "user_id"),

@@ -1,0 +1,56 @@
+//! What somebody is told beside the interface: on a page of their own.
+
+use base::{Fault, Time, UserId};
+
+use crate::Tx;
+
+/// Something that somebody was told.
+#[derive(Clone, Debug)]
+pub struct Notification {
+    /// Its id.
+    pub id: i64,
+    /// One or two sentences.
+    pub text: String,
+    /// A path of this site, or empty.
+    pub path: String,
+}
+
+impl Notification {
+    /// When it was told.
+    pub fn at(&self) -> Time {
+        base::Id::<()>::new(self.id).created_at()
+    }
+}
+
+/// Tells somebody something.
+pub fn add(tx: &mut Tx<'_>, user: UserId, text: &str, path: &str) -> Result<(), Fault> {
+    let sql = "INSERT INTO notification (id, user_id, text, path) VALUES ($1, $2, $3, $4)";
+    let id = tx.next_id::<()>();
+    tx.exec(sql, &[id.into(), user.into(), text.into(), path.into()])
+        .map(|_| ())
+}
+
+/// What somebody was told below an id, newest first.
+pub fn page(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    below: i64,
+    limit: i64,
+) -> Result<Vec<Notification>, Fault> {
+    let sql = "SELECT id, text, path FROM notification WHERE user_id = $1 AND id < $2 \
+               ORDER BY id DESC LIMIT $3";
+    tx.rows(sql, &[user.into(), below.into(), limit.into()], |row| {
+        Ok(Notification {
+            id: row.int(0)?,
+            text: row.text(1)?,
+            path: row.text(2)?,
+        })
+    })
+}
+
+/// Forgets what was told before a moment; how much of it there was.
+pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
+    let sql = "DELETE FROM notification WHERE id IN (SELECT id FROM notification WHERE id < $1 \
+               ORDER BY id LIMIT $2)";
+    tx.exec(sql, &[base::id::first_at(before).into(), limit.into()])
+}
