@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::access::Who;
 use crate::answer::Answer;
-use crate::declare::{COUNT, CURSOR, Custom, Field, Often};
+use crate::declare::{COUNT, CURSOR, Custom, Field, Gate, Often};
 use crate::desk::Desk;
 use crate::given::Given;
 use crate::kind::Kind;
@@ -31,6 +31,8 @@ const END: Field = Field::text("end_time", 1, 40).required();
 const GRANULARITY: Field = Field::one_of("granularity", GRANULARITIES).required();
 const METRICS: Field = Field::new("metric_groups", Kind::SomeOf(GROUPS)).required();
 const PLACEMENT: Field = Field::one_of("placement", PLACEMENTS).required();
+
+const REACH: Gate = Gate::new("REACH_AND_FREQUENCY_ANALYTICS");
 
 /// What can be asked.
 pub static OPERATIONS: &[Custom] = &[
@@ -106,6 +108,7 @@ pub static OPERATIONS: &[Custom] = &[
         "How many viewers campaigns reached, and how often.",
         reach::of_campaigns,
     )
+    .gated(REACH)
     .who(Who::CampaignReader)
     .often(Often::Stats)
     .params(&[
@@ -119,6 +122,7 @@ pub static OPERATIONS: &[Custom] = &[
         "How many viewers were reached by what an instrument paid for, and how often.",
         reach::of_instruments,
     )
+    .gated(REACH)
     .who(Who::CampaignReader)
     .often(Often::Stats)
     .params(&[

@@ -5,8 +5,9 @@ use base::{Refusal, Stop};
 use serde_json::{Map, Value, json};
 
 use crate::answer::Answer;
+use crate::change::Change;
 use crate::declare::{Resource, Verb};
-use crate::desk::Desk;
+use crate::desk::{Batch, Desk};
 use crate::engine::{self, checked};
 use crate::given::Given;
 use crate::kind::Raw;
@@ -58,10 +59,18 @@ pub fn run(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Res
     let mut done: Vec<Option<Record>> = items.iter().map(|_| None).collect();
     let mut wrong: Vec<Vec<Problem>> = items.iter().map(|_| Vec::new()).collect();
     let mut requests = vec![Value::Null; items.len()];
+    desk.batch = Some(Batch {
+        of,
+        place: 0,
+        changes: Vec::new(),
+    });
     for place in order {
         let Some(item) = items.get(place) else {
             continue;
         };
+        if let Some(batch) = &mut desk.batch {
+            batch.place = place;
+        }
         let (request, result) = one(desk, of, item);
         if let Some(slot) = requests.get_mut(place) {
             *slot = request;
@@ -71,6 +80,10 @@ pub fn run(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Res
             Err(Stop::Refused(Refusal::Ads(declined))) => put(&mut wrong, place, declined.problems),
             Err(other) => return Err(other),
         }
+    }
+    let batch = desk.batch.take();
+    if wrong.iter().all(Vec::is_empty) {
+        settle(desk, batch, &mut wrong)?;
     }
     if wrong.iter().any(|problems| !problems.is_empty()) {
         let declined = Declined {
@@ -84,6 +97,25 @@ pub fn run(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Res
     let mut answer = Answer::raw(engine::show_all(desk, &records)?);
     answer.requests = Some(requests);
     Ok(answer)
+}
+
+/// Looks at what all of it comes to.
+fn settle(
+    desk: &mut Desk<'_, '_>,
+    batch: Option<Batch>,
+    wrong: &mut [Vec<Problem>],
+) -> Result<(), Stop> {
+    let Some(batch) = batch else { return Ok(()) };
+    let Some(settles) = batch.of.settles else {
+        return Ok(());
+    };
+    let (places, changes): (Vec<usize>, Vec<Change>) = batch.changes.into_iter().unzip();
+    for (place, found) in places.into_iter().zip(settles(desk, &changes)?) {
+        if let Some(problems) = wrong.get_mut(place) {
+            problems.extend(found);
+        }
+    }
+    Ok(())
 }
 
 fn put<T>(all: &mut [T], place: usize, value: T) {

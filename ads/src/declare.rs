@@ -3,11 +3,13 @@
 
 mod custom;
 mod field;
+mod gate;
 
 pub use custom::{Custom, Reference};
 pub use field::{
     COUNT, CURSOR, Field, Filter, Need, SORT_BY, Start, WITH_DELETED, WITH_TOTAL_COUNT,
 };
+pub use gate::Gate;
 
 use base::refusal::Problem;
 use base::{Stop, Word};
@@ -65,6 +67,10 @@ pub struct Resource {
     pub often: Often,
     /// What must hold of it.
     pub rules: &'static [Rule],
+    /// The feature that an account needs to make and change it.
+    pub gate: Option<Gate>,
+    /// What must hold after all changes of a request are made.
+    pub settles: Option<Settles>,
     /// What is left of a deleted one.
     pub delete: Delete,
     /// What is told back with the parameters of every request.
@@ -87,6 +93,8 @@ pub struct Resource {
     pub shows: Option<Shows>,
 }
 
+/// Looks at what changes of a request have led to; what is wrong with each of them, in their order.
+pub type Settles = fn(&mut Desk<'_, '_>, &[Change]) -> Result<Vec<Vec<Problem>>, Stop>;
 /// Looks at what is asked of a list.
 pub type Looks = fn(&mut Desk<'_, '_>, &Given) -> Result<(), Stop>;
 /// Does what follows from a change.
@@ -192,6 +200,8 @@ impl Resource {
         sends: Sends::Params,
         often: Often::Usual,
         rules: &[],
+        gate: None,
+        settles: None,
         delete: Delete::Soft,
         echoes: &[],
         shows_deleted: true,

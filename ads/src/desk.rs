@@ -8,6 +8,7 @@ use store::records;
 use store::{Tx, ads};
 
 use crate::access::{Role, Who};
+use crate::change::Change;
 use crate::declare::Resource;
 use crate::evaluator::Evaluator;
 use crate::record::Record;
@@ -31,7 +32,20 @@ pub struct Desk<'t, 'c> {
     pub site: &'static str,
     /// Who decides who is reached, where users are looked at.
     pub evaluator: Option<Arc<Evaluator>>,
+    /// The batch that is being done.
+    pub batch: Option<Batch>,
     account: Option<Account>,
+}
+
+/// A batch that is being done.
+#[derive(Debug)]
+pub struct Batch {
+    /// Of which records it is.
+    pub of: &'static Resource,
+    /// The place of the item that is being done.
+    pub place: usize,
+    /// What was changed so far, with the places of the items that did it.
+    pub changes: Vec<(usize, Change)>,
 }
 
 /// The account that is worked on.
@@ -55,6 +69,7 @@ impl<'t, 'c> Desk<'t, 'c> {
             scope: String::new(),
             site: "",
             evaluator: None,
+            batch: None,
             account: None,
         }
     }
@@ -177,6 +192,17 @@ impl<'t, 'c> Desk<'t, 'c> {
         let rows = records::with(self.tx, of.name, account, (field, value), true)?;
         let all: Result<Vec<Record>, _> = rows.iter().map(|row| Record::stored(of, row)).collect();
         Ok(all?)
+    }
+
+    /// Notes a change as one of the batch that is being done; no if it is not one of it.
+    pub fn joins_batch(&mut self, change: &Change) -> bool {
+        let batch = self.batch.as_mut();
+        let own = batch.filter(|batch| std::ptr::eq(batch.of, change.record.of));
+        if let Some(batch) = own {
+            batch.changes.push((batch.place, change.clone()));
+            return true;
+        }
+        false
     }
 
     /// Writes a record as it now is, without anyone being told: what the platform works out.

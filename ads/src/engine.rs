@@ -12,7 +12,7 @@ use crate::given::Given;
 use crate::history;
 use crate::kind::{Ids, Kind};
 use crate::record::Record;
-use crate::resources::RESOURCES;
+use crate::resources::{RESOURCES, features};
 
 /// One record, deleted or not.
 pub fn get(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Result<Record, Stop> {
@@ -204,10 +204,18 @@ fn level(record: &Record) -> Level {
 /// Notes what happened and does what follows from it.
 fn settled(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
     history::note(desk, change)?;
-    match change.record.of.after {
-        Some(after) => after(desk, change),
-        None => Ok(()),
+    if let Some(after) = change.record.of.after {
+        after(desk, change)?;
     }
+    let Some(settles) = change.record.of.settles else {
+        return Ok(());
+    };
+    // Of a batch it counts what all of it comes to.
+    if desk.joins_batch(change) {
+        return Ok(());
+    }
+    let wrong = settles(desk, std::slice::from_ref(change))?;
+    refuse(wrong.into_iter().flatten().collect())
 }
 
 fn refuse(problems: Vec<Problem>) -> Result<(), Stop> {
@@ -245,7 +253,7 @@ fn judge(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
     if change.verb == Verb::Delete {
         return within(desk, change);
     }
-    let mut problems = Vec::new();
+    let mut problems = features::missing(desk, change)?;
     for rule in change.record.of.rules {
         match rule {
             Rule::Own(holds) => problems.extend(holds(change).err()),

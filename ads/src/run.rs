@@ -1,6 +1,6 @@
 //! From a request to the body of its answer.
 
-use base::refusal::{Problem, Subject};
+use base::refusal::{At, Problem, Subject};
 use base::{Refusal, Stop};
 use serde_json::json;
 use store::Tx;
@@ -13,7 +13,7 @@ use crate::given::Given;
 use crate::kind::Kind;
 use crate::operations::{Does, Operation};
 use crate::request::Request;
-use crate::resources::RESOURCES;
+use crate::resources::{RESOURCES, features};
 use crate::{batch, engine, listing, reference};
 
 /// Does what a request asks for; the body of the answer, and headers of its own.
@@ -74,7 +74,12 @@ fn act(tx: &mut Tx<'_>, request: &Request, given: &Given) -> Result<Answer, Stop
             Ok(answer)
         }
         Does::Batch(of) => batch::run(&mut desk, of, given),
-        Does::Custom(custom) => (custom.act)(&mut desk, given),
+        Does::Custom(custom) => {
+            if let Some(gate) = &custom.gate {
+                features::pass(&desk, gate, At::Request)?;
+            }
+            (custom.act)(&mut desk, given)
+        }
         Does::Reference(of) => reference::list(&desk, of, given),
     }
 }

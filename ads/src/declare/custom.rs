@@ -3,7 +3,7 @@
 use base::Stop;
 use serde_json::Value;
 
-use super::{Field, Often, Sends};
+use super::{Field, Gate, Often, Sends};
 use crate::access::Who;
 use crate::answer::Answer;
 use crate::desk::Desk;
@@ -40,6 +40,8 @@ pub struct Custom {
     pub searches: bool,
     /// The largest body it takes; 0: as large as usual.
     pub body: usize,
+    /// The feature that an account needs for it.
+    pub gate: Option<Gate>,
     /// Does it.
     pub act: fn(&mut Desk<'_, '_>, &Given) -> Result<Answer, Stop>,
 }
@@ -108,6 +110,7 @@ impl Custom {
             often: Often::Usual,
             searches: false,
             body: 0,
+            gate: None,
             act,
         }
     }
@@ -192,6 +195,15 @@ impl Custom {
     pub const fn searching(self) -> Self {
         Self {
             searches: true,
+            ..self
+        }
+    }
+
+    /// Is for accounts with a feature.
+    #[must_use]
+    pub const fn gated(self, gate: Gate) -> Self {
+        Self {
+            gate: Some(gate),
             ..self
         }
     }

@@ -3,7 +3,7 @@
 use base::Word;
 use serde_json::Value;
 
-use super::Resource;
+use super::{Gate, Resource};
 use crate::kind::Kind;
 
 /// Whether a field may or must be sent.
@@ -34,6 +34,8 @@ pub struct Field {
     pub default: Start,
     /// Whether it is shown.
     pub shown: bool,
+    /// The features that an account needs to set it.
+    pub gates: &'static [Gate],
 }
 
 /// What a field holds that was not sent.
@@ -99,6 +101,7 @@ impl Field {
             update: Need::May,
             default: Start::Nothing,
             shown: true,
+            gates: &[],
         }
     }
 
@@ -203,6 +206,12 @@ impl Field {
     #[must_use]
     pub const fn alias(self, aliases: &'static [&'static str]) -> Self {
         Self { aliases, ..self }
+    }
+
+    /// Is for accounts with these features, or some of its values are.
+    #[must_use]
+    pub const fn gated(self, gates: &'static [Gate]) -> Self {
+        Self { gates, ..self }
     }
 
     /// Has another name in the older vocabulary.

@@ -53,6 +53,24 @@ impl Evaluator {
         })
     }
 
+    /// Accounts that the followers of some users follow above the rest: those that tell the most
+    /// first.
+    pub fn followed_alike(&self, tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<i64>, Stop> {
+        let mut seeds = Vec::new();
+        for user in users {
+            let followers = self.followers(tx, *user)?;
+            let kept = self.kept.lock();
+            let some = followers.iter().take(SEEDS);
+            seeds.extend(some.filter_map(|number| kept.numbers.id(number)));
+        }
+        seeds.sort_unstable();
+        seeds.dedup();
+        let all = usize::try_from(self.active(tx)?.len()).unwrap_or(usize::MAX);
+        let found = telling(tx, &seeds, 0, all.max(seeds.len()))?;
+        let others = found.into_iter().map(|(account, _)| account);
+        Ok(others.filter(|account| !users.contains(account)).collect())
+    }
+
     /// The users whose follows are the most like those of some others. `beside` is followed by
     /// all of them and tells nothing.
     fn alike(&self, tx: &mut Tx<'_>, seeds: &[i64], beside: i64) -> Result<Vec<i64>, Stop> {

@@ -41,6 +41,14 @@ pub static ACCOUNT: Resource = Resource {
         Field::new("features", Kind::SomeOf(features::ALL))
             .kept()
             .hidden(),
+        Field::one_of("feature_gates", features::GATES)
+            .kept()
+            .hidden()
+            .or("lenient"),
+        Field::new("line_item_limit", Kind::Int(1, MOST_LINE_ITEMS))
+            .kept()
+            .hidden()
+            .or_number(MOST_LINE_ITEMS),
         Field::new("campaign_limit", Kind::Int(1, MOST_CAMPAIGNS))
             .kept()
             .hidden()
@@ -59,6 +67,9 @@ pub static ACCOUNT: Resource = Resource {
 
 /// As many active campaigns as an operator may allow.
 pub const MOST_CAMPAIGNS: i64 = 8000;
+
+/// As many active line items as an operator may allow, and as an account has when none says otherwise.
+pub const MOST_LINE_ITEMS: i64 = 8000;
 
 const INDUSTRIES: &[&str] = &[
     "AGENCY",

@@ -1,13 +1,13 @@
 //! Who else may use an account's custom audiences.
 
-use base::refusal::Problem;
+use base::refusal::{At, Problem};
 use base::{Stop, Word};
 use store::records;
 
 use crate::access::Who;
 use crate::answer::Answer;
 use crate::declare::{
-    COUNT, CURSOR, Custom, Field, Filter, Resource, Rule, SORT_BY, WITH_TOTAL_COUNT,
+    COUNT, CURSOR, Custom, Field, Filter, Gate, Resource, Rule, SORT_BY, WITH_TOTAL_COUNT,
 };
 use crate::desk::Desk;
 use crate::engine::{self, show_one};
@@ -54,7 +54,11 @@ pub static AUDIENCE_PERMISSION: Resource = Resource {
 const LEVELS: &[&str] = &["READ_ONLY", "READ_WRITE"];
 const AUDIENCE: Field = Field::reference("custom_audience_id", &CUSTOM_AUDIENCE).required();
 const TAILORED: Field = Field::reference("tailored_audience_id", &CUSTOM_AUDIENCE).required();
-const GRANTED: Field = Field::new("granted_account_id", Kind::Account).required();
+const GRANTED: Field = Field::new("granted_account_id", Kind::Account)
+    .required()
+    .gated(&[BEYOND]);
+/// To whom beyond the business audiences are shared.
+const BEYOND: Gate = Gate::new("SHARE_AUDIENCE_OUTSIDE_BUSINESS").always();
 const LEVEL: Field = Field::one_of("permission_level", LEVELS).required();
 const ACCOUNTS: Field = Field::new("granted_account_ids", Kind::Ids(&ACCOUNT, 200));
 
@@ -224,7 +228,7 @@ fn may_share(desk: &mut Desk<'_, '_>, to: i64) -> Result<(), Stop> {
     if !business.is_empty() && business == other.text("business_id") {
         return Ok(());
     }
-    features::need(desk, "SHARE_AUDIENCE_OUTSIDE_BUSINESS")
+    features::pass(desk, &BEYOND, At::Parameter("granted_account_id".into()))
 }
 
 fn revoke(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {

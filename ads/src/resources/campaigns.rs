@@ -6,9 +6,13 @@ use serde_json::{Value, json};
 use store::ledger::Entity;
 use store::records;
 
+use crate::access::Who;
+use crate::answer::Answer;
 use crate::change::Change;
-use crate::declare::{Field, Filter, Often, Resource, Rule, Verb};
+use crate::declare::{Custom, Field, Filter, Need, Often, Resource, Rule, Verb};
 use crate::desk::Desk;
+use crate::engine;
+use crate::given::Given;
 use crate::kind::Kind;
 use crate::record::Record;
 use crate::resources::bidding::is_whole;
@@ -70,8 +74,35 @@ pub static CAMPAIGN: Resource = Resource {
     ..Resource::DEFAULT
 };
 
+/// What can be done with them beside that.
+pub static OPERATIONS: &[Custom] = &[Custom::change(
+    "PUT",
+    "activateAdsCampaign",
+    "campaigns/{campaign_id}/activate",
+    "Makes a campaign active.",
+    |desk, given| activate(desk, &CAMPAIGN, given),
+)
+.who(Who::CampaignWriter)
+.params(&[Field::reference("campaign_id", &CAMPAIGN)
+    .required()
+    .update(Need::Must)])];
+
 const DAILY: &str = "daily_budget_amount_local_micro";
 const TOTAL: &str = "total_budget_amount_local_micro";
+
+/// Makes a campaign or a line item active: a change of its status, and of nothing else.
+pub fn activate(
+    desk: &mut Desk<'_, '_>,
+    of: &'static Resource,
+    given: &Given,
+) -> Result<Answer, Stop> {
+    engine::checked(given)?;
+    let id = engine::id_of(of, given)?;
+    let mut change = Given::default();
+    change.put("entity_status", "ACTIVE".into());
+    let record = engine::update(desk, of, id, &change)?;
+    Ok(Answer::raw(engine::show_one(desk, &record)?))
+}
 
 fn keeps_its_daily_budget_within_the_total(change: &Change) -> Result<(), Problem> {
     within_total(&change.record)

@@ -161,14 +161,16 @@ pub fn of_businesses(asked: &[&str]) -> Option<Vec<&'static str>> {
     (known && (1..=2).contains(&touched.len())).then_some(all)
 }
 
-/// Whether some categories are the whole sets of the kinds of content that they touch.
-pub fn are_whole(asked: &[&str]) -> bool {
-    let mut touched = lines(CONTENT)
+/// Those of some categories that are not there with the whole set of a kind of content.
+pub fn astray<'a>(asked: &[&'a str]) -> Vec<&'a str> {
+    let whole: Vec<&'static str> = lines(CONTENT)
         .map(|(_, _, categories)| categories)
-        .filter(|categories| categories.iter().any(|one| asked.contains(one)))
-        .peekable();
-    touched.peek().is_some()
-        && touched.all(|categories| categories.iter().all(|one| asked.contains(one)))
+        .filter(|categories| categories.iter().all(|one| asked.contains(one)))
+        .flatten()
+        .collect();
+    let mut astray = asked.to_vec();
+    astray.retain(|one| !whole.contains(one));
+    astray
 }
 
 /// The categories that a category of content stands for.

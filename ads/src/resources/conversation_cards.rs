@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::access::Who;
 use crate::change::Change;
-use crate::declare::{Delete, Field, Filter, Resource, Rule, Verb};
+use crate::declare::{Delete, Field, Filter, Gate, Resource, Rule, Verb};
 use crate::desk::Desk;
 use crate::kind::Kind;
 use crate::record::Record;
@@ -46,6 +46,7 @@ const CONVERSATION: Resource = Resource {
         Rule::Within(write_hashtags),
         Rule::Within(has_fitting_media),
     ],
+    gate: Some(Gate::new("CONVERSATION_CARD")),
     delete: Delete::Hard,
     computed: Some(computed),
     ..Resource::DEFAULT
@@ -65,8 +66,14 @@ const TITLE: Field = Field::text("title", 1, 23).hidden();
 const MEDIA: Field = Field::new("media_key", Kind::MediaKey).required().hidden();
 const THANKS: Field = Field::text("thank_you_text", 1, 23).required().hidden();
 const THANKS_URL: Field = Field::url("thank_you_url").hidden();
-const UNLOCKED_IMAGE: Field = Field::new("unlocked_image_media_key", Kind::MediaKey).hidden();
-const UNLOCKED_VIDEO: Field = Field::new("unlocked_video_media_key", Kind::MediaKey).hidden();
+const UNLOCKED_IMAGE: Field = Field::new("unlocked_image_media_key", Kind::MediaKey)
+    .hidden()
+    .gated(UNLOCKED);
+const UNLOCKED_VIDEO: Field = Field::new("unlocked_video_media_key", Kind::MediaKey)
+    .hidden()
+    .gated(UNLOCKED);
+const UNLOCKED: &[Gate] = &[Gate::new("CONVERSATION_CARD_UNLOCK")];
+const FOUR: &[Gate] = &[Gate::new("CONVERSATION_CARD_FOUR_OPTIONS")];
 const POSTER: Field = Field::new("poster_media_key", Kind::MediaKey).hidden();
 const URI: Field = Field::new("uri", Kind::Long).kept().hidden();
 
@@ -78,9 +85,9 @@ const VIDEO_FIELDS: &[Field] = &[
     text("first_cta_tweet", &["first_cta_post"]).required(),
     option("second_cta"),
     text("second_cta_tweet", &["second_cta_post"]),
-    option("third_cta"),
+    option("third_cta").gated(FOUR),
     text("third_cta_tweet", &["third_cta_post"]),
-    option("fourth_cta"),
+    option("fourth_cta").gated(FOUR),
     text("fourth_cta_tweet", &["fourth_cta_post"]),
     THANKS,
     THANKS_URL,
@@ -101,9 +108,9 @@ const IMAGE_FIELDS: &[Field] = &[
     text("first_cta_tweet", &["first_cta_post"]).required(),
     option("second_cta"),
     text("second_cta_tweet", &["second_cta_post"]),
-    option("third_cta"),
+    option("third_cta").gated(FOUR),
     text("third_cta_tweet", &["third_cta_post"]),
-    option("fourth_cta"),
+    option("fourth_cta").gated(FOUR),
     text("fourth_cta_tweet", &["fourth_cta_post"]),
     THANKS,
     THANKS_URL,

@@ -1,15 +1,18 @@
 //! Features that an account may use.
 
 use base::Stop;
-use base::refusal::Problem;
+use base::refusal::{At, Problem};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::declare::{Custom, Field};
+use crate::change::Change;
+use crate::declare::{Custom, Field, Gate};
 use crate::desk::Desk;
 use crate::engine::checked;
 use crate::given::Given;
 use crate::kind::Kind;
+use crate::record::Record;
+use crate::resources::{CUSTOM, RESOURCES};
 
 /// Every feature.
 pub const ALL: &[&str] = &[
@@ -55,6 +58,9 @@ pub const FRESH: &[&str] = &[
 ];
 
 const KEYS: Field = Field::new("feature_keys", Kind::SomeOf(ALL));
+
+/// Whether accounts are held to their features.
+pub const GATES: &[&str] = &["lenient", "strict"];
 
 /// What can be done with them.
 pub static OPERATIONS: &[Custom] = &[
@@ -132,16 +138,109 @@ pub fn set(desk: &mut Desk<'_, '_>, mut all: Vec<String>) -> Result<Answer, Stop
     Ok(Answer::one(&Value::from(all)))
 }
 
-/// Whether the account has a feature.
-pub fn has(desk: &Desk<'_, '_>, feature: &str) -> Result<bool, Stop> {
-    Ok(desk.account()?.record.has("features", feature))
+/// Whether the account may pass a gate: it has the feature, or is not held to it.
+pub fn is_open(desk: &Desk<'_, '_>, gate: &Gate) -> Result<bool, Stop> {
+    let account = &desk.account()?.record;
+    let held = gate.always || account.text("feature_gates") == "strict";
+    Ok(!held || account.has("features", gate.feature))
 }
 
-/// Refuses what only accounts with a feature may do.
-pub fn need(desk: &Desk<'_, '_>, feature: &str) -> Result<(), Stop> {
-    if has(desk, feature)? {
+/// Refuses what a gate keeps the account from.
+pub fn pass(desk: &Desk<'_, '_>, gate: &Gate, at: At) -> Result<(), Stop> {
+    if is_open(desk, gate)? {
         return Ok(());
     }
-    let message = format!("This account does not have the feature {feature}");
-    Err(Problem::new("FEATURE_NOT_AVAILABLE", message).into())
+    Err(closed(gate, at).into())
+}
+
+fn closed(gate: &Gate, at: At) -> Problem {
+    let feature = gate.feature;
+    let message = match &at {
+        At::Request => format!("This account does not have the feature {feature}"),
+        At::Parameter(name) | At::Attribute(name) => {
+            format!("This account does not have the feature {feature}, which {name} needs")
+        }
+    };
+    Problem {
+        at,
+        ..Problem::new("FEATURE_NOT_AVAILABLE", message)
+    }
+}
+
+/// Whether a gate stands at a value of a record's field.
+fn stands_at(gate: &Gate, record: &Record, value: &Value) -> bool {
+    let beside = gate.beside;
+    let is_one = gate.values.is_empty()
+        || match value {
+            Value::Array(items) => items.iter().any(|item| is_among(gate, item)),
+            one => is_among(gate, one),
+        };
+    is_one && beside.is_none_or(|(field, text)| record.text(field) == text)
+}
+
+fn is_among(gate: &Gate, value: &Value) -> bool {
+    let text = value.as_str();
+    text.is_some_and(|text| gate.values.contains(&text))
+}
+
+/// What a change sets that the account does not have the feature for.
+pub fn missing(desk: &Desk<'_, '_>, change: &Change) -> Result<Vec<Problem>, Stop> {
+    let record = &change.record;
+    let mut problems = Vec::new();
+    if let Some(gate) = &record.of.gate
+        && !is_open(desk, gate)?
+    {
+        problems.push(closed(gate, At::Request));
+    }
+    for field in record.of.fields {
+        let name = field.name.post;
+        let value = record.get(name).filter(|_| change.changes(name));
+        let Some(value) = value else { continue };
+        for gate in field.gates {
+            if stands_at(gate, record, value) && !is_open(desk, gate)? {
+                let name = field.name.in_speech(desk.caller.speech);
+                problems.push(closed(gate, At::Parameter(name.into())));
+            }
+        }
+    }
+    Ok(problems)
+}
+
+/// Whether a record of the account may have a value in a field: what is filled in passes the same
+/// gates as what is sent.
+pub fn may_have(
+    desk: &Desk<'_, '_>,
+    record: &Record,
+    name: &str,
+    value: &str,
+) -> Result<bool, Stop> {
+    let value = Value::from(value);
+    for gate in record.of.field(name).map_or(&[][..], |field| field.gates) {
+        if stands_at(gate, record, &value) && !is_open(desk, gate)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Every gate, with where it stands: a resource or an operation by its name, and a field of it or
+/// nothing.
+pub fn gates() -> Vec<(&'static str, &'static str, Gate)> {
+    let of_resources = RESOURCES.iter().flat_map(|of| {
+        let whole = of.gate.map(|gate| (of.name, "", gate));
+        let fields = of.fields.iter().flat_map(|field| {
+            let gates = field.gates.iter();
+            gates.map(|gate| (of.name, field.name.post, *gate))
+        });
+        whole.into_iter().chain(fields)
+    });
+    let of_operations = CUSTOM.iter().copied().flatten().flat_map(|custom| {
+        let whole = custom.gate.map(|gate| (custom.id, "", gate));
+        let params = custom.params.iter().flat_map(|field| {
+            let gates = field.gates.iter();
+            gates.map(|gate| (custom.id, field.name.post, *gate))
+        });
+        whole.into_iter().chain(params)
+    });
+    of_resources.chain(of_operations).collect()
 }

@@ -7,11 +7,11 @@ use store::records;
 use crate::change::Change;
 use crate::declare::{Field, Filter, Need, Resource, Rule, Verb};
 use crate::desk::Desk;
-use crate::gazetteer::gazetteer;
 use crate::record::Record;
 use crate::resources::curated_categories::CURATED_CATEGORY;
 use crate::resources::line_items::LINE_ITEM;
 use crate::resources::targeting_criteria;
+use crate::resources::targeting_options::country_of;
 
 /// How many publishers a line item with a curated category may leave out.
 pub const MOST_LEFT_OUT: i64 = 5;
@@ -76,18 +76,8 @@ fn is_where_the_line_item_is(desk: &mut Desk<'_, '_>, change: &mut Change) -> Re
     let id = change.record.int("curated_category_id").unwrap_or(0);
     let category = desk.need(&CURATED_CATEGORY, id)?;
     for criterion in targeting_criteria::of_kind(desk, item(change), "LOCATION")? {
-        let value = criterion.text("targeting_value");
-        let place = network::places::by_name(desk.tx, value)?;
-        let known = gazetteer().by_id(value).map(|spot| spot.country);
-        let codes = [
-            place.as_ref().map(|place| place.country_code.as_str()),
-            known,
-        ];
-        if codes
-            .into_iter()
-            .flatten()
-            .any(|code| category.has("country_codes", code))
-        {
+        let country = country_of(desk.tx, criterion.text("targeting_value"))?;
+        if country.is_some_and(|code| category.has("country_codes", &code)) {
             return Ok(());
         }
     }

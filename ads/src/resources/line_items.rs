@@ -7,8 +7,9 @@ use base::{Stop, Word};
 use serde_json::{Value, json};
 use store::records;
 
+use crate::access::Who;
 use crate::change::Change;
-use crate::declare::{Field, Filter, Often, Resource, Rule, Verb};
+use crate::declare::{Custom, Field, Filter, Gate, Need, Often, Resource, Rule, Verb};
 use crate::desk::Desk;
 use crate::kind::Kind;
 use crate::record::Record;
@@ -17,8 +18,7 @@ use crate::resources::bidding::{CURRENCIES, is_bid, is_whole};
 use crate::resources::campaigns::{self, CAMPAIGN, not_draft_again, within_total};
 use crate::resources::categories::of_businesses;
 use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
-use crate::resources::promotable_users;
-use crate::resources::servability;
+use crate::resources::{accounts, features, promotable_users, servability, targeting_criteria};
 use objectives::of_objective;
 pub use objectives::{GOALS, OBJECTIVES, PAY_BY};
 
@@ -37,9 +37,14 @@ pub static LINE_ITEM: Resource = Resource {
         Field::new("product_type", Kind::Word(PRODUCTS))
             .required()
             .fixed(),
-        Field::one_of("objective", OBJECTIVES).required().fixed(),
+        Field::one_of("objective", OBJECTIVES)
+            .required()
+            .fixed()
+            .gated(&[Gate::new("PREROLL_VIEWS_OBJECTIVE").of(&["PREROLL_VIEWS"])]),
         Field::one_of("goal", GOALS),
-        Field::one_of("pay_by", PAY_BY),
+        Field::one_of("pay_by", PAY_BY).gated(&[Gate::new("WEBSITE_CLICKS_CPM_BILLING")
+            .of(&["IMPRESSION"])
+            .beside("objective", "WEBSITE_CLICKS")]),
         Field::one_of("bid_strategy", &["AUTO", "MAX", "TARGET"]),
         Field::new("placements", Kind::SomeOf(PLACEMENTS))
             .required()
@@ -52,7 +57,8 @@ pub static LINE_ITEM: Resource = Resource {
         Field::new("start_time", Kind::Time),
         Field::new("end_time", Kind::Time),
         Field::one_of("entity_status", &["ACTIVE", "PAUSED", "DRAFT"]).or("ACTIVE"),
-        Field::new("frequency_cap", Kind::Int(1, 1_000_000)),
+        Field::new("frequency_cap", Kind::Int(1, 1_000_000))
+            .gated(&[Gate::new("REACH_FREQUENCY_CAP")]),
         Field::new("duration_in_days", Kind::Int(1, 30)),
         Field::one_of("audience_expansion", &["BROAD", "DEFINED", "EXPANDED"]),
         Field::text("advertiser_domain", 1, 255),
@@ -100,6 +106,7 @@ pub static LINE_ITEM: Resource = Resource {
         Rule::Beside("campaign_id", keeps_within_its_campaign),
         Rule::Within(fill),
         Rule::Within(is_like_its_siblings),
+        Rule::Within(is_one_of_so_many),
         Rule::Within(covers_what_is_spent),
     ],
     history: "LINE_ITEM",
@@ -112,8 +119,19 @@ const DAILY: &str = "daily_budget_amount_local_micro";
 const TOTAL: &str = "total_budget_amount_local_micro";
 /// Line items of one campaign.
 const PER_CAMPAIGN: usize = 100;
-/// Line items of one account.
-const PER_ACCOUNT: i64 = 8000;
+
+/// What can be done with them beside that.
+pub static OPERATIONS: &[Custom] = &[Custom::change(
+    "PUT",
+    "activateAdsLineItem",
+    "line_items/{line_item_id}/activate",
+    "Makes a line item active.",
+    |desk, given| campaigns::activate(desk, &LINE_ITEM, given),
+)
+.who(Who::CampaignWriter)
+.params(&[Field::reference("line_item_id", &LINE_ITEM)
+    .required()
+    .update(Need::Must)])];
 
 /// What a line item sells.
 pub const PRODUCTS: &[Word] = &[
@@ -298,8 +316,14 @@ fn fill(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
         ("pay_by", usual.pay_by),
         ("bid_strategy", usual.strategies),
     ] {
-        if record.get(name).is_none() {
-            record.set(name, value.first().copied());
+        if record.get(name).is_some() {
+            continue;
+        }
+        for value in value {
+            if features::may_have(desk, record, name, value)? {
+                record.set(name, *value);
+                break;
+            }
         }
     }
     if record.text("bid_strategy") == "AUTO" {
@@ -332,6 +356,23 @@ fn note_service(record: &mut Record) {
     record.set("serves", serves.then_some(until));
 }
 
+/// An account has only so many line items that are no drafts.
+fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+    let counts = |record: &Record| !record.deleted && record.text("entity_status") != "DRAFT";
+    let before = change.before.as_ref().is_some_and(counts);
+    if change.verb == Verb::Delete || before || !counts(&change.record) {
+        return Ok(());
+    }
+    let account = &desk.account()?.record;
+    let (account, limit) = (account.id, account.int("line_item_limit"));
+    let limit = limit.unwrap_or(accounts::MOST_LINE_ITEMS);
+    if records::count(desk.tx, LINE_ITEM.name, account)? < limit {
+        return Ok(());
+    }
+    let message = format!("The account has {limit} active line items, which is its limit");
+    Err(Problem::new("TOO_MANY_LINE_ITEMS", message).into())
+}
+
 /// Line items of a campaign have one objective and sell one product; there are only so many.
 fn is_like_its_siblings(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
     if change.verb != Verb::Create {
@@ -340,11 +381,8 @@ fn is_like_its_siblings(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<
     let campaign = change.record.int("campaign_id").unwrap_or(0);
     let siblings = desk.with(&LINE_ITEM, "campaign_id", campaign)?;
     let live: Vec<&Record> = siblings.iter().filter(|item| !item.deleted).collect();
-    let account = desk.account_id()?;
-    if live.len() >= PER_CAMPAIGN
-        || records::count(desk.tx, LINE_ITEM.name, account)? >= PER_ACCOUNT
-    {
-        let message = "There are as many line items as there may be";
+    if live.len() >= PER_CAMPAIGN {
+        let message = format!("The campaign has {PER_CAMPAIGN} line items, which is its limit");
         return Err(Problem::new("TOO_MANY_LINE_ITEMS", message).into());
     }
     for (name, what) in [
@@ -370,11 +408,17 @@ fn covers_what_is_spent(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<
 }
 
 fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
-    for (system, name) in [
-        ("Android", "android_app_store_identifier"),
-        ("iOS", "ios_app_store_identifier"),
+    let record = &change.record;
+    for (system, platform, name) in [
+        ("Android", "1", "android_app_store_identifier"),
+        ("iOS", "0", "ios_app_store_identifier"),
     ] {
-        account_apps::note(desk, system, change.record.text(name))?;
+        account_apps::note(desk, system, record.text(name))?;
+        let is_set = change.verb != Verb::Delete && record.get(name).is_some();
+        if is_set && change.changes(name) {
+            // An app is for those whose devices it runs on.
+            targeting_criteria::add_platform(desk, record.id, platform)?;
+        }
     }
     campaigns::sum_up(desk, change.record.int("campaign_id").unwrap_or(0))
 }

@@ -41,6 +41,7 @@ pub mod scheduled_promoted_posts;
 pub mod servability;
 pub mod targeting_criteria;
 pub mod targeting_options;
+pub mod targeting_suggestions;
 pub mod tax_settings;
 pub mod tracking_tags;
 pub mod user_settings;
@@ -93,6 +94,8 @@ pub static CUSTOM: &[&[Custom]] = &[
     features::OPERATIONS,
     keyword_insights::OPERATIONS,
     cards_of_any_kind::OPERATIONS,
+    campaigns::OPERATIONS,
+    line_items::OPERATIONS,
     categories::OPERATIONS,
     publishers::OPERATIONS,
     curated_categories::OPERATIONS,
@@ -103,6 +106,7 @@ pub static CUSTOM: &[&[Custom]] = &[
     custom_audiences::OPERATIONS,
     audience_permissions::OPERATIONS,
     targeting_options::OPERATIONS,
+    targeting_suggestions::OPERATIONS,
     recommendations::OPERATIONS,
     tax_settings::OPERATIONS,
     user_settings::OPERATIONS,

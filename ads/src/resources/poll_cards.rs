@@ -7,13 +7,12 @@ use store::polls::{self, Choice, Poll};
 
 use crate::access::Who;
 use crate::change::Change;
-use crate::declare::{Delete, Field, Filter, Resource, Rule, Verb};
+use crate::declare::{Delete, Field, Filter, Gate, Resource, Rule, Verb};
 use crate::desk::Desk;
 use crate::kind::{Kind, instant};
 use crate::record::Record;
 use crate::resources::card_media::{self, Frame, Known};
 use crate::resources::cards_of_any_kind::SEQUENCE;
-use crate::resources::features;
 
 /// A poll card.
 pub static POLL_CARD: Resource = Resource {
@@ -32,7 +31,9 @@ pub static POLL_CARD: Resource = Resource {
         Field::new("duration_in_minutes", Kind::Int(5, 10_080))
             .required()
             .hidden(),
-        Field::new("media_key", Kind::MediaKey).hidden(),
+        Field::new("media_key", Kind::MediaKey)
+            .hidden()
+            .gated(&[Gate::new("PROMOTED_MEDIA_POLLS").always()]),
         Field::one_of("card_type", &["TEXT_POLLS", "IMAGE_POLLS", "VIDEO_POLLS"])
             .kept()
             .or("TEXT_POLLS"),
@@ -99,7 +100,6 @@ fn open(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
         return card_media::carry(desk, &keys, &[]);
     }
     if !keys.is_empty() {
-        features::need(desk, "PROMOTED_MEDIA_POLLS")?;
         let media = card_media::need(desk, "media_key", &key)?;
         let kind = if card_media::is_image(&media) {
             card_media::check_image("media_key", &media, &[Frame::Wide])?;

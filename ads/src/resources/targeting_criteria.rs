@@ -1,5 +1,7 @@
 //! Targeting criteria: whom a line item is shown to.
 
+mod together;
+
 use base::refusal::Problem;
 use base::{Stop, UserId, Word};
 use serde_json::Value;
@@ -7,14 +9,19 @@ use store::records;
 use store::users::User;
 
 use crate::change::Change;
-use crate::declare::{Field, Filter, Often, Resource, Rule, Verb};
-use crate::desk::Desk;
+use crate::choices;
+use crate::declare::{Field, Filter, Gate, Often, Resource, Rule, Verb};
+use crate::desk::{Desk, not_found};
+use crate::engine;
+use crate::given::Given;
 use crate::kind::Kind;
 use crate::record::Record;
+use crate::resources::campaigns::CAMPAIGN;
 use crate::resources::categories::is_iab;
 use crate::resources::custom_audiences;
 use crate::resources::line_item_curated_categories::{self, MOST_LEFT_OUT};
 use crate::resources::line_items::LINE_ITEM;
+use crate::resources::promotable_users::PROMOTABLE_USER;
 use crate::resources::targeting_options::{kind_of_place, label};
 use crate::resources::{audiences_targeted, key, promotable_users};
 
@@ -27,7 +34,10 @@ pub static TARGETING_CRITERION: Resource = Resource {
     not_found: "TARGETING_CRITERION_NOT_FOUND",
     fields: &[
         Field::parent("line_item_id", &LINE_ITEM).required(),
-        Field::one_of("targeting_type", TYPES).required().fixed(),
+        Field::one_of("targeting_type", TYPES)
+            .required()
+            .fixed()
+            .gated(GATES),
         Field::text("targeting_value", 1, 255).required().fixed(),
         Field::one_of("operator_type", &["EQ", "NE", "GTE", "LT"])
             .fixed()
@@ -51,6 +61,8 @@ pub static TARGETING_CRITERION: Resource = Resource {
     rules: &[
         Rule::Own(takes_its_operator),
         Rule::Own(has_a_sound_value),
+        Rule::Within(comes_in_a_batch),
+        Rule::Within(names_what_there_is),
         Rule::Within(names_someone_of_the_account),
         Rule::Within(names_an_audience),
         Rule::Within(is_one_of_so_many),
@@ -58,9 +70,25 @@ pub static TARGETING_CRITERION: Resource = Resource {
     history: "TARGETING_CRITERIA",
     twin: Some(twin),
     after: Some(after),
+    settles: Some(together::fit),
     computed: Some(places),
     ..Resource::DEFAULT
 };
+
+/// Types that accounts need a feature for.
+const GATES: &[Gate] = &[
+    Gate::new("AGE_TARGETING").of(&["AGE"]),
+    Gate::new("EVENT_TARGETING").of(&["EVENT"]),
+    Gate::new("ENGAGER_RETARGETING").of(&[
+        "CAMPAIGN_ENGAGEMENT",
+        "CAMPAIGN_ENGAGEMENT_LOOKALIKE",
+        "ENGAGEMENT_TYPE",
+        "USER_ENGAGEMENT",
+        "USER_ENGAGEMENT_LOOKALIKE",
+    ]),
+    Gate::new("INSTALLED_APP_CATEGORY_TARGETING")
+        .of(&["APP_STORE_CATEGORY", "APP_STORE_CATEGORY_LOOKALIKE"]),
+];
 
 /// Types of criteria.
 pub const TYPES: &[&str] = &[
@@ -187,6 +215,47 @@ pub fn sound(kind: &str, value: &str) -> Result<(), Problem> {
     Err(Problem::parameter("targeting_value", value, message).code(code))
 }
 
+/// Types whose criteria only go together.
+const BATCHED: &[&str] = &["IAB_CATEGORY", "CONTENT_PUBLISHER_USER"];
+
+fn comes_in_a_batch(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+    let kind = change.record.text("targeting_type");
+    if change.verb == Verb::Delete || desk.batch.is_some() || !BATCHED.contains(&kind) {
+        return Ok(());
+    }
+    let message = format!("Criteria of {kind} are made in a batch only");
+    let problem = Problem::parameter("targeting_type", kind, message);
+    Err(problem.code("INVALID_TARGETING_TYPE").into())
+}
+
+/// Options are those that are listed; campaigns and users are the account's own.
+fn names_what_there_is(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+    if change.verb == Verb::Delete {
+        return Ok(());
+    }
+    let kind = change.record.text("targeting_type").to_owned();
+    let value = change.record.text("targeting_value").to_owned();
+    let own = match kind.strip_suffix("_LOOKALIKE").unwrap_or(&kind) {
+        "CAMPAIGN_ENGAGEMENT" => &CAMPAIGN,
+        "USER_ENGAGEMENT" => &PROMOTABLE_USER,
+        one if one == "LANGUAGE" || one == "LIVE_TV_EVENT" || choices::KINDS.contains(&one) => {
+            if label(desk.tx, one, &value)?.is_some() {
+                return Ok(());
+            }
+            let message = format!("\"{value}\" is no value of {kind}");
+            return Err(Problem::parameter("targeting_value", value, message).into());
+        }
+        _ => return Ok(()),
+    };
+    let id = own.ids.read("targeting_value", &value)?;
+    let found = desk.find(own, id)?.filter(|found| !found.deleted);
+    let Some(found) = found else {
+        return Err(not_found(own, "targeting_value", id).into());
+    };
+    change.record.set("targeting_value", found.written_id());
+    Ok(())
+}
+
 /// Followers are targeted of the account's own user only.
 fn names_someone_of_the_account(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
     if change.verb == Verb::Delete {
@@ -310,6 +379,21 @@ fn names_an_audience(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
     record.set("name", audience.text("name").to_owned());
     record.set("audience", id);
     Ok(())
+}
+
+/// Targets a platform by what follows from something else, unless single devices of it are.
+pub fn add_platform(desk: &mut Desk<'_, '_>, item: i64, platform: &str) -> Result<(), Stop> {
+    for device in of_kind(desk, item, "DEVICE")? {
+        let value = device.text("targeting_value");
+        if together::platform_of(desk, value)? == Some(platform) {
+            return Ok(());
+        }
+    }
+    let mut given = Given::default();
+    given.put("line_item_id", item.into());
+    given.put("targeting_type", "PLATFORM".into());
+    given.put("targeting_value", platform.into());
+    engine::create(desk, &TARGETING_CRITERION, &given).map(|_| ())
 }
 
 fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {

@@ -475,6 +475,15 @@ pub fn label(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<String>,
     })
 }
 
+/// The country that a value of `LOCATION` is in, or is.
+pub fn country_of(tx: &mut Tx<'_>, value: &str) -> Result<Option<String>, Stop> {
+    if let Some(spot) = gazetteer().by_id(value) {
+        return Ok(Some(spot.country.to_owned()));
+    }
+    let place = network::places::by_name(tx, value)?;
+    Ok(place.map(|place| place.country_code))
+}
+
 /// Which kind of place a value of `LOCATION` is.
 pub fn kind_of_place(tx: &mut Tx<'_>, value: &str) -> Result<Option<&'static str>, Stop> {
     if let Some(spot) = gazetteer().by_id(value) {

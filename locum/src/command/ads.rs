@@ -6,7 +6,9 @@ use ads::engine;
 use ads::given::Given;
 use ads::kind::{Ids, Kind};
 use ads::record::Record;
-use ads::resources::accounts::{self, ACCOUNT, LISTED, MOST_CAMPAIGNS, NewAccount};
+use ads::resources::accounts::{
+    self, ACCOUNT, LISTED, MOST_CAMPAIGNS, MOST_LINE_ITEMS, NewAccount,
+};
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads::resources::{features, promotable_users};
 use ads::zone::Zone;
@@ -146,13 +148,19 @@ pub(crate) enum AccountCommand {
         #[arg(long, value_name = "RECOMMENDATION")]
         dismiss: Option<String>,
     },
-    /// Says how many active campaigns an account may have, or what came of its review
+    /// Says how much an account may have, what it is held to, or what came of its review
     Set {
         /// Its id
         account: String,
-        /// At most 8,000
+        /// So many active campaigns, at most 8,000
         #[arg(long)]
         campaigns: Option<i64>,
+        /// So many active line items, at most 8,000
+        #[arg(long, value_name = "COUNT")]
+        line_items: Option<i64>,
+        /// `strict` refuses what needs a feature that it does not have; `lenient` allows most of it
+        #[arg(long)]
+        gates: Option<String>,
         /// `ACCEPTED`, `UNDER_REVIEW` or `REJECTED`
         #[arg(long)]
         approval: Option<String>,
@@ -253,6 +261,8 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Stop> {
         AccountCommand::Set {
             account,
             campaigns,
+            line_items,
+            gates,
             approval,
             business,
             allow,
@@ -262,8 +272,26 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Stop> {
             let account = account_of(tx, account)?;
             let account = opened(account, allow, refuse)?;
             let account = of_business(account, business.as_deref())?;
-            let account = estimated(account, estimate.as_deref())?;
-            set(tx, account, *campaigns, approval.as_deref())
+            let account = worded(account, ("estimate", "estimate"), estimate.as_deref())?;
+            let account = worded(account, ("gates", "feature_gates"), gates.as_deref())?;
+            let account = worded(
+                account,
+                ("approval", "approval_status"),
+                approval.as_deref(),
+            )?;
+            let account = limited(
+                account,
+                ("campaigns", "campaign_limit"),
+                *campaigns,
+                MOST_CAMPAIGNS,
+            )?;
+            let account = limited(
+                account,
+                ("line_items", "line_item_limit"),
+                *line_items,
+                MOST_LINE_ITEMS,
+            )?;
+            keep(tx, account)
         }
         AccountCommand::List { .. }
         | AccountCommand::Show { .. }
@@ -411,28 +439,42 @@ fn fund(tx: &mut Tx<'_>, account: Record, command: &AccountCommand) -> Result<Va
     spoken(&mut desk, &made)
 }
 
-fn set(
-    tx: &mut Tx<'_>,
-    mut account: Record,
-    campaigns: Option<i64>,
-    approval: Option<&str>,
-) -> Result<Value, Stop> {
-    if let Some(most) = campaigns {
-        if !(1..=MOST_CAMPAIGNS).contains(&most) {
-            let message = format!("An account has 1 to {MOST_CAMPAIGNS} active campaigns");
-            return Err(wrong("campaigns", &most.to_string(), &message));
-        }
-        account.set("campaign_limit", most);
-    }
-    if let Some(approval) = approval {
-        let kind = Kind::OneOf(&["ACCEPTED", "UNDER_REVIEW", "REJECTED"]);
-        let text = [approval.to_owned()];
-        let value = kind.read("approval", ads::kind::Raw::Text(&text))?;
-        account.set("approval_status", value);
-    }
+fn keep(tx: &mut Tx<'_>, mut account: Record) -> Result<Value, Stop> {
     account.updated_at = tx.now();
     store::records::update(tx, ACCOUNT.name, &account.to_store())?;
     show(tx, account)
+}
+
+/// With another limit, if one is given.
+fn limited(
+    mut account: Record,
+    (name, field): (&'static str, &'static str),
+    limit: Option<i64>,
+    most: i64,
+) -> Result<Record, Stop> {
+    let Some(limit) = limit else {
+        return Ok(account);
+    };
+    if !(1..=most).contains(&limit) {
+        let message = format!("A limit is one of 1 to {most}");
+        return Err(wrong(name, &limit.to_string(), &message));
+    }
+    account.set(field, limit);
+    Ok(account)
+}
+
+/// With one of the words that a field may hold, if one is given.
+fn worded(
+    mut account: Record,
+    (name, field): (&'static str, &'static str),
+    word: Option<&str>,
+) -> Result<Record, Stop> {
+    if let (Some(word), Some(declared)) = (word, ACCOUNT.field(field)) {
+        let text = [word.to_owned()];
+        let value = declared.kind.read(name, ads::kind::Raw::Text(&text))?;
+        account.set(field, value);
+    }
+    Ok(account)
 }
 
 /// Looks for what could do better, or turns a recommendation down.
@@ -456,17 +498,6 @@ fn of_business(mut account: Record, business: Option<&str>) -> Result<Record, St
     let text = [business.to_owned()];
     let value = Kind::Text(0, 20).read("business", ads::kind::Raw::Text(&text))?;
     account.set("business_id", value);
-    Ok(account)
-}
-
-/// How estimates are told to an account.
-fn estimated(mut account: Record, estimate: Option<&str>) -> Result<Record, Stop> {
-    if let Some(estimate) = estimate {
-        let kind = Kind::OneOf(&["rounded", "exact"]);
-        let text = [estimate.to_owned()];
-        let value = kind.read("estimate", ads::kind::Raw::Text(&text))?;
-        account.set("estimate", value);
-    }
     Ok(account)
 }
 
@@ -542,7 +573,9 @@ fn show(tx: &mut Tx<'_>, account: Record) -> Result<Value, Stop> {
         .into_iter()
         .map(Value::from)
         .collect::<Vec<_>>();
-    let (sandbox, limit) = (account.flag("sandbox"), account.int("campaign_limit"));
+    let sandbox = account.flag("sandbox");
+    let limits = ["campaign_limit", "line_item_limit"].map(|name| (name, account.int(name)));
+    let gates = account.text("feature_gates").to_owned();
     let mut desk = Desk::of_operator(tx, UserId::new(0), account.clone());
     let promotable: Vec<Value> = promotable_users::all(&mut desk)?
         .iter()
@@ -555,7 +588,10 @@ fn show(tx: &mut Tx<'_>, account: Record) -> Result<Value, Stop> {
     if let Some(members) = shown.as_object_mut() {
         members.insert("sandbox".to_owned(), sandbox.into());
         members.insert("features".to_owned(), features.into());
-        members.insert("campaign_limit".to_owned(), limit.into());
+        members.insert("feature_gates".to_owned(), gates.into());
+        for (name, limit) in limits {
+            members.insert(name.to_owned(), limit.into());
+        }
         members.insert("roles".to_owned(), roles.into());
         members.insert("promotable_users".to_owned(), promotable.into());
     }

@@ -130,6 +130,7 @@ fn code(refusal: &Refusal) -> &'static str {
         Refusal::Forbidden {
             code: Some(187), ..
         } => "DUPLICATE_TWEET",
+        Refusal::Forbidden { code: Some(64), .. } => "CURRENT_USER_SUSPENDED",
         Refusal::Ads(_)
         | Refusal::Invalid(_)
         | Refusal::Connection(Connecting::NoRules)

@@ -460,7 +460,7 @@ fn an_audience_is_shared_within_a_business_and_never_passed_on() {
         &grant(&other.account, "READ_ONLY"),
         400,
         "FEATURE_NOT_AVAILABLE",
-        "",
+        "granted_account_id",
     );
     is(
         &grant("zzz", "READ_ONLY"),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, send};
-use crate::harness::shared;
+use crate::harness::{Answer, shared};
 
 fn ids(page: &Value) -> Vec<String> {
     let data = page["data"].as_array().unwrap().iter();
@@ -427,7 +427,7 @@ fn roles_say_what_may_be_done() {
         ("PARTNER_AUDIENCE_MANAGER", false, false),
     ] {
         role(&[name]);
-        let may = |answer: &crate::harness::Answer, may: bool| {
+        let may = |answer: &Answer, may: bool| {
             if may {
                 answer.is(200);
             } else {
@@ -493,4 +493,445 @@ fn a_tag_belongs_to_its_line_item() {
     let none = other.get("/tracking_tags", &[("tracking_tag_ids", &id)]);
     assert!(ids(&none).is_empty());
     assert!(ids(&other.get("/tracking_tags", &[("line_item_ids", &item)])).is_empty());
+}
+
+/// Sends these beside what is usual, unless they say otherwise.
+fn beside<'a>(
+    usual: &[(&'a str, &'a str)],
+    more: &[(&'a str, &'a str)],
+) -> Vec<(&'a str, &'a str)> {
+    let kept = usual
+        .iter()
+        .filter(|(name, _)| more.iter().all(|(other, _)| other != name));
+    kept.chain(more)
+        .filter(|(_, value)| !value.is_empty())
+        .copied()
+        .collect()
+}
+
+#[test]
+fn budgets_are_set_at_one_level() {
+    let ads = Advertiser::new();
+    let (daily, total) = (
+        "daily_budget_amount_local_micro",
+        "total_budget_amount_local_micro",
+    );
+    let (bid, level) = ("bid_amount_local_micro", "budget_optimization");
+    let campaign = |more: &[(&str, &str)]| {
+        let usual = [
+            ("funding_instrument_id", ads.instrument.as_str()),
+            ("name", "N"),
+        ];
+        ads.send("POST", "/campaigns", &beside(&usual, more))
+    };
+    let id = |answer: &Answer| answer.is(200)["data"]["id"].as_str().unwrap().to_owned();
+    // Amounts are whole steps of the currency: a hundredth here.
+    for (amount, code) in [
+        ("10000", ""),
+        ("20000", ""),
+        ("9999", "INVALID_DENOMINATION"),
+        ("10001", "INVALID_DENOMINATION"),
+        ("0", "INVALID_PARAMETER"),
+        ("-10000", "INVALID_PARAMETER"),
+        ("9223372036854775808", "INVALID_PARAMETER"),
+    ] {
+        let answer = campaign(&[(daily, amount)]);
+        match code {
+            "" => drop(answer.is(200)),
+            code => is(&answer, 400, code, daily),
+        }
+    }
+    // A daily budget is at most the total one.
+    campaign(&[(daily, "4990000"), (total, "5000000")]).is(200);
+    campaign(&[(daily, "5000000"), (total, "5000000")]).is(200);
+    let above = campaign(&[(daily, "5010000"), (total, "5000000")]);
+    is(&above, 400, "INVALID", daily);
+    // What is paid for by the order needs none; whatever else pays does.
+    campaign(&[]).is(200);
+    let fund = [
+        "ads",
+        "account",
+        "funding",
+        &ads.account,
+        "--type",
+        "CREDIT_CARD",
+    ];
+    let card = shared().cli(&fund).json()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let paid = |more: &[(&'static str, &'static str)]| {
+        campaign(&[&[("funding_instrument_id", card.as_str())], more].concat())
+    };
+    is(&paid(&[]), 400, "MISSING_PARAMETER", daily);
+    is(
+        &paid(&[(total, "5000000")]),
+        400,
+        "MISSING_PARAMETER",
+        daily,
+    );
+    paid(&[(daily, "5000000")]).is(200);
+
+    let shared_one = id(&campaign(&[(daily, "5000000"), (total, "9000000")]));
+    let own_one = id(&campaign(&[(level, "LINE_ITEM"), (total, "9000000")]));
+    for delivery in ["true", "false"] {
+        let both = [(level, "LINE_ITEM"), ("standard_delivery", delivery)];
+        is(&campaign(&both), 400, "INVALID", "standard_delivery");
+        let one = [(daily, "5000000"), ("standard_delivery", delivery)];
+        assert_eq!(
+            campaign(&one).is(200)["data"]["standard_delivery"],
+            delivery == "true"
+        );
+    }
+    let path = format!("/campaigns/{own_one}");
+    assert_eq!(
+        ads.get(&path, &[])["data"]["standard_delivery"],
+        Value::Null
+    );
+    let item = |campaign: &str, more: &[(&str, &str)]| {
+        let usual = [
+            ("campaign_id", campaign),
+            ("objective", "ENGAGEMENTS"),
+            ("product_type", "PROMOTED_TWEETS"),
+            ("placements", "ALL_ON_TWITTER"),
+            (bid, "150000"),
+        ];
+        ads.send("POST", "/line_items", &beside(&usual, more))
+    };
+    // The campaign's, or the line items'.
+    for name in [daily, total] {
+        is(
+            &item(&shared_one, &[(name, "1000000")]),
+            400,
+            "INVALID",
+            name,
+        );
+        item(&own_one, &[(name, "1000000")]).is(200);
+        is(
+            &item(&own_one, &[(name, "1000001")]),
+            400,
+            "INVALID_DENOMINATION",
+            name,
+        );
+    }
+    item(&own_one, &[(total, "8990000")]).is(200);
+    item(&own_one, &[(total, "9000000")]).is(200);
+    is(
+        &item(&own_one, &[(total, "9010000")]),
+        400,
+        "INVALID",
+        total,
+    );
+    // A bid is at most what there is for a day and altogether.
+    item(&shared_one, &[(bid, "4990000")]).is(200);
+    item(&shared_one, &[(bid, "5000000")]).is(200);
+    is(&item(&shared_one, &[(bid, "5010000")]), 400, "INVALID", bid);
+    is(&item(&own_one, &[(bid, "9010000")]), 400, "INVALID", bid);
+    is(
+        &item(&shared_one, &[(bid, "")]),
+        400,
+        "MISSING_PARAMETER",
+        bid,
+    );
+    is(
+        &item(&shared_one, &[(bid, "0")]),
+        400,
+        "INVALID_PARAMETER",
+        bid,
+    );
+    let auto = item(&shared_one, &[("bid_strategy", "AUTO")]).is(200);
+    assert_eq!(auto["data"][bid], Value::Null);
+    // And between what the currency allows.
+    let rules = send(
+        &ads.person,
+        "GET",
+        "/12/bidding_rules",
+        &[("currency", "USD")],
+    )
+    .is(200);
+    let rule = |name: &str| rules["data"][0][name].as_i64().unwrap();
+    let (least, most) = (
+        rule("minimum_cpe_bid_local_micro"),
+        rule("maximum_cpe_bid_local_micro"),
+    );
+    let step = rule("minimum_denomination");
+    let rich = id(&campaign(&[(level, "LINE_ITEM")]));
+    for (amount, fits) in [
+        (least, true),
+        (least + step, true),
+        (most - step, true),
+        (most, true),
+        (most + step, false),
+        (least - step, false),
+    ] {
+        let answer = item(&rich, &[(bid, &amount.to_string())]);
+        assert_eq!(answer.status == 200, fits, "{amount}: {}", answer.text());
+    }
+}
+
+#[test]
+fn a_line_item_suits_its_objective() {
+    let ads = Advertiser::new();
+    let line = |more: &[(&str, &str)]| {
+        let campaign = ads.campaign();
+        let usual = [
+            ("campaign_id", campaign.as_str()),
+            ("objective", "ENGAGEMENTS"),
+            ("product_type", "PROMOTED_TWEETS"),
+            ("placements", "ALL_ON_TWITTER"),
+            ("bid_amount_local_micro", "150000"),
+        ];
+        ads.send("POST", "/line_items", &beside(&usual, more))
+    };
+    let (goal, pay, strategy) = ("goal", "pay_by", "bid_strategy");
+    // What an objective has when nothing is said, what else it may have, and what it may not.
+    for (objective, more, defaults, may, may_not) in [
+        (
+            "ENGAGEMENTS",
+            &[][..],
+            ["ENGAGEMENT", "ENGAGEMENT", "MAX"],
+            &[(strategy, "AUTO"), (strategy, "TARGET")][..],
+            &[(goal, "LINK_CLICKS"), (pay, "IMPRESSION")][..],
+        ),
+        (
+            "FOLLOWERS",
+            &[("product_type", "PROMOTED_ACCOUNT")],
+            ["FOLLOWERS", "FOLLOW", "AUTO"],
+            &[(strategy, "TARGET")],
+            &[(strategy, "MAX"), (pay, "ENGAGEMENT")],
+        ),
+        (
+            "REACH",
+            &[],
+            ["MAX_REACH", "IMPRESSION", "AUTO"],
+            &[(goal, "REACH_WITH_ENGAGEMENT"), (strategy, "TARGET")],
+            &[(strategy, "MAX"), (goal, "ENGAGEMENT")],
+        ),
+        (
+            "WEBSITE_CLICKS",
+            &[],
+            ["LINK_CLICKS", "IMPRESSION", "AUTO"],
+            &[
+                (goal, "SITE_VISITS"),
+                (pay, "LINK_CLICK"),
+                (strategy, "MAX"),
+            ],
+            &[
+                (pay, "VIEW"),
+                (strategy, "TARGET"),
+                (goal, "WEBSITE_CONVERSIONS"),
+            ],
+        ),
+        (
+            "VIDEO_VIEWS",
+            &[],
+            ["VIDEO_VIEW", "VIEW", "AUTO"],
+            &[
+                (goal, "VIEW_3S_100PCT"),
+                (goal, "VIEW_6S"),
+                (goal, "VIEW_15S"),
+                (strategy, "MAX"),
+            ],
+            &[(strategy, "TARGET"), (pay, "IMPRESSION")],
+        ),
+        (
+            "PREROLL_VIEWS",
+            &[("product_type", "MEDIA"), ("categories", "IAB7")],
+            ["PREROLL", "VIEW", "MAX"],
+            &[(goal, "PREROLL_STARTS"), (strategy, "AUTO")],
+            &[
+                ("product_type", "PROMOTED_TWEETS"),
+                ("categories", ""),
+                ("categories", "IAB99"),
+            ],
+        ),
+        (
+            "APP_INSTALLS",
+            &[("ios_app_store_identifier", "1")],
+            ["APP_INSTALLS", "IMPRESSION", "AUTO"],
+            &[
+                (goal, "APP_CLICKS"),
+                (goal, "APP_PURCHASES"),
+                (pay, "APP_CLICK"),
+            ],
+            &[("ios_app_store_identifier", ""), (pay, "LINK_CLICK")],
+        ),
+        (
+            "APP_ENGAGEMENTS",
+            &[("android_app_store_identifier", "a.b")],
+            ["APP_CLICKS", "APP_CLICK", "AUTO"],
+            &[(goal, "APP_INSTALLS"), (strategy, "TARGET")],
+            &[("android_app_store_identifier", ""), (pay, "IMPRESSION")],
+        ),
+    ] {
+        let usual = [&[("objective", objective)][..], more].concat();
+        let made = line(&usual).is(200);
+        let data = &made["data"];
+        assert_eq!(
+            [&data[goal], &data[pay], &data[strategy]],
+            defaults,
+            "{objective}"
+        );
+        for one in may {
+            line(&beside(&usual, &[*one])).is(200);
+        }
+        for (name, value) in may_not {
+            let mut params = usual.clone();
+            params.retain(|(other, _)| other != name);
+            if !value.is_empty() {
+                params.push((name, value));
+            }
+            let answer = line(&params);
+            assert_eq!(
+                answer.status,
+                400,
+                "{objective} {name}={value}: {}",
+                answer.text()
+            );
+        }
+    }
+    // Where, when, and how often.
+    let placement = "INVALID_PLACEMENT_TYPE";
+    for (more, code, at) in [
+        (
+            &[("placements", "TWITTER_PROFILE")][..],
+            placement,
+            "placements",
+        ),
+        (
+            &[("placements", "TWITTER_SEARCH"), ("objective", "REACH")],
+            placement,
+            "placements",
+        ),
+        (&[("placements", "MOON")], "INVALID_PARAMETER", "placements"),
+        (
+            &[("placements", "PUBLISHER_NETWORK")],
+            "INCLUSIVE_PARAMETERS",
+            "advertiser_domain",
+        ),
+        (
+            &[
+                ("placements", "PUBLISHER_NETWORK"),
+                ("advertiser_domain", "bikes.example"),
+            ],
+            "INCLUSIVE_PARAMETERS",
+            "categories",
+        ),
+        (
+            &[("start_time", "2026-02-01"), ("end_time", "2026-02-01")],
+            "INVALID",
+            "end_time",
+        ),
+        (
+            &[("frequency_cap", "1")],
+            "INCLUSIVE_PARAMETERS",
+            "duration_in_days",
+        ),
+        (
+            &[("frequency_cap", "1"), ("duration_in_days", "8")],
+            "INVALID_PARAMETER",
+            "duration_in_days",
+        ),
+        (
+            &[
+                ("objective", "WEBSITE_CLICKS"),
+                ("frequency_cap", "1"),
+                ("duration_in_days", "7"),
+            ],
+            "INVALID",
+            "frequency_cap",
+        ),
+    ] {
+        is(&line(more), 400, code, at);
+    }
+    for more in [
+        &[("placements", "TWITTER_PROFILE,TWITTER_TIMELINE")][..],
+        &[("placements", "TWITTER_TIMELINE"), ("objective", "REACH")],
+        &[
+            ("start_time", "2026-02-01"),
+            ("end_time", "2026-02-01T00:00:01Z"),
+        ],
+        &[("frequency_cap", "1"), ("duration_in_days", "1")],
+        &[("frequency_cap", "1"), ("duration_in_days", "30")],
+    ] {
+        line(more).is(200);
+    }
+    // Line items of a campaign are of one kind; what they pay by stays, but for installs.
+    let campaign = ads.campaign();
+    let first = ads.line_item(&campaign);
+    let other = [("campaign_id", campaign.as_str()), ("objective", "REACH")];
+    is(&line(&other), 400, "INVALID", "objective");
+    let other = [
+        ("campaign_id", campaign.as_str()),
+        ("product_type", "PROMOTED_ACCOUNT"),
+    ];
+    is(&line(&other), 400, "INVALID", "product_type");
+    let change = |id: &str, value| ads.send("PUT", &format!("/line_items/{id}"), &[(pay, value)]);
+    is(&change(&first, "IMPRESSION"), 400, "INVALID", pay);
+    let installs = [
+        ("objective", "APP_INSTALLS"),
+        ("ios_app_store_identifier", "1"),
+    ];
+    let installs = line(&installs).is(200)["data"]["id"].clone();
+    change(installs.as_str().unwrap(), "APP_CLICK").is(200);
+    let path = format!("/line_items/{first}");
+    ads.send("DELETE", &path, &[]).is(200);
+    is(
+        &ads.send("DELETE", &path, &[]),
+        404,
+        "LINE_ITEM_NOT_FOUND",
+        "line_item_id",
+    );
+}
+
+#[test]
+fn accounts_are_promoted_by_line_items_that_hold_them() {
+    let (ads, stranger) = (Advertiser::new(), shared().person("stranger"));
+    let posts = ads.line_item(&ads.campaign());
+    let campaign = ads.campaign();
+    let params = [
+        ("campaign_id", campaign.as_str()),
+        ("objective", "FOLLOWERS"),
+        ("product_type", "PROMOTED_ACCOUNT"),
+        ("placements", "ALL_ON_TWITTER"),
+    ];
+    let people = ads.make("/line_items", &params);
+    let promote = |item: &str, user: &str| {
+        let params = [("line_item_id", item), ("user_id", user)];
+        ads.send("POST", "/promoted_accounts", &params)
+    };
+    let incompatible = "INCOMPATIBLE_LINE_ITEM";
+    is(
+        &promote(&posts, &ads.person.id),
+        400,
+        incompatible,
+        "line_item_id",
+    );
+    is(
+        &promote(&people, &stranger.id),
+        400,
+        "INVALID_USER_ID",
+        "user_id",
+    );
+    is(&promote(&people, "1"), 400, "INVALID_USER_ID", "user_id");
+    let list = |items: &str| ads.send("GET", "/promoted_accounts", &[("line_item_ids", items)]);
+    assert_eq!(
+        list(&people).is(200)["data"],
+        json!([]),
+        "nobody is promoted"
+    );
+    let made = promote(&people, &ads.person.id).is(200);
+    // Once more is no more.
+    assert_eq!(
+        promote(&people, &ads.person.id).is(200)["data"]["id"],
+        made["data"]["id"]
+    );
+    assert_eq!(ids(&list(&people).is(200)).len(), 1);
+    assert_eq!(ids(&list(&format!("{posts},{people}")).is(200)).len(), 1);
+    is(&list(&posts), 400, incompatible, "line_item_ids");
+    let path = format!(
+        "/promoted_accounts/{}",
+        made["data"]["id"].as_str().unwrap()
+    );
+    is(&ads.send("PUT", &path, &[]), 405, "METHOD_NOT_ALLOWED", "");
 }

@@ -472,7 +472,7 @@ fn a_poll_card_is_voted_in_where_posts_carry_it() {
         &poll(&[("media_key", "3_1")]),
         400,
         "FEATURE_NOT_AVAILABLE",
-        "",
+        "media_key",
     );
     assert_eq!(
         ads.get("/cards/poll", &[("with_total_count", "true")])["total_count"],
@@ -525,7 +525,7 @@ fn a_poll_card_shows_media_where_the_account_may() {
         inside("/cards/poll", &params)
     };
     let (image, film) = (ads.image(), ads.film());
-    is(&poll(&image), 400, "FEATURE_NOT_AVAILABLE", "");
+    is(&poll(&image), 400, "FEATURE_NOT_AVAILABLE", "media_key");
     inside("/features", &[("feature_keys", "PROMOTED_MEDIA_POLLS")]).is(200);
     let still = poll(&image).is(200);
     assert_eq!(

@@ -190,6 +190,8 @@ impl World {
         if request.path.starts_with("/stats") {
             let known = match name {
                 "entity" => Some("CAMPAIGN".to_owned()),
+                // What a figure is asked of excludes the rest.
+                "funding_instrument_ids" if request.about() == "active_entities" => None,
                 "entity_ids" | "campaign_ids" => self.values.get("campaign_id").cloned(),
                 "funding_instrument_ids" => Some(self.ads.instrument.clone()),
                 "granularity" => Some("HOUR".to_owned()),
@@ -313,6 +315,9 @@ impl World {
                 "targeting_value": "bike",
             })),
             (true, _) => create(json!({ "name": "Riders" })),
+            (false, "audience_summary") => Some(json!({ "targeting_criteria": [
+                { "targeting_type": "BROAD_KEYWORD", "targeting_value": "bike" },
+            ] })),
             (false, "users") => Some(json!([{
                 "operation_type": "Update",
                 "params": { "users": [{ "email": ["0".repeat(64)] }] },
@@ -365,7 +370,7 @@ impl World {
             Value::Array(all) => all.first().cloned().unwrap_or_default(),
             one => one.clone(),
         };
-        if let Some(id) = made["id"].as_str() {
+        if let Some(id) = made["id_str"].as_str().or(made["id"].as_str()) {
             self.made.insert(request.path, id.to_owned());
         }
     }
@@ -436,8 +441,10 @@ const USUAL: &[(&str, &str)] = &[
     ("standard_delivery", "true"),
     ("start_time", "2098-01-01T00:00:00Z"),
     ("subscribed_email_types", "ACCOUNT_PERFORMANCE"),
+    ("suggestion_type", "KEYWORD"),
     ("targeting_type", "PHRASE_KEYWORD"),
     ("targeting_value", "cargo bike"),
+    ("targeting_values", "bike"),
     ("tax_category", "BUSINESS_WITH_VAT"),
     ("text", "Spring ride opens"),
     ("thank_you_text", "See you there"),
@@ -480,6 +487,14 @@ fn the_requests_of_the_public_collection_are_answered() {
     let open: Vec<&str> = OPEN.lines().collect();
     let mut wrong = Vec::new();
     for request in order {
+        if request.name() == "DELETE /stats/jobs/accounts/:account_id/:job_id" {
+            // One that is not done meanwhile.
+            let job = all
+                .iter()
+                .find(|job| job.name() == "POST /stats/jobs/accounts/:account_id");
+            let answer = world.full(job.unwrap());
+            world.learn(job.unwrap(), &answer);
+        }
         let (name, answer) = (request.name(), world.full(request));
         let is_open = open.contains(&name.as_str());
         let well = (200..300).contains(&answer.status);

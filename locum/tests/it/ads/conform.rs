@@ -26,20 +26,20 @@ const BESIDE: &[(&str, &[&str])] = &[
 const ONCE: &[&str] = &["preroll_call_to_action", "line_item_curated_category"];
 
 /// What needs an operator first, and is made in a test of its own.
-const ELSEWHERE: &[&str] = &["line_item_curated_category", "custom_audience"];
+pub(super) const ELSEWHERE: &[&str] = &["line_item_curated_category", "custom_audience"];
 
-type Params = Vec<(&'static str, Value)>;
+pub(super) type Params = Vec<(&'static str, Value)>;
 
 /// A resource, in a world, and what it did not do as it should.
-struct Subject<'w> {
+pub(super) struct Subject<'w> {
     world: &'w World,
-    of: &'static Resource,
-    path: String,
+    pub(super) of: &'static Resource,
+    pub(super) path: String,
     wrong: Vec<String>,
 }
 
 impl<'w> Subject<'w> {
-    fn new(world: &'w World, of: &'static Resource) -> Self {
+    pub(super) fn new(world: &'w World, of: &'static Resource) -> Self {
         Self {
             world,
             of,
@@ -68,7 +68,7 @@ impl<'w> Subject<'w> {
         send(&ads.person, method, &path, &pairs)
     }
 
-    fn ask(&self, method: &'static str, path: &str, params: &Params) -> Answer {
+    pub(super) fn ask(&self, method: &'static str, path: &str, params: &Params) -> Answer {
         self.send(&self.world.ads, method, path, params)
     }
 
@@ -99,7 +99,7 @@ impl<'w> Subject<'w> {
     }
 
     /// What a good new record is sent as.
-    fn good(&self) -> Params {
+    pub(super) fn good(&self) -> Params {
         let beside = BESIDE.iter().find(|(name, _)| *name == self.of.name);
         let beside = beside.map_or(&[][..], |(_, fields)| *fields);
         let sent = self
@@ -137,7 +137,7 @@ impl<'w> Subject<'w> {
         params
     }
 
-    fn is_made_here(&self) -> bool {
+    pub(super) fn is_made_here(&self) -> bool {
         self.of.can(Verb::Create) && !self.of.sandbox.contains(&Verb::Create)
     }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, send};
-use crate::harness::{Person, shared};
+use crate::harness::{Answer, Person, shared};
 use crate::media::samples::{Film, mp4};
 use crate::media::{at_once, processed};
 
@@ -181,6 +181,19 @@ fn a_line_item_takes_a_curated_category_of_a_country_that_it_targets() {
         ];
         ads.send("POST", "/targeting_criteria", &params)
     };
+    // What goes together comes in a batch.
+    let together = |kind: &str, value: &str, operator: &str| {
+        let params = json!({ "line_item_id": item, "targeting_type": kind,
+            "targeting_value": value, "operator_type": operator });
+        let items = json!([{ "operation_type": "Create", "params": params }]);
+        ads.batch("targeting_criteria", &items)
+    };
+    let is_refused = |answer: &Answer| {
+        let body = answer.is(400);
+        let problem = &body["operation_errors"][0][0];
+        assert_eq!(problem["code"], "INVALID", "{body}");
+        assert_eq!(problem["attribute"], "targeting_type", "{body}");
+    };
     target("LOCATION", &place("Portugal", "PT"), "EQ").is(200);
     is(&link(&item, &far), 400, "INVALID", at);
     is(&link(&item, "zzz"), 404, "NOT_FOUND", at);
@@ -196,22 +209,12 @@ fn a_line_item_takes_a_curated_category_of_a_country_that_it_targets() {
     let id = made["data"]["id"].as_str().unwrap();
     is(&link(&item, &near), 400, "INVALID", "line_item_id");
     // Categories of content, and more than a few left out, do not go with it.
-    is(
-        &target("IAB_CATEGORY", "IAB17", "EQ"),
-        400,
-        "INVALID",
-        "targeting_type",
-    );
+    is_refused(&together("IAB_CATEGORY", "IAB17", "EQ"));
     for number in 0..5 {
         let other = shared().person(&format!("left{number}"));
-        target("CONTENT_PUBLISHER_USER", &other.id, "NE").is(200);
+        together("CONTENT_PUBLISHER_USER", &other.id, "NE").is(200);
     }
-    is(
-        &target("CONTENT_PUBLISHER_USER", &member.id, "NE"),
-        400,
-        "INVALID",
-        "targeting_type",
-    );
+    is_refused(&together("CONTENT_PUBLISHER_USER", &member.id, "NE"));
     let one = format!("{path}/{id}");
     is(&ads.send("PUT", &one, &[(at, &far)]), 400, "INVALID", at);
     let same = ads.send("PUT", &one, &[(at, &near)]).is(200);
@@ -227,6 +230,6 @@ fn a_line_item_takes_a_curated_category_of_a_country_that_it_targets() {
         "line_item_curated_category_id",
     );
     assert_eq!(ads.get(path, &filter)["data"], json!([]));
-    target("IAB_CATEGORY", "IAB17", "EQ").is(200);
+    together("IAB_CATEGORY", "IAB17", "EQ").is(200);
     is(&link(&item, &near), 400, "INVALID", at);
 }

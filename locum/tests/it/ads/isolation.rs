@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 
 use ads::access::Role;
+use ads::declare::Resource;
+use ads::kind::Kind;
+use ads::operations::Place;
 use serde_json::{Value, json};
 
+use super::limits::Field;
 use super::{Advertiser, send};
-use crate::harness::{Answer, Ask, Person, shared};
+use crate::harness::{Answer, Ask, Key, Person, shared};
 
 /// The operations that name an account.
 fn operations() -> impl Iterator<Item = &'static ads::Operation> {
@@ -187,6 +191,288 @@ fn what_belongs_to_one_account_is_not_in_another() {
             let found = other.get(&format!("/{list}"), &[(filter, &ids[kind.as_str()])]);
             let own: Vec<&Value> = found["data"].as_array().unwrap().iter().collect();
             assert!(own.is_empty(), "{list} {filter}: {found}");
+        }
+    }
+}
+
+/// An account that nobody has.
+const UNKNOWN: &str = "18ce53uzzzz";
+
+/// What an answer tells: all of it, but for the account that was asked for.
+fn told(answer: &Answer, account: &str) -> String {
+    let text = answer.text().replace(account, "@");
+    let mut headers: Vec<String> = answer
+        .headers
+        .iter()
+        .map(|(name, _)| name.to_string())
+        .collect();
+    headers.sort();
+    format!("{} {} {text}", answer.status, headers.join(" "))
+}
+
+#[test]
+fn an_account_of_others_is_told_from_none_by_nobody() {
+    let (ads, stranger) = (Advertiser::new(), shared().person("stranger"));
+    ads.line_item(&ads.campaign());
+    let mut wrong = Vec::new();
+    for operation in operations() {
+        for before in ["", "/ads-sandbox"] {
+            let [known, unknown] = [ads.account.as_str(), UNKNOWN].map(|account| {
+                let answer = stranger.signed(ask(operation, account, before));
+                told(&answer, account)
+            });
+            if known != unknown {
+                wrong.push(format!(
+                    "{} {}: {known}, {unknown}",
+                    operation.method, operation.path
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_operation_asks_for_a_token_that_may() {
+    let ads = Advertiser::new();
+    let server = shared();
+    let person = &ads.person;
+    let suspended = server.person("suspended");
+    suspended.oauth1();
+    let role = [
+        "ads",
+        "account",
+        "role",
+        &ads.account,
+        &suspended.username,
+        "ACCOUNT_ADMIN",
+    ];
+    server.cli(&role).well();
+    server.cli(&["user", "suspend", &suspended.id]).well();
+    // Tokens that may only read, by the app's permission or by their own.
+    let owner = format!("reader{}", crate::harness::fresh());
+    server
+        .cli(&["user", "create", &owner, "--password", "secret"])
+        .well();
+    let create = [
+        "app",
+        "create",
+        "Reader",
+        "--owner",
+        &owner,
+        "--permission",
+        "read",
+    ];
+    let create = [&create[..], &["--access-level", "enterprise"]].concat();
+    let app = crate::harness::App::made(&owner, &server.cli(&create).json());
+    let mint = |app: &str, more: &[&str]| {
+        let mint = [
+            "token", "mint", "--app", app, "--user", &person.id, "--oauth1",
+        ];
+        let made = server.cli(&[&mint[..], more].concat()).json();
+        let text = |name: &str| made[name].as_str().unwrap().to_owned();
+        (text("access_token"), text("access_token_secret"))
+    };
+    let own = mint(&person.app.id, &["--permission", "read"]);
+    let of_app = mint(&app.id, &[]);
+    let closed = server.new_app("self-serve");
+    server
+        .cli(&["app", "access", &closed.id, "--refuse", "ads"])
+        .well();
+    let of_closed = mint(&closed.id, &[]);
+    let signed = |ask: Ask, consumer, (token, secret): &(String, String)| {
+        let key = Key {
+            consumer,
+            token: (token, secret),
+            ..Key::default()
+        };
+        let header = ask.signature(&key, &server.url);
+        server.send(ask.authorized(header))
+    };
+    let scopes = |scopes: &str| person.token(&["--scopes", scopes]);
+    let (reads, writes) = (scopes("ads.read"), scopes("ads.write"));
+    let bare = scopes("tweet.read users.read");
+
+    let nobody = "401 UNAUTHORIZED_ACCESS";
+    let no_client = "403 UNAUTHORIZED_CLIENT_APPLICATION";
+    let reader = "403 READONLY_CLIENT_APPLICATION";
+    let mut wrong = Vec::new();
+    for operation in ads::operations() {
+        let ask = || {
+            ask(
+                operation,
+                &ads.account,
+                if operation.sandbox {
+                    "/ads-sandbox"
+                } else {
+                    ""
+                },
+            )
+        };
+        let mut note = |case: &str, answer: &Answer, expected: Option<&str>| {
+            let got = code(answer);
+            let refusals = [nobody, no_client, reader, "403 CURRENT_USER_SUSPENDED"];
+            let holds = match expected {
+                Some(expected) => got == expected,
+                None => !refusals.contains(&got.as_str()) && answer.status < 500,
+            };
+            let leaks = expected.is_some() && answer.text().contains("Account of");
+            if !holds || leaks {
+                wrong.push(format!(
+                    "{} {} [{case}]: {got}",
+                    operation.method, operation.path
+                ));
+            }
+        };
+        note("no token", &server.send(ask()), Some(nobody));
+        note(
+            "a wrong token",
+            &server.send(ask().bearer("x")),
+            Some(nobody),
+        );
+        let app_only = server.send(ask().bearer(&person.app.bearer));
+        note("the app alone", &app_only, Some(no_client));
+        note(
+            "no such scope",
+            &server.send(ask().bearer(&bare)),
+            Some(no_client),
+        );
+        let closed = signed(ask(), closed.consumer(), &of_closed);
+        note("an app without access", &closed, Some(no_client));
+        let gone = suspended.signed(ask());
+        note(
+            "a suspended user",
+            &gone,
+            Some("403 CURRENT_USER_SUSPENDED"),
+        );
+        for (case, consumer, token) in [
+            ("a token that reads", person.app.consumer(), &own),
+            ("an app that reads", app.consumer(), &of_app),
+        ] {
+            let answer = signed(ask(), consumer, token);
+            note(case, &answer, (operation.method != "GET").then_some(reader));
+        }
+        let is_read = !operation.writes;
+        let by_reading = server.send(ask().bearer(&reads));
+        note("ads.read", &by_reading, (!is_read).then_some(no_client));
+        let by_writing = server.send(ask().bearer(&writes));
+        note("ads.write", &by_writing, is_read.then_some(no_client));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // Whoever could not do it, did nothing.
+    assert_eq!(ads.get("", &[])["data"]["deleted"], false);
+}
+
+#[test]
+fn a_role_that_is_taken_away_is_gone_with_the_next_request() {
+    let (ads, colleague) = (Advertiser::new(), shared().person("colleague"));
+    let path = format!("/12/accounts/{}/campaigns", ads.account);
+    let role = |role: &[&str]| {
+        let grant = ["ads", "account", "role", &ads.account, &colleague.username];
+        shared().cli(&[&grant[..], role].concat()).well();
+    };
+    let list = || code(&send(&colleague, "GET", &path, &[]));
+    assert_eq!(list(), NO_ACCOUNT);
+    role(&["CAMPAIGN_ANALYST"]);
+    assert_eq!(list(), "200 ");
+    role(&["ANALYST"]);
+    assert_eq!(list(), "403 ACTION_NOT_ALLOWED");
+    role(&[]);
+    assert_eq!(list(), NO_ACCOUNT);
+    let accounts = send(&colleague, "GET", "/12/accounts", &[]).is(200);
+    assert_eq!(accounts["data"], json!([]));
+}
+
+/// What an answer says beside the ids that were asked for.
+fn outcome(answer: &Answer) -> Value {
+    let body = answer.json();
+    let errors = body["errors"].as_array().cloned().unwrap_or_default();
+    let errors: Vec<Value> = errors
+        .iter()
+        .map(|error| json!([error["code"], error["parameter"], error["attribute"]]))
+        .collect();
+    json!([
+        answer.status,
+        errors,
+        body["data"],
+        body["next_cursor"],
+        body["total_count"]
+    ])
+}
+
+#[test]
+fn what_belongs_to_others_is_told_from_nothing_by_no_operation() {
+    let field = Field::new();
+    let owner = &field.world.ads;
+    let other = Advertiser::new();
+    let known = |name: &str| field.world.values[name].clone();
+    let mut ids: BTreeMap<&str, String> = field.ids.clone();
+    ids.insert("funding_instrument", owner.instrument.clone());
+    ids.insert("custom_audience", known("tailored_audience_id"));
+    ids.insert("account_media", known("account_media_id"));
+    let person = owner.get("/promotable_users", &[])["data"][0]["id"].clone();
+    ids.insert("promotable_user", person.as_str().unwrap().to_owned());
+    let of = |kind: Kind| -> Option<&'static Resource> {
+        match kind {
+            Kind::Reference(of, _) | Kind::Ids(of, _) if of.name != "account" => Some(of),
+            _ => None,
+        }
+    };
+    let (mut seen, mut wrong) = (Vec::new(), Vec::new());
+    for operation in operations().filter(|operation| !operation.sandbox) {
+        for param in operation.params {
+            let Some(of) = of(param.kind) else { continue };
+            let Some(id) = ids.get(of.name) else { continue };
+            let nobody = of.ids.write(9_999_999_999);
+            let [foreign, unknown] = [id, &nobody].map(|id| {
+                let mut path = operation.path.replace("<posts>", "posts");
+                path = path.replace("{account_id}", &other.account);
+                path = path.replace(&format!("{{{}}}", param.name.post), id);
+                while let Some((head, rest)) = path.split_once('{') {
+                    let (_, tail) = rest.split_once('}').unwrap();
+                    path = format!("{head}1{tail}");
+                }
+                let sent = [(param.name.post, id.as_str())];
+                let params = if param.place == Place::Path {
+                    &[][..]
+                } else {
+                    &sent
+                };
+                if operation.takes_json() {
+                    let body = params
+                        .iter()
+                        .map(|(name, id)| ((*name).to_owned(), Value::from(*id)));
+                    let body = Value::Object(body.collect());
+                    return outcome(
+                        &other
+                            .person
+                            .signed(Ask::new(operation.method, path).json(&body)),
+                    );
+                }
+                outcome(&send(&other.person, operation.method, &path, params))
+            });
+            seen.push(of.name);
+            if foreign != unknown {
+                let (method, path, name) = (operation.method, operation.path, param.name.post);
+                wrong.push(format!("{method} {path} {name}: {foreign}, not {unknown}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(seen.len() > 90, "{}", seen.len());
+    seen.sort_unstable();
+    seen.dedup();
+    assert!(seen.len() > 15, "{seen:?}");
+    // And nothing of it was changed.
+    for (kind, id) in &field.ids {
+        let of = ads::resources::RESOURCES
+            .iter()
+            .find(|of| of.name == *kind)
+            .unwrap();
+        if of.can(ads::declare::Verb::Get) {
+            let path = format!("/{}/{id}", of.path.replace("<posts>", "posts"));
+            let one = owner.get(&path, &[]);
+            assert_ne!(one["data"]["deleted"], true, "{kind}: {one}");
         }
     }
 }

@@ -1,0 +1,101 @@
+//! What else could be targeted, by what is (contract §4.6).
+
+use base::refusal::Problem;
+use base::{Stop, UserId};
+use network::insights::Wanted;
+use network::keywords::is_sound;
+use serde_json::{Value, json};
+use store::users::State;
+
+use crate::access::Who;
+use crate::answer::Answer;
+use crate::choices;
+use crate::declare::{Custom, Field};
+use crate::desk::Desk;
+use crate::engine::checked;
+use crate::given::Given;
+use crate::kind::Kind;
+
+/// Values that suggestions may follow from.
+const MOST: usize = 10;
+/// What is looked at of what people write.
+const LATELY_MS: i64 = 7 * 86_400_000;
+
+/// The suggestions.
+pub static OPERATIONS: &[Custom] = &[Custom::get(
+    "getAdsTargetingSuggestions",
+    "targeting_suggestions",
+    "Keywords that come with keywords, or users who are followed by the same people as users.",
+    list,
+)
+.who(Who::CampaignReader)
+.searching()
+.params(&[
+    Field::one_of("suggestion_type", &["KEYWORD", "USER_ID"]).required(),
+    Field::new("targeting_values", Kind::Texts(MOST, 255)).required(),
+    Field::new("count", Kind::Int(1, 50)).or_number(30),
+])];
+
+fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
+    checked(given)?;
+    let kind = given.text("suggestion_type").unwrap_or_default().to_owned();
+    let values = given.texts("targeting_values");
+    let mut found = if kind == "KEYWORD" {
+        keywords(desk, values)?
+    } else {
+        users(desk, &values)?
+    };
+    let count = given.int("count").unwrap_or(30);
+    found.truncate(usize::try_from(count).unwrap_or(0));
+    let rows = found.into_iter();
+    let rows: Vec<Value> = rows
+        .map(|value| json!({ "suggestion_type": kind, "suggestion_value": value }))
+        .collect();
+    Ok(Answer::one(&rows.into()))
+}
+
+/// What was written together with some keywords lately.
+fn keywords(desk: &mut Desk<'_, '_>, keywords: Vec<String>) -> Result<Vec<String>, Stop> {
+    if let Some(empty) = keywords.iter().find(|text| !is_sound(text)) {
+        let message = format!("\"{empty}\" holds no word, for targeting_values");
+        return Err(Problem::parameter("targeting_values", empty, message).into());
+    }
+    let wanted = Wanted {
+        keywords,
+        negatives: Vec::new(),
+        since: desk.now().plus_ms(-LATELY_MS),
+        until: desk.now(),
+        country: None,
+        blocked: choices::blocked(desk.tx)?,
+    };
+    let evaluator = desk.evaluator()?;
+    let snapshot = evaluator.search()?.snapshot();
+    let related = evaluator.insights.related(desk.tx, &snapshot, &wanted)?;
+    Ok(related.to_vec())
+}
+
+/// Who is followed by those who follow some users.
+fn users(desk: &mut Desk<'_, '_>, values: &[String]) -> Result<Vec<String>, Stop> {
+    let mut ids = Vec::with_capacity(values.len());
+    for value in values {
+        let known = UserId::parse(value);
+        let known = match known {
+            Some(id) => store::users::by_id(desk.tx, id)?,
+            None => None,
+        };
+        let Some(user) = known.filter(|user| user.state == State::Active) else {
+            let message = format!("\"{value}\" is the id of no user, for targeting_values");
+            return Err(Problem::parameter("targeting_values", value, message).into());
+        };
+        ids.push(user.id.get());
+    }
+    let evaluator = desk.evaluator()?;
+    let mut found = Vec::new();
+    for id in evaluator.followed_alike(desk.tx, &ids)? {
+        let user = store::users::by_id(desk.tx, UserId::new(id))?;
+        if user.is_some_and(|user| user.state == State::Active && !user.protected) {
+            found.push(id.to_string());
+        }
+    }
+    Ok(found)
+}
