@@ -258,40 +258,9 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Stop> {
             let account = account_of(tx, account)?;
             fund(tx, account, command)
         }
-        AccountCommand::Set {
-            account,
-            campaigns,
-            line_items,
-            gates,
-            approval,
-            business,
-            allow,
-            refuse,
-            estimate,
-        } => {
+        AccountCommand::Set { account, .. } => {
             let account = account_of(tx, account)?;
-            let account = opened(account, allow, refuse)?;
-            let account = of_business(account, business.as_deref())?;
-            let account = worded(account, ("estimate", "estimate"), estimate.as_deref())?;
-            let account = worded(account, ("gates", "feature_gates"), gates.as_deref())?;
-            let account = worded(
-                account,
-                ("approval", "approval_status"),
-                approval.as_deref(),
-            )?;
-            let account = limited(
-                account,
-                ("campaigns", "campaign_limit"),
-                *campaigns,
-                MOST_CAMPAIGNS,
-            )?;
-            let account = limited(
-                account,
-                ("line_items", "line_item_limit"),
-                *line_items,
-                MOST_LINE_ITEMS,
-            )?;
-            keep(tx, account)
+            set(tx, account, command)
         }
         AccountCommand::List { .. }
         | AccountCommand::Show { .. }
@@ -439,6 +408,42 @@ fn fund(tx: &mut Tx<'_>, account: Record, command: &AccountCommand) -> Result<Va
     spoken(&mut desk, &made)
 }
 
+fn set(tx: &mut Tx<'_>, account: Record, command: &AccountCommand) -> Result<Value, Stop> {
+    let AccountCommand::Set {
+        campaigns,
+        line_items,
+        gates,
+        approval,
+        business,
+        allow,
+        refuse,
+        estimate,
+        ..
+    } = command
+    else {
+        return Ok(Value::Null);
+    };
+    let account = opened(account, allow, refuse)?;
+    let account = of_business(account, business.as_deref())?;
+    let account = worded(account, ("estimate", "estimate"), estimate.as_deref())?;
+    let account = worded(account, ("gates", "feature_gates"), gates.as_deref())?;
+    let account = worded(
+        account,
+        ("approval", "approval_status"),
+        approval.as_deref(),
+    )?;
+    let most = MOST_CAMPAIGNS;
+    let account = limited(account, ("campaigns", "campaign_limit"), *campaigns, most)?;
+    let most = MOST_LINE_ITEMS;
+    let account = limited(
+        account,
+        ("line_items", "line_item_limit"),
+        *line_items,
+        most,
+    )?;
+    keep(tx, account)
+}
+
 fn keep(tx: &mut Tx<'_>, mut account: Record) -> Result<Value, Stop> {
     account.updated_at = tx.now();
     store::records::update(tx, ACCOUNT.name, &account.to_store())?;
@@ -575,7 +580,11 @@ fn show(tx: &mut Tx<'_>, account: Record) -> Result<Value, Stop> {
         .collect::<Vec<_>>();
     let sandbox = account.flag("sandbox");
     let limits = ["campaign_limit", "line_item_limit"].map(|name| (name, account.int(name)));
-    let gates = account.text("feature_gates").to_owned();
+    let gates = match account.text("feature_gates") {
+        "" => "lenient",
+        gates => gates,
+    }
+    .to_owned();
     let mut desk = Desk::of_operator(tx, UserId::new(0), account.clone());
     let promotable: Vec<Value> = promotable_users::all(&mut desk)?
         .iter()

@@ -130,7 +130,6 @@ fn code(refusal: &Refusal) -> &'static str {
         Refusal::Forbidden {
             code: Some(187), ..
         } => "DUPLICATE_TWEET",
-        Refusal::Forbidden { code: Some(64), .. } => "CURRENT_USER_SUSPENDED",
         Refusal::Ads(_)
         | Refusal::Invalid(_)
         | Refusal::Connection(Connecting::NoRules)
@@ -148,7 +147,9 @@ fn code(refusal: &Refusal) -> &'static str {
             "media" => "MEDIA_NOT_FOUND",
             _ => "NOT_FOUND",
         },
-        Refusal::Suspended(_) => "CURRENT_USER_SUSPENDED",
+        Refusal::Suspended(_) | Refusal::Forbidden { code: Some(64), .. } => {
+            "CURRENT_USER_SUSPENDED"
+        }
         Refusal::NotVisible(_) | Refusal::FieldNotVisible { .. } | Refusal::Forbidden { .. } => {
             "ACTION_NOT_ALLOWED"
         }

@@ -114,9 +114,10 @@ impl Yard {
             }
             ("video_conversation_card" | "image_conversation_card", _) => {
                 let video = of.starts_with("video");
-                let medium = match video {
-                    true => "unlocked_video_media_key",
-                    false => "media_key",
+                let medium = if video {
+                    "unlocked_video_media_key"
+                } else {
+                    "media_key"
                 };
                 let mut params = vec![
                     ("name", "Pick a route"),

@@ -1116,13 +1116,12 @@ const SOURCES: &[(&str, &str)] = &[
 /// The bounds that are declared, as the list of lines writes them.
 fn declared(whose: &str, name: &str) -> Option<String> {
     let resource = RESOURCES.iter().find(|of| of.name == whose);
-    let kind = match resource {
-        Some(of) => of.field(name)?.kind,
-        None => {
-            let operation = ads::operations().iter().find(|one| one.id == whose)?;
-            let mut params = operation.params.iter();
-            params.find(|param| param.name.post == name)?.kind
-        }
+    let kind = if let Some(of) = resource {
+        of.field(name)?.kind
+    } else {
+        let operation = ads::operations().iter().find(|one| one.id == whose)?;
+        let mut params = operation.params.iter();
+        params.find(|param| param.name.post == name)?.kind
     };
     Some(match kind {
         Kind::Text(least, most) => format!("{least}..{most}"),
