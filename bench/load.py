@@ -136,5 +136,6 @@ def medians(ours, theirs):
         "cost": statistics.median(one["cpu"] / other["cpu"] for one, other in pairs),
         "reference_cpu": middle(theirs, "cpu"),
         "reference_rate": middle(theirs, "rate"),
+        "reference_p99": middle(theirs, "p99"),
         "requests": sum(one["requests"] for one in ours),
     }

@@ -1,21 +1,19 @@
 """The rows of the table: what is asked, what a right answer is, what the target is."""
 
-import base64
-import hashlib
-import hmac
 import json
 import random
-import secrets
 import statistics
 import time
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import quote, urlencode
 
+import adverts
 import dataset
 import hooks
 import searches
 import streams
 from load import Load, beside, written
 from server import Failed, Server, forget, run, say
+from signer import Signer
 
 # Requests that are sent by turns, at most.
 VARIETY = 20_000
@@ -30,8 +28,8 @@ LOOKUP = "expansions=author_id&post.fields=public_metrics"
 # Rows that this does not measure, and what does.
 ELSEWHERE = {
     "P6": "bench/matcher",
-    "P12": "nothing yet",
-    "P13": "bench/figures.py and the example `reach` of the crate `ads`",
+    "statistics of P13": "bench/figures.py",
+    "estimates of P13": "the example `reach` of the crate `ads`",
 }
 
 
@@ -246,38 +244,6 @@ def p4(world):
 # P5
 
 
-def encoded(text):
-    return quote(text, safe="-._~")
-
-
-class Signer:
-    """OAuth 1.0a signatures (RFC 5849) for GET requests."""
-
-    def __init__(self, origin, app, token):
-        self.origin = origin
-        self.key = app["api_key"]
-        self.token = token["access_token"]
-        secret = f"{encoded(app['api_secret'])}&{encoded(token['access_token_secret'])}"
-        self.secret = secret.encode()
-
-    def header(self, path):
-        plain, _, query = path.partition("?")
-        fields = {
-            "oauth_consumer_key": self.key,
-            "oauth_nonce": secrets.token_hex(12),
-            "oauth_signature_method": "HMAC-SHA1",
-            "oauth_timestamp": str(int(time.time())),
-            "oauth_token": self.token,
-            "oauth_version": "1.0",
-        }
-        pairs = sorted((encoded(a), encoded(b)) for a, b in [*fields.items(), *parse_qsl(query)])
-        parameters = "&".join(f"{a}={b}" for a, b in pairs)
-        base = f"GET&{encoded(self.origin + plain)}&{encoded(parameters)}".encode()
-        digest = hmac.new(self.secret, base, hashlib.sha1).digest()
-        fields["oauth_signature"] = base64.b64encode(digest).decode()
-        return "OAuth " + ", ".join(f'{name}="{encoded(text)}"' for name, text in fields.items())
-
-
 def p5(world):
     server, options = world.server, world.options
     handle = dataset.READER_500
@@ -441,7 +407,8 @@ def starts(world):
 
 # Every row that is measured under load, in the order in which it is.
 ROWS = {"P1": p1, "P2": p2, "P3": p3, "P4": p4, "P5": p5, "P8": searches.p8, "P9": p9}
-ALL = ["P1", "P2", "P3", "P4", "P5", "P7", "P8", "P9", "P10", "P11"]
+ROWS |= {"P12": adverts.p12, "P13": adverts.p13}
+ALL = ["P1", "P2", "P3", "P4", "P5", "P7", "P8", "P9", "P10", "P11", "P12", "P13"]
 
 
 class Measured:

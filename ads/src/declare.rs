@@ -19,7 +19,7 @@ use crate::access::Who;
 use crate::change::Change;
 use crate::desk::Desk;
 use crate::given::Given;
-use crate::kind::Ids;
+use crate::kind::{Ids, Kind};
 use crate::record::Record;
 
 /// A kind of record that belongs to an account.
@@ -171,6 +171,21 @@ pub enum Rule {
 }
 
 impl Resource {
+    /// Whether its lists are ordered or searched by more than their filters.
+    pub fn is_listed_widely(&self) -> bool {
+        self.prefix > 0 || !self.sorts.is_empty()
+    }
+
+    /// Its fields that are numbers and that lists are filtered by, or that refer to something.
+    pub fn filtered_numbers(&self) -> Vec<&'static str> {
+        let fields = self.fields.iter().filter(|field| {
+            let filtered = |filter: &Filter| filter.field == field.name.post;
+            let refers = matches!(field.kind, Kind::Reference(..));
+            field.kind.is_number() && (refers || self.filters.iter().any(filtered))
+        });
+        fields.map(|field| field.name.post).collect()
+    }
+
     /// What most resources are.
     pub const DEFAULT: Self = Self {
         name: "",

@@ -34,6 +34,8 @@ pub struct Desk<'t, 'c> {
     pub evaluator: Option<Arc<Evaluator>>,
     /// The batch that is being done.
     pub batch: Option<Batch>,
+    /// How many campaigns the account has that have not ended, once they were counted.
+    pub live_campaigns: Option<i64>,
     account: Option<Account>,
 }
 
@@ -70,6 +72,7 @@ impl<'t, 'c> Desk<'t, 'c> {
             site: "",
             evaluator: None,
             batch: None,
+            live_campaigns: None,
             account: None,
         }
     }

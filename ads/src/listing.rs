@@ -243,6 +243,7 @@ fn of_account(
     wanted: &Wanted,
     totals: bool,
 ) -> Result<Found, Stop> {
+    let leads = of.is_listed_widely().then(|| of.filtered_numbers());
     let listing = Listing {
         kind: of.name,
         account: desk.account_id()?,
@@ -254,18 +255,14 @@ fn of_account(
         orders: &wanted.orders,
         after: wanted.after.clone(),
         limit: i64::try_from(wanted.count + 1).unwrap_or(i64::MAX),
+        leads: leads.as_deref(),
     };
     let is_empty = |(_, values): &(&str, Vec<i64>)| values.is_empty();
     if wanted.numbers.iter().any(is_empty) || wanted.words.iter().any(|(_, words)| words.is_empty())
     {
         return Ok((Vec::new(), Some(0)));
     }
-    let rows = records::page(desk.tx, &listing)?;
-    let total = if totals {
-        Some(records::total(desk.tx, &listing)?)
-    } else {
-        None
-    };
+    let (rows, total) = records::page(desk.tx, &listing, totals)?;
     let rows = rows.into_iter();
     let rows: Result<Vec<_>, _> = rows
         .map(|(at, row)| Ok::<_, base::Fault>((at, Record::stored(of, &row)?)))

@@ -4,13 +4,12 @@ use base::refusal::{At, Problem, Subject};
 use base::{Refusal, Stop};
 use serde_json::json;
 use store::Tx;
-use store::records::Index;
+use store::records::{Beside, Index};
 
 use crate::answer::Answer;
-use crate::declare::{Filter, Resource, Verb};
+use crate::declare::{Resource, Verb};
 use crate::desk::Desk;
 use crate::given::Given;
-use crate::kind::Kind;
 use crate::operations::{Does, Operation};
 use crate::request::Request;
 use crate::resources::{RESOURCES, features};
@@ -118,15 +117,21 @@ impl Operation {
 pub fn indexes() -> Vec<Index> {
     let mut all = Vec::new();
     for of in RESOURCES {
-        for field in of.fields {
-            let filtered = |filter: &Filter| filter.field == field.name.post;
-            let refers = matches!(field.kind, Kind::Reference(..));
-            if field.kind.is_number() && (refers || of.filters.iter().any(filtered)) {
-                all.push(Index::Filter(of.name, field.name.post));
-            }
+        let filters = of.filtered_numbers();
+        if of.is_listed_widely() {
+            let beside = Beside {
+                filters: filters.clone(),
+                sorts: of.sorts.to_vec(),
+            };
+            let under = |name| Index::Under(of.name, name, beside.clone());
+            all.extend(filters.into_iter().map(under));
+            all.push(Index::Names(of.name, beside));
+        } else {
+            let filter = |name| Index::Filter(of.name, name);
+            all.extend(filters.into_iter().map(filter));
         }
         all.extend(of.sorts.iter().map(|name| Index::Sort(of.name, name)));
     }
-    all.extend(crate::resources::INDEXES.iter().copied());
+    all.extend(crate::resources::INDEXES.iter().cloned());
     all
 }

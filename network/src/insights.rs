@@ -52,16 +52,19 @@ pub struct Country {
     pub people: Arc<HashSet<i64>>,
 }
 
-/// Related keywords that were found lately: until when they are kept.
+/// Related keywords that were found lately, and what they were compared with; until when that is
+/// kept.
 #[derive(Debug)]
 pub struct Insights {
     related: Cache<String, (Time, Arc<[String]>)>,
+    common: related::Common,
 }
 
 impl Default for Insights {
     fn default() -> Self {
         Self {
             related: Cache::new(MOST),
+            common: Cache::new(MOST),
         }
     }
 }
@@ -163,7 +166,7 @@ impl Insights {
         {
             return Ok(found);
         }
-        let found: Arc<[String]> = related::find(tx, snapshot, wanted)?.into();
+        let found: Arc<[String]> = related::find(tx, snapshot, wanted, &self.common)?.into();
         let until = now.plus_ms(KEPT_MS);
         self.related.insert(key, (until, Arc::clone(&found)));
         Ok(found)

@@ -165,9 +165,24 @@ impl Snapshot {
                 Some(reader) if whole => {
                     found += u64::from(weight.count(reader).map_err(broken("counting"))?);
                 }
-                _ => self.walk(&*weight, window, &blocks, |_| found += 1)?,
+                _ => found += self.counted(&*weight, window, &blocks)?,
             }
         }
+        Ok(found)
+    }
+
+    /// How many hits there are in some blocks. Of a block that lies inside the window whole nothing
+    /// is read but the words.
+    fn counted(
+        &self,
+        weight: &dyn Weight,
+        window: &Window,
+        blocks: &[Block],
+    ) -> Result<u64, Fault> {
+        let mut found = 0;
+        self.spans(weight, window, blocks, |_, columns, doc, inside| {
+            found += u64::from(inside || window.holds(columns.hit(doc)));
+        })?;
         Ok(found)
     }
 
@@ -181,9 +196,8 @@ impl Snapshot {
             looked_at += u64::from(block.end - block.first);
             blocks.push(block);
         }
-        let (weight, mut found) = (self.weight(plan)?, 0);
-        self.walk(&*weight, window, &blocks, |_| found += 1)?;
-        Ok((found, looked_at))
+        let weight = self.weight(plan)?;
+        Ok((self.counted(&*weight, window, &blocks)?, looked_at))
     }
 
     /// How many posts there are in a window, those that were removed lately among them.

@@ -9,10 +9,10 @@ use base::{Fault, Time};
 use crate::Tx;
 use crate::db::{Row, Value};
 
-pub use listing::{At, By, Listing, Order, Place, before, page, total};
+pub use listing::{At, By, Listing, Order, Place, Rows, before, page};
 pub use live::line_items as line_items_with_something_to_see;
 pub(crate) use shape::interned;
-pub use shape::{Index, prepare};
+pub use shape::{Beside, Index, prepare};
 
 /// Where a record is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -120,7 +120,9 @@ pub fn spent(
     for (id, total) in ledger::spent(tx, entity, ids)? {
         all.entry(id).or_default().total = total;
     }
-    for (id, today) in ledger::spent_in(tx, entity, ids, day)? {
+    // Who never spent anything did not today.
+    let spenders: Vec<i64> = all.keys().copied().collect();
+    for (id, today) in ledger::spent_in(tx, entity, &spenders, day)? {
         all.entry(id).or_default().today = today;
     }
     Ok(all)

@@ -66,8 +66,8 @@ pub static CAMPAIGN: Resource = Resource {
         Rule::Beside("funding_instrument_id", has_a_daily_budget),
         Rule::Beside("funding_instrument_id", has_whole_amounts),
         Rule::Within(fill),
-        Rule::Within(keep_the_limit),
         Rule::Within(covers_what_is_spent),
+        Rule::Within(keep_the_limit),
     ],
     history: "CAMPAIGN",
     computed: Some(computed),
@@ -210,13 +210,13 @@ fn keep_the_limit(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), St
     }
     let account = desk.account()?.record.clone();
     let limit = account.int("campaign_limit").unwrap_or(200);
-    let all = records::count(desk.tx, CAMPAIGN.name, account.id)?;
-    if all < limit {
-        return Ok(());
-    }
-    let now = desk.now().ms();
-    let over = records::count_up_to(desk.tx, CAMPAIGN.name, account.id, "ends", now)?;
-    if all - over < limit {
+    // A batch counts once: what it deletes was deleted before.
+    let live = match desk.live_campaigns {
+        Some(live) => live,
+        None => live(desk, account.id)?,
+    };
+    if live < limit {
+        desk.live_campaigns = Some(live + 1);
         return Ok(());
     }
     let message = format!("The account has {limit} active campaigns, which is its limit");
@@ -225,6 +225,14 @@ fn keep_the_limit(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), St
         ..Problem::new("TOO_MANY_CAMPAIGNS", message)
     };
     Err(problem.into())
+}
+
+/// How many campaigns of an account have not ended.
+fn live(desk: &mut Desk<'_, '_>, account: i64) -> Result<i64, Stop> {
+    let now = desk.now().ms();
+    let all = records::count(desk.tx, CAMPAIGN.name, account)?;
+    let over = records::count_up_to(desk.tx, CAMPAIGN.name, account, "ends", now)?;
+    Ok(all - over)
 }
 
 fn covers_what_is_spent(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {

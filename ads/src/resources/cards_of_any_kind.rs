@@ -109,8 +109,9 @@ fn of_uris(
         orders: &[Order::NEWEST],
         after: None,
         limit: i64::try_from(URIS).unwrap_or(i64::MAX),
+        leads: None,
     };
-    let rows = records::page(desk.tx, &listing)?;
+    let (rows, _) = records::page(desk.tx, &listing, false)?;
     let all: Result<Vec<Record>, _> = rows
         .iter()
         .map(|(_, row)| Record::stored(of, row))

@@ -4,12 +4,13 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use ::search::{Known, Plan, Snapshot, Window};
-use base::{Fault, Stop, UserId};
+use base::{Fault, Stop, Time, UserId};
+use moka::sync::Cache;
 use store::posts::{self, Said};
 use store::{Tx, topics};
 
-use super::Wanted;
 use super::terms::{self, Kind};
+use super::{HOUR_MS, KEPT_MS, Wanted};
 use crate::keywords;
 use crate::likelihood::gain;
 
@@ -27,6 +28,8 @@ const PAIRS: usize = 40;
 const PAIR_POSTS: u64 = 40_000;
 /// How much better a pair must be than each of its words.
 const BETTER: f64 = 1.1;
+/// A word that so many posts have is counted once in a while.
+const COMMON: u64 = 10_000;
 const DAY_MS: i64 = 86_400_000;
 /// What is usual is what is written in so long.
 const USUAL_MS: i64 = 7 * DAY_MS;
@@ -53,22 +56,33 @@ pub(super) fn find(
     tx: &mut Tx<'_>,
     snapshot: &Snapshot,
     wanted: &Wanted,
+    common: &Common,
 ) -> Result<Vec<String>, Stop> {
     let inputs = Inputs::new(wanted);
+    let ranked = |tx: &mut Tx<'_>, wanted: &Wanted, sample: &[Said]| {
+        let until = wanted.until.ms();
+        let window = Window {
+            since: (until - USUAL_MS).min(wanted.since.ms()),
+            until,
+            ..Window::ALL
+        };
+        let usual = Usual::new(snapshot, window, common);
+        ranked(tx, &usual, &inputs, sample)
+    };
     let mut found = Vec::new();
     let sample = sampled(tx, snapshot, wanted)?;
-    take(&mut found, ranked(tx, snapshot, wanted, &inputs, &sample)?);
+    take(&mut found, ranked(tx, wanted, &sample)?);
     if found.len() < MOST {
         let longer = Wanted {
             since: wanted.until.plus_ms(-LONG_MS).min(wanted.since),
             ..wanted.clone()
         };
         let more = sampled(tx, snapshot, &longer)?;
-        take(&mut found, ranked(tx, snapshot, &longer, &inputs, &more)?);
+        take(&mut found, ranked(tx, &longer, &more)?);
     }
     if found.len() < MOST {
         let theirs = by_authors(tx, snapshot, &sample)?;
-        take(&mut found, ranked(tx, snapshot, wanted, &inputs, &theirs)?);
+        take(&mut found, ranked(tx, wanted, &theirs)?);
     }
     if found.len() < MOST {
         take(&mut found, relatives(tx, snapshot, wanted, &inputs)?);
@@ -170,85 +184,89 @@ fn by_authors(tx: &mut Tx<'_>, snapshot: &Snapshot, sample: &[Said]) -> Result<V
     posts::said(tx, &ids)
 }
 
-/// How many authors use each term.
-fn counted(sample: &[Said]) -> HashMap<(Kind, String), usize> {
-    let mut order: Vec<&Said> = sample.iter().collect();
-    order.sort_unstable_by_key(|post| post.author);
-    let mut counts: HashMap<(Kind, String), usize> = HashMap::new();
-    let mut theirs: HashSet<(Kind, String)> = HashSet::new();
-    for posts in order.chunk_by(|one, other| one.author == other.author) {
-        for post in posts {
-            terms::each(&post.text, &post.lang, |kind, term| {
-                theirs.insert((kind, term.to_owned()));
-            });
-        }
-        for term in theirs.drain() {
-            *counts.entry(term).or_default() += 1;
-        }
-    }
-    counts
+/// How many authors use each term, and the last of them.
+type Counts = HashMap<String, (usize, i64)>;
+
+/// Terms, and how many authors use each.
+#[derive(Default)]
+struct Counted {
+    words: Counts,
+    tags: Counts,
+    pairs: Counts,
 }
 
-/// A hashtag and the word that it is made of are one: the form that more use stays.
-fn merged(counts: HashMap<(Kind, String), usize>) -> Vec<Candidate> {
-    let tags: HashMap<String, usize> = counts
-        .iter()
-        .filter(|((kind, _), _)| *kind == Kind::Tag)
-        .map(|((_, text), count)| (bare(text).to_owned(), *count))
-        .collect();
-    let words: HashMap<String, usize> = counts
-        .iter()
-        .filter(|((kind, text), _)| *kind == Kind::Word && tags.contains_key(text))
-        .map(|((_, text), count)| (text.clone(), *count))
-        .collect();
-    let stays = |kind: Kind, text: &str| {
-        let (tag, word) = (tags.get(bare(text)), words.get(bare(text)));
-        match kind {
-            Kind::Tag => tag > word,
-            Kind::Word => word >= tag,
-            Kind::Pair => true,
+impl Counted {
+    fn new(sample: &[Said]) -> Self {
+        let mut order: Vec<&Said> = sample.iter().collect();
+        order.sort_unstable_by_key(|post| post.author);
+        let mut all = Self::default();
+        for post in order {
+            terms::each(&post.text, &post.lang, |kind, term| {
+                let counts = match kind {
+                    Kind::Word => &mut all.words,
+                    Kind::Tag => &mut all.tags,
+                    Kind::Pair => &mut all.pairs,
+                };
+                // Posts of one author follow each other: however loud, one counts once.
+                match counts.get_mut(term) {
+                    Some((_, last)) if *last == post.author => {}
+                    Some((count, last)) => (*count, *last) = (*count + 1, post.author),
+                    None => {
+                        counts.insert(term.to_owned(), (1, post.author));
+                    }
+                }
+            });
         }
-    };
-    let all = counts.into_iter();
-    all.filter(|((kind, text), _)| stays(*kind, text))
-        .map(|((kind, text), authors)| Candidate {
-            text,
-            kind,
-            authors,
-            score: 0.0,
-        })
-        .collect()
+        all
+    }
+
+    /// Those that at least so many use. A hashtag and the word that it is made of are one: the form
+    /// that more use stays.
+    fn merged(self, least: usize) -> Vec<Candidate> {
+        let of = |counts: &Counts, text: &str| counts.get(text).map(|(count, _)| *count);
+        let mut all = Vec::new();
+        let mut add = |kind, text: &String, authors| {
+            all.push(Candidate {
+                text: text.clone(),
+                kind,
+                authors,
+                score: 0.0,
+            });
+        };
+        for (text, (authors, _)) in self.tags.iter().filter(|(_, (count, _))| *count >= least) {
+            if Some(*authors) > of(&self.words, bare(text)) {
+                add(Kind::Tag, text, *authors);
+            }
+        }
+        for (text, (authors, _)) in self.words.iter().filter(|(_, (count, _))| *count >= least) {
+            if Some(*authors) >= of(&self.tags, &format!("#{text}")) {
+                add(Kind::Word, text, *authors);
+            }
+        }
+        for (text, (authors, _)) in self.pairs.iter().filter(|(_, (count, _))| *count >= least) {
+            add(Kind::Pair, text, *authors);
+        }
+        all
+    }
 }
 
 /// The terms of some posts that come more often in them than in all, the strongest first.
 fn ranked(
     tx: &mut Tx<'_>,
-    snapshot: &Snapshot,
-    wanted: &Wanted,
+    usual: &Usual<'_>,
     inputs: &Inputs,
     sample: &[Said],
 ) -> Result<Vec<String>, Fault> {
     let least = if sample.len() < FEW { 1 } else { 2 };
     let authors: HashSet<i64> = sample.iter().map(|post| post.author).collect();
-    let mut candidates = merged(counted(sample));
-    candidates.retain(|one| {
-        one.authors >= least && !inputs.hold(&one.text) && !inputs.is_blocked(&one.text)
-    });
+    let mut candidates = Counted::new(sample).merged(least);
+    candidates.retain(|one| !inputs.hold(&one.text) && !inputs.is_blocked(&one.text));
     candidates.sort_unstable_by(|one, other| {
         other
             .authors
             .cmp(&one.authors)
             .then(one.text.cmp(&other.text))
     });
-    let until = wanted.until.ms();
-    let usual = Usual::new(
-        snapshot,
-        Window {
-            since: (until - USUAL_MS).min(wanted.since.ms()),
-            until,
-            ..Window::ALL
-        },
-    );
     let (pairs, single): (Vec<_>, Vec<_>) = candidates
         .into_iter()
         .partition(|one| one.kind == Kind::Pair);
@@ -283,21 +301,46 @@ fn order(one: &Candidate, other: &Candidate) -> Ordering {
     score.then(authors).then_with(|| one.text.cmp(&other.text))
 }
 
+/// How often words are written that are written often, in windows of time by the hour: how many
+/// posts had them, of how many, and until when that is taken for true.
+pub(super) type Common = Cache<(String, i64, i64), (u64, u64, Time)>;
+
 /// What is usual: how often terms are written at all.
 struct Usual<'s> {
     snapshot: &'s Snapshot,
     window: Window,
     size: u64,
+    common: &'s Common,
 }
 
 impl<'s> Usual<'s> {
-    fn new(snapshot: &'s Snapshot, window: Window) -> Self {
+    fn new(snapshot: &'s Snapshot, window: Window, common: &'s Common) -> Self {
         let size = snapshot.size(&window);
         Self {
             snapshot,
             window,
             size,
+            common,
         }
+    }
+
+    /// How many posts have a word. Those that have a common one are counted once in a while: they
+    /// are many, and most questions lead to the same.
+    fn held(&self, now: Time, text: &str, plan: &Plan) -> Result<u64, Fault> {
+        let hour = |ms: i64| ms.div_euclid(HOUR_MS);
+        let (since, until) = (hour(self.window.since), hour(self.window.until));
+        let key = (text.to_owned(), since, until);
+        if let Some((held, of, end)) = self.common.get(&key)
+            && now < end
+        {
+            return Ok(held.saturating_mul(self.size) / of.max(1));
+        }
+        let held = self.snapshot.frequency(plan, &self.window)?;
+        if held >= COMMON {
+            let end = now.plus_ms(KEPT_MS);
+            self.common.insert(key, (held, self.size, end));
+        }
+        Ok(held)
     }
 
     /// A term with how far it is above what is usual; none where it is not.
@@ -318,7 +361,7 @@ impl<'s> Usual<'s> {
             let (found, looked_at) = self.snapshot.sampled(&plan, &self.window, PAIR_POSTS)?;
             found.saturating_mul(self.size) / looked_at.max(1)
         } else {
-            self.snapshot.frequency(&plan, &self.window)?
+            self.held(tx.now(), &one.text, &plan)?
         };
         let whole = (number(held), number(self.size));
         let score = gain((one.authors, authors), whole);
@@ -350,13 +393,17 @@ fn relatives(
     }
     let hits = snapshot.newest(&Plan::everything(), &Window::ALL, SAMPLE)?;
     let ids: Vec<i64> = hits.iter().map(|hit| hit.id).collect();
-    let mut counts: Vec<((Kind, String), usize)> = counted(&posts::said(tx, &ids)?)
-        .into_iter()
-        .filter(|((kind, text), _)| {
-            *kind != Kind::Pair
-                && stems
-                    .iter()
-                    .any(|stem| bare(text).starts_with(stem.as_str()))
+    let Counted { words, tags, .. } = Counted::new(&posts::said(tx, &ids)?);
+    let of = |kind: Kind, counts: Counts| {
+        let counts = counts.into_iter();
+        counts.map(move |(text, (authors, _))| ((kind, text), authors))
+    };
+    let mut counts: Vec<((Kind, String), usize)> = of(Kind::Word, words)
+        .chain(of(Kind::Tag, tags))
+        .filter(|((_, text), _)| {
+            stems
+                .iter()
+                .any(|stem| bare(text).starts_with(stem.as_str()))
                 && !inputs.texts.iter().any(|input| input == bare(text))
                 && !inputs.is_blocked(text)
         })
@@ -376,7 +423,74 @@ fn rising(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Vec<String>, Fault> {
 
 #[cfg(test)]
 mod tests {
-    use super::{holds, take};
+    use std::collections::{HashMap, HashSet};
+
+    use store::posts::Said;
+
+    use super::terms::{self, Kind};
+    use super::{Counted, bare, holds, take};
+
+    /// Posts by chance, always the same: words of which few come often, some as hashtags.
+    fn sample() -> Vec<Said> {
+        let mut dice = 0x5eed_u64;
+        let mut below = |bound: u64| {
+            dice ^= dice << 13;
+            dice ^= dice >> 7;
+            dice ^= dice << 17;
+            (dice >> 11) % bound
+        };
+        let post = |id| {
+            let words = 3 + below(8);
+            let word = |_| {
+                let most = 1 + below(60);
+                let rank = below(most);
+                let sign = if below(2) == 0 { "#" } else { "" };
+                format!("{sign}word{rank}")
+            };
+            let text = (0..words).map(word).collect::<Vec<_>>().join(" ");
+            Said {
+                id,
+                author: i64::try_from(below(150)).unwrap(),
+                text,
+                lang: ["en", "de", "xx"][usize::try_from(below(3)).unwrap()].to_owned(),
+            }
+        };
+        (0..1_000).map(post).collect()
+    }
+
+    #[test]
+    fn authors_are_counted_once_however_they_are_counted() {
+        let sample = sample();
+        let mut users: HashMap<(Kind, String), HashSet<i64>> = HashMap::new();
+        for post in &sample {
+            terms::each(&post.text, &post.lang, |kind, term| {
+                users
+                    .entry((kind, term.to_owned()))
+                    .or_default()
+                    .insert(post.author);
+            });
+        }
+        let count = |kind, text: String| users.get(&(kind, text)).map(HashSet::len);
+        for least in [1, 2, 9] {
+            let mut wanted: Vec<(Kind, String, usize)> = Vec::new();
+            for ((kind, text), users) in &users {
+                let stays = match kind {
+                    Kind::Tag => Some(users.len()) > count(Kind::Word, bare(text).to_owned()),
+                    Kind::Word => Some(users.len()) >= count(Kind::Tag, format!("#{text}")),
+                    Kind::Pair => true,
+                };
+                if stays && users.len() >= least {
+                    wanted.push((*kind, text.clone(), users.len()));
+                }
+            }
+            let found = Counted::new(&sample).merged(least).into_iter();
+            let mut found: Vec<_> = found.map(|one| (one.kind, one.text, one.authors)).collect();
+            found.sort_unstable();
+            wanted.sort_unstable();
+            assert_eq!(found, wanted);
+            assert!(found.iter().any(|(kind, ..)| *kind == Kind::Tag), "{least}");
+        }
+    }
 
     #[test]
     fn terms_hold_each_other() {

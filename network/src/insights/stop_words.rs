@@ -1,17 +1,28 @@
 //! Frequent words that say nothing, by language.
 
-/// Those of a language; none where they are not known.
-pub(super) fn of(language: &str) -> &'static [&'static str] {
-    match language {
-        "en" => ENGLISH,
-        "es" => SPANISH,
-        "pt" => PORTUGUESE,
-        "fr" => FRENCH,
-        "de" => GERMAN,
-        "it" => ITALIAN,
-        "nl" => DUTCH,
-        _ => &[],
-    }
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+/// The words of a language and of English, which comes everywhere.
+static ALL: LazyLock<Vec<(&str, HashSet<&str>)>> = LazyLock::new(|| {
+    [
+        ("en", ENGLISH),
+        ("es", SPANISH),
+        ("pt", PORTUGUESE),
+        ("fr", FRENCH),
+        ("de", GERMAN),
+        ("it", ITALIAN),
+        ("nl", DUTCH),
+    ]
+    .into_iter()
+    .map(|(language, words)| (language, words.iter().chain(ENGLISH).copied().collect()))
+    .collect()
+});
+
+/// Those of a language and of English.
+pub(super) fn of(language: &str) -> Option<&'static HashSet<&'static str>> {
+    let own = ALL.iter().find(|(name, _)| *name == language);
+    own.or(ALL.first()).map(|(_, words)| words)
 }
 
 const ENGLISH: &[&str] = &[

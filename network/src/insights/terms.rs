@@ -28,8 +28,7 @@ pub(super) fn each(text: &str, language: &str, mut call: impl FnMut(Kind, &str))
         let letters = word.chars().count();
         (SHORTEST..=LONGEST).contains(&letters)
             && !word.chars().all(char::is_numeric)
-            && !stop.contains(&word)
-            && !stop_words::of("en").contains(&word)
+            && !stop.is_some_and(|stop| stop.contains(word))
     };
     let mut pair = String::new();
     let mut before: Option<&str> = None;

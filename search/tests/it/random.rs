@@ -61,6 +61,11 @@ impl World {
             }
         }
         assert_eq!(figures, counted, "{text:?} {window:?}");
+        let held = u64::try_from(every.len()).unwrap();
+        let frequency = self.snapshot.frequency(&plan, window).unwrap();
+        assert_eq!(frequency, held, "{text:?} {window:?}");
+        let (sampled, _) = self.snapshot.sampled(&plan, window, u64::MAX).unwrap();
+        assert_eq!(sampled, held, "{text:?} {window:?}");
         every.sort_unstable_by(|one, other| other.cmp(one));
         let newest = self.snapshot.newest(&plan, window, limit).unwrap();
         let newest: Vec<i64> = newest.into_iter().map(|hit| hit.id).collect();

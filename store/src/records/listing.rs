@@ -1,5 +1,7 @@
 //! Pages of records: filtered, ordered, and continued behind a place in that order.
 
+mod gather;
+
 use std::cmp::Ordering;
 
 use base::Fault;
@@ -7,7 +9,7 @@ use base::Fault;
 use super::shape::{field, interned, ordered};
 use super::{Stored, columns, read};
 use crate::Tx;
-use crate::db::Value;
+use crate::db::{Row, Value};
 
 /// What records are ordered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +70,9 @@ pub fn before(orders: &[Order], one: (&[At], i64), other: (&[At], i64)) -> Order
     first.unwrap_or_else(|| way(last, one.1.cmp(&other.1)))
 }
 
+/// Records, each with its place in the orders that were asked for.
+pub type Rows = Vec<(Vec<At>, Stored)>;
+
 /// A record's place in one order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum At {
@@ -100,6 +105,9 @@ pub struct Listing<'a> {
     pub after: Option<Place>,
     /// At most so many.
     pub limit: i64,
+    /// The fields that have an index with all that lists of the kind ask about, where it has such
+    /// indexes.
+    pub leads: Option<&'a [&'static str]>,
 }
 
 impl By {
@@ -140,10 +148,48 @@ impl<'a> Query<'a> {
             _ => self.push(&format!(" AND {subject} IN ({})", marks.join(", "))),
         }
     }
+
+    /// Only what has one of some values in each field.
+    fn fit(&mut self, listing: &'a Listing<'_>, numbers: &'a [(&'static str, Vec<i64>)]) {
+        for (name, values) in numbers {
+            self.one_of(&field(name), values.iter().map(|value| (*value).into()));
+        }
+        for (name, values) in listing.words {
+            let subject = format!("body ->> '{name}'");
+            self.one_of(&subject, values.iter().map(Value::from));
+        }
+    }
+
+    /// Only names from a beginning up to what lies behind it.
+    fn begin(&mut self, name: &str, prefix: &'a str, upper: &'a [u8]) {
+        let from = self.bind(prefix.as_bytes());
+        let to = self.bind(upper);
+        self.push(&format!(" AND {name} >= {from} AND {name} < {to}"));
+    }
 }
 
-/// A page of them, each with its place in the order.
-pub fn page(tx: &mut Tx<'_>, listing: &Listing<'_>) -> Result<Vec<(Vec<At>, Stored)>, Fault> {
+/// A page of them, each with its place in the order; and how many there are in all, wherever the page
+/// begins, if that is asked for.
+pub fn page(
+    tx: &mut Tx<'_>,
+    listing: &Listing<'_>,
+    totals: bool,
+) -> Result<(Rows, Option<i64>), Fault> {
+    if let Some(lead) = gather::lead(tx, listing, totals)? {
+        return gather::page(tx, listing, lead);
+    }
+    let rows = walked(tx, listing)?;
+    let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+    let total = match (totals, &listing.after) {
+        (false, _) => None,
+        (true, None) if count < listing.limit => Some(count),
+        (true, _) => Some(total(tx, listing)?),
+    };
+    Ok((rows, total))
+}
+
+/// A page, found along its order.
+fn walked(tx: &mut Tx<'_>, listing: &Listing<'_>) -> Result<Rows, Fault> {
     // Where one field may have several values, each is walked by itself, so that no value's
     // records are read beyond the page.
     let Some(several) = listing
@@ -178,7 +224,7 @@ fn page_of<'a>(
     tx: &mut Tx<'_>,
     listing: &'a Listing<'_>,
     numbers: &'a [(&'static str, Vec<i64>)],
-) -> Result<Vec<(Vec<At>, Stored)>, Fault> {
+) -> Result<Rows, Fault> {
     let mut upper = Vec::new();
     let orders = listing.orders;
     let shown = !listing.drafts && !listing.deleted;
@@ -198,14 +244,18 @@ fn page_of<'a>(
     let limit = query.bind(listing.limit);
     query.push(&format!(" ORDER BY {ways}, id {last} LIMIT {limit}"));
     tx.rows(interned(query.sql), &query.args, |row| {
-        let places = orders.iter().zip(8..);
-        let places = places.map(|(order, column)| match order.by {
-            By::Name => row.bytes(column).map(At::Name),
-            _ => row.int(column).map(At::Number),
-        });
-        let places: Result<Vec<At>, Fault> = places.collect();
-        Ok((places?, read(row)?))
+        Ok((places(row, orders, 8)?, read(row)?))
     })
+}
+
+/// A record's places in some orders, which stand in a row's columns from one on.
+fn places(row: &Row<'_, '_>, orders: &[Order], first: usize) -> Result<Vec<At>, Fault> {
+    let places = orders.iter().zip(first..);
+    let places = places.map(|(order, column)| match order.by {
+        By::Name => row.bytes(column).map(At::Name),
+        _ => row.int(column).map(At::Number),
+    });
+    places.collect()
 }
 
 /// Only what comes behind a place. Of several orders the first one leads to it, and the others
@@ -239,7 +289,7 @@ fn behind_place<'a>(query: &mut Query<'a>, orders: &[Order], keys: &[String], pl
 }
 
 /// How many there are of them, wherever a page begins.
-pub fn total(tx: &mut Tx<'_>, listing: &Listing<'_>) -> Result<i64, Fault> {
+fn total(tx: &mut Tx<'_>, listing: &Listing<'_>) -> Result<i64, Fault> {
     let mut upper = Vec::new();
     let query = filtered(listing, listing.numbers, ("COUNT(*)", true), &mut upper);
     let count = tx.row(interned(query.sql), &query.args, |row| row.int(0))?;
@@ -265,17 +315,9 @@ fn filtered<'a>(
         (true, false) => " AND level <> 1",
         (true, true) => "",
     });
-    for (name, values) in numbers {
-        query.one_of(&field(name), values.iter().map(|value| (*value).into()));
-    }
-    for (name, values) in listing.words {
-        let subject = format!("body ->> '{name}'");
-        query.one_of(&subject, values.iter().map(Value::from));
-    }
+    query.fit(listing, numbers);
     if !listing.prefix.is_empty() {
-        let from = query.bind(listing.prefix.as_bytes());
         *upper = behind(listing.prefix.as_bytes());
-        let to = query.bind(&*upper);
         // Where another order holds, names are looked at on the way: sorting all that begin alike
         // costs more.
         let name = if by_name {
@@ -283,7 +325,7 @@ fn filtered<'a>(
         } else {
             "COALESCE(name_key, name_key)"
         };
-        query.push(&format!(" AND {name} >= {from} AND {name} < {to}"));
+        query.begin(name, listing.prefix, upper);
     }
     query
 }

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use crate::{Tx, meta};
 
 /// An index over a declared field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Index {
     /// Records of a kind by a field's value, in order of creation.
     Filter(&'static str, &'static str),
@@ -17,19 +17,56 @@ pub enum Index {
     Sort(&'static str, &'static str),
     /// Records of a kind in every account, in the order of a field.
     Due(&'static str, &'static str),
+    /// What [`Index::Filter`] leads to, with all that lists of the kind ask about beside it, so that
+    /// they look at no record that they do not show.
+    Under(&'static str, &'static str, Beside),
+    /// The same of records by their names.
+    Names(&'static str, Beside),
+}
+
+/// The fields that lists of a kind are filtered by, and those that they are ordered by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// Filtered by.
+    pub filters: Vec<&'static str>,
+    /// Ordered by.
+    pub sorts: Vec<&'static str>,
+}
+
+impl Beside {
+    /// The columns, behind others.
+    fn columns(&self, but: &str) -> String {
+        let filters = self.filters.iter().filter(|name| **name != but);
+        let filters = filters.map(|name| field(name));
+        let all = filters.chain(self.sorts.iter().map(|name| ordered(name)));
+        let all: Vec<String> = all.map(|column| format!(", ({column})")).collect();
+        all.concat()
+    }
+}
+
+/// The index of [`Index::Under`].
+pub(super) fn under(kind: &str, field: &str) -> String {
+    format!("ads_{kind}_under_{field}")
+}
+
+/// The index of [`Index::Names`].
+pub(super) fn names(kind: &str) -> String {
+    format!("ads_{kind}_names")
 }
 
 impl Index {
     /// Its name.
-    fn name(self) -> String {
+    fn name(&self) -> String {
         match self {
             Self::Filter(kind, field) => format!("ads_{kind}_of_{field}"),
             Self::Sort(kind, field) => format!("ads_{kind}_sort_{field}"),
             Self::Due(kind, field) => format!("ads_{kind}_due_{field}"),
+            Self::Under(kind, field, _) => under(kind, field),
+            Self::Names(kind, _) => names(kind),
         }
     }
 
-    fn statement(self) -> String {
+    fn statement(&self) -> String {
         let name = self.name();
         match self {
             // The field comes first: what does not name it must not be tempted to count here.
@@ -48,14 +85,25 @@ impl Index {
                  WHERE kind = '{kind}' AND level = 0",
                 ordered(name_of)
             ),
+            Self::Under(kind, name_of, beside) => format!(
+                "CREATE INDEX IF NOT EXISTS {name} ON ads_record (({}), account_id, level, \
+                 created_at, id, updated_at, deleted, name_key{}) WHERE kind = '{kind}'",
+                field(name_of),
+                beside.columns(name_of)
+            ),
+            Self::Names(kind, beside) => format!(
+                "CREATE INDEX IF NOT EXISTS {name} ON ads_record (account_id, level, name_key, id, \
+                 created_at, updated_at, deleted{}) WHERE kind = '{kind}'",
+                beside.columns("")
+            ),
         }
     }
 }
 
 const MADE: &str = "ads_indexes";
 
-/// Makes the indexes that are declared and not there yet. What is there already is remembered, so
-/// that starting touches nothing.
+/// Makes the indexes that are declared and not there yet, and removes those that are not declared
+/// any more. What is there already is remembered, so that starting touches nothing.
 pub fn prepare(tx: &mut Tx<'_>, indexes: &[Index]) -> Result<(), Fault> {
     if tx.on_server() {
         // Nodes that start at the same time make each index once.
@@ -63,17 +111,22 @@ pub fn prepare(tx: &mut Tx<'_>, indexes: &[Index]) -> Result<(), Fault> {
         tx.row(sql, &[], |_| Ok(()))?;
     }
     let made = meta::get(tx, MADE)?.unwrap_or_default();
-    let mut names: Vec<String> = made.split_whitespace().map(str::to_owned).collect();
-    let missing: Vec<Index> = indexes
-        .iter()
-        .filter(|index| !names.contains(&index.name()))
-        .copied()
-        .collect();
-    for index in &missing {
-        tx.exec(interned(index.statement()), &[])?;
-        names.push(index.name());
+    let names: Vec<String> = made.split_whitespace().map(str::to_owned).collect();
+    let before = names.len();
+    let declared: HashSet<String> = indexes.iter().map(Index::name).collect();
+    let (mut names, over): (Vec<String>, Vec<String>) =
+        names.into_iter().partition(|name| declared.contains(name));
+    let kept = names.len();
+    for index in indexes {
+        if !names.contains(&index.name()) {
+            tx.exec(interned(index.statement()), &[])?;
+            names.push(index.name());
+        }
     }
-    if !missing.is_empty() {
+    for name in over {
+        tx.exec(interned(format!("DROP INDEX IF EXISTS {name}")), &[])?;
+    }
+    if before != kept || names.len() != kept {
         meta::set(tx, MADE, &names.join(" "))?;
     }
     Ok(())

@@ -351,12 +351,104 @@ fn a_batch_is_done_whole_or_not_at_all() {
     );
 }
 
+/// What is found by an index of its own is what a walk along the whole list leaves.
+#[test]
+fn filters_leave_what_a_look_at_everything_leaves() {
+    let ads = Advertiser::new();
+    let fund = ["ads", "account", "funding", &ads.account, "--amount", "50"];
+    let other = shared().cli(&fund).json();
+    let instruments = [ads.instrument.as_str(), other["id"].as_str().unwrap()];
+    let items: Vec<Value> = (0..36)
+        .map(|number| {
+            json!({ "operation_type": "Create", "params": {
+                "name": format!("{} {}", ["Ab", "aB", "Abc", "ö"][number % 4], number % 3),
+                "funding_instrument_id": instruments[number / 2 % 2],
+                "daily_budget_amount_local_micro": 10_000_000 + 10_000 * (number * 7 % 5),
+                "entity_status": if number % 9 == 1 { "DRAFT" } else { "PAUSED" },
+            } })
+        })
+        .collect();
+    let made = ids(&ads.batch("campaigns", &items.into()).is(200));
+    let gone = made
+        .iter()
+        .step_by(5)
+        .map(|id| json!({ "operation_type": "Delete", "params": { "campaign_id": id } }));
+    let gone: Vec<Value> = gone.collect();
+    ads.batch("campaigns", &gone.into()).is(200);
+    let walk = |params: &[(&str, &str)]| {
+        let mut found: Vec<Value> = Vec::new();
+        let mut cursor = None::<String>;
+        loop {
+            let mut params = params.to_vec();
+            params.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+            let page = ads.get("/campaigns", &params);
+            found.extend(page["data"].as_array().unwrap().iter().cloned());
+            match page["next_cursor"].as_str() {
+                Some(next) => cursor = Some(next.to_owned()),
+                None => return found,
+            }
+        }
+    };
+    let both = instruments.join(",");
+    for levels in [
+        vec![],
+        vec![("with_draft", "true")],
+        vec![("with_deleted", "true")],
+        vec![("with_deleted", "true"), ("with_draft", "true")],
+    ] {
+        for sort in [
+            "created_at-desc",
+            "updated_at-asc,name-desc",
+            "daily_budget_amount_local_micro-desc",
+            "deleted-desc,name-asc",
+        ] {
+            let whole = walk(&[&levels[..], &[("sort_by", sort)]].concat());
+            for (q, of) in [
+                ("ab", ""),
+                ("AB 1", &both),
+                ("", &both),
+                ("abc", instruments[1]),
+                ("", instruments[0]),
+                ("Ö", instruments[0]),
+                ("x", &both),
+            ] {
+                let fits = |one: &&Value| {
+                    let name = one["name"].as_str().unwrap().to_lowercase();
+                    let paid = one["funding_instrument_id"].as_str().unwrap();
+                    name.starts_with(&q.to_lowercase())
+                        && (of.is_empty() || of.split(',').any(|one| one == paid))
+                };
+                let wanted: Vec<Value> = whole.iter().filter(fits).cloned().collect();
+                let mut params = levels.clone();
+                params.push(("sort_by", sort));
+                params.extend([("q", q), ("funding_instrument_ids", of)]);
+                params.retain(|(_, value)| !value.is_empty());
+                assert_eq!(walk(&params), wanted, "{params:?}");
+                let few = [&params[..], &[("count", "4")]].concat();
+                assert_eq!(walk(&few), wanted, "{few:?}");
+                let total = [&few[..], &[("with_total_count", "true")]].concat();
+                let total = ads.get("/campaigns", &total);
+                assert_eq!(total["total_count"], wanted.len(), "{few:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn active_campaigns_are_limited() {
     let ads = Advertiser::new();
     shared()
         .cli(&["ads", "account", "set", &ads.account, "--campaigns", "2"])
         .well();
+    let one = json!({ "operation_type": "Create", "params": {
+        "name": "Many", "funding_instrument_id": ads.instrument,
+        "daily_budget_amount_local_micro": 10_000_000,
+    } });
+    let many = ads.batch("campaigns", &json!([one, one, one])).is(400);
+    assert_eq!(many["operation_errors"][0], json!([]));
+    assert_eq!(many["operation_errors"][1], json!([]));
+    assert_eq!(many["operation_errors"][2][0]["code"], "TOO_MANY_CAMPAIGNS");
+    assert!(ids(&ads.get("/campaigns", &[])).is_empty());
     let first = ads.campaign();
     let second = ads.campaign();
     let params = [
