@@ -224,6 +224,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The rows.
     pub rows: Vec<Row>,
+    /// What may be done with all of it, by buttons.
+    pub acts: Vec<Act>,
     /// What is said where there is no row.
     pub empty: Empty,
     /// The neighbouring parts of the list.
@@ -350,6 +352,8 @@ pub struct Form {
     pub danger: bool,
     /// Where one goes who does not want to.
     pub back: String,
+    /// Whether it sends a file.
+    pub uploads: bool,
 }
 
 impl Form {
@@ -392,6 +396,8 @@ pub enum InputKind {
     Choice(Vec<(String, String)>),
     /// Lines.
     Area,
+    /// A file, of these types.
+    File(&'static str),
 }
 
 /// Creatives as they look.
@@ -401,6 +407,8 @@ pub struct Previews {
     pub title: String,
     /// What there is to say of all of them.
     pub lead: String,
+    /// What may be done.
+    pub actions: Vec<Link>,
     /// The creatives.
     pub items: Vec<Preview>,
     /// What is said where there is none.
@@ -426,9 +434,31 @@ pub struct Preview {
     pub buttons: Vec<String>,
     /// What is small below it.
     pub below: String,
+    /// The post that it is shown in.
+    pub post: Option<Said>,
+    /// Where there is more about it.
+    pub path: Option<String>,
+    /// What may be done about it.
+    pub acts: Vec<Act>,
+}
+
+/// A post around a creative.
+#[derive(Clone, Default)]
+pub struct Said {
+    /// The name of who says it.
+    pub name: String,
+    /// Their username.
+    pub username: String,
+    /// What is said.
+    pub text: String,
 }
 
 impl Preview {
+    /// Whether there is anything but the post around it.
+    pub fn has_card(&self) -> bool {
+        !(self.lines.is_empty() && self.buttons.is_empty() && self.shows.is_empty())
+    }
+
     /// The picture, if it is one of ours.
     pub fn own_picture(&self) -> Option<&str> {
         let own = |path: &&str| path.starts_with("/media/");

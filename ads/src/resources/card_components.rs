@@ -8,7 +8,8 @@ use crate::kind::{Kind, Raw};
 const TITLE: Kind = Kind::Text(1, 255);
 const SWIPED: Kind = Kind::MediaKeys(6);
 const SLIDES: std::ops::RangeInclusive<usize> = 2..=6;
-const LABELS: &[&str] = &[
+/// What the button of an app card may say.
+pub const LABELS: &[&str] = &[
     "BOOK", "CONNECT", "INSTALL", "OPEN", "ORDER", "PLAY", "SHOP",
 ];
 

@@ -1,7 +1,7 @@
 use super::{HOSTILE, HOSTILE_URL, ada, hostile, minutes, refused};
 use crate::manager::{
     Account, Act, AdsManager, Badge, Bar, Block, Cell, Charts, Column, Empty, Facts, Figure, Form,
-    Input, InputKind, Link, Preview, Previews, Row, Series, Table,
+    Input, InputKind, Link, Preview, Previews, Row, Said, Series, Table,
 };
 use crate::{Field, Frame, Pager};
 
@@ -93,6 +93,7 @@ fn table(text: &str, rows: usize) -> Table {
             },
         ],
         rows: vec![row; rows],
+        acts: vec![act(vec![("id", text.to_owned())])],
         empty: nothing(text),
         pager: Pager::default(),
     }
@@ -114,6 +115,7 @@ fn form(text: &str, error: Option<&str>) -> Form {
         ("start", InputKind::Moment),
         ("status", InputKind::Choice(choices)),
         ("text", InputKind::Area),
+        ("file", InputKind::File("image/*")),
     ];
     let input = |(name, kind)| Input {
         name,
@@ -132,10 +134,21 @@ fn form(text: &str, error: Option<&str>) -> Form {
         submit: "Create campaign",
         danger: error.is_some(),
         back: "/ads/18ce53un18h".to_owned(),
+        uploads: true,
     }
 }
 
 fn previews(text: &str, picture: &str) -> Previews {
+    let said = || Said {
+        name: text.to_owned(),
+        username: text.to_owned(),
+        text: text.to_owned(),
+    };
+    let act = Act {
+        text: "Delete",
+        path: "/ads/18ce53un18h/cards/9k1/delete".to_owned(),
+        sends: Vec::new(),
+    };
     let preview = |picture: Option<&str>| Preview {
         name: text.to_owned(),
         kind: text.to_owned(),
@@ -144,10 +157,14 @@ fn previews(text: &str, picture: &str) -> Previews {
         lines: vec![text.to_owned(), text.to_owned()],
         buttons: vec![text.to_owned()],
         below: text.to_owned(),
+        post: picture.is_none().then(said),
+        path: Some("/ads/18ce53un18h/cards/9k1".to_owned()),
+        acts: vec![act.clone()],
     };
     Previews {
         title: text.to_owned(),
         lead: text.to_owned(),
+        actions: vec![Link::to(text, "/ads")],
         items: vec![preview(Some(picture)), preview(None)],
         empty: nothing(text),
         pager: Pager::default(),

@@ -39,14 +39,31 @@ impl Form<'_> {
 /// a form does.
 pub(crate) async fn taken<'c>(call: &'c Call, visit: &Visit) -> Result<Form<'c>, Turn> {
     let form = Form { call };
-    let token = form.text("csrf");
-    let ours = is_own(&call.home.front, &call.head().headers);
-    if !ours || !visit.sent(call, &token).await? {
-        return Err(errors::page(call, visit, Wrong::FormExpired, None)?
-            .status(403)
-            .into());
-    }
+    comes_from_us(call, visit)?;
+    confirmed(call, visit, &form.text("csrf")).await?;
     Ok(form)
+}
+
+/// Goes on where the browser says nothing against a form's coming from one of our pages: what can
+/// be known before the form is read.
+pub(crate) fn comes_from_us(call: &Call, visit: &Visit) -> Result<(), Turn> {
+    if is_own(&call.home.front, &call.head().headers) {
+        return Ok(());
+    }
+    Err(expired(call, visit)?)
+}
+
+/// Goes on where the token of a form is one that this browser was given.
+pub(crate) async fn confirmed(call: &Call, visit: &Visit, token: &str) -> Result<(), Turn> {
+    if visit.sent(call, token).await? {
+        return Ok(());
+    }
+    Err(expired(call, visit)?)
+}
+
+fn expired(call: &Call, visit: &Visit) -> Result<Turn, Turn> {
+    let page = errors::page(call, visit, Wrong::FormExpired, None)?;
+    Ok(page.status(403).into())
 }
 
 /// Whether a form was sent from one of our own pages, as far as the browser says.

@@ -23,6 +23,8 @@ pub(super) struct Asking {
     pub(super) site: &'static str,
     /// When.
     pub(super) now: Time,
+    /// From where.
+    pub(super) address: String,
 }
 
 /// An account, for a person who has a role on it.
@@ -100,6 +102,29 @@ impl Desk {
         ids: &[&str],
         pairs: &[(&str, String)],
     ) -> Result<Value, Stop> {
+        self.send(tx, (method, path), ids, pairs, None)
+    }
+
+    /// The same for an operation that takes JSON.
+    pub(super) fn tell(
+        &self,
+        tx: &mut Tx<'_>,
+        method: &str,
+        path: &str,
+        ids: &[&str],
+        json: Value,
+    ) -> Result<Value, Stop> {
+        self.send(tx, (method, path), ids, &[], Some(json))
+    }
+
+    fn send(
+        &self,
+        tx: &mut Tx<'_>,
+        (method, path): (&str, &str),
+        ids: &[&str],
+        pairs: &[(&str, String)],
+        json: Option<Value>,
+    ) -> Result<Value, Stop> {
         let known = operation(method, path);
         let known = known.ok_or_else(|| base::Fault::new(format!("no {method} of {path}")))?;
         let names = known.params.iter();
@@ -122,7 +147,7 @@ impl Desk {
                 .iter()
                 .map(|(name, value)| ((*name).to_owned(), value.clone()))
                 .collect(),
-            json: None,
+            json,
             beside: Vec::new(),
             evaluator: None,
             cursor_key: self.asking.key,

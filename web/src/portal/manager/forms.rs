@@ -1,12 +1,19 @@
 //! Forms of the Ads Manager: what they ask for, and what they send to the engine.
 
+use ads::access::Who;
 use base::Stop;
 use base::refusal::{At, Problem};
 use pages::Field;
 use pages::manager::{AdsManager, Block, Form, Input, InputKind, Link};
+use serde_json::Value;
+use store::Tx;
 
+use super::ask::Desk;
 use super::stand::Sent;
 use super::words;
+
+/// What a form does where that is more than to send what was typed.
+pub(super) type Work = fn(&mut Tx<'_>, &Desk, &Plan, &Sent) -> Result<Value, Stop>;
 
 /// Where one is led when a form was taken.
 pub(super) enum Then {
@@ -14,6 +21,19 @@ pub(super) enum Then {
     Path(String),
     /// To what was made, below this.
     Made(String),
+}
+
+impl Then {
+    /// The path, once it is known what was answered.
+    pub(super) fn path(&self, answer: &Value) -> String {
+        match self {
+            Self::Path(path) => path.clone(),
+            Self::Made(path) => {
+                let id = answer.pointer("/data/id").and_then(Value::as_str);
+                format!("{path}/{}", id.unwrap_or_default())
+            }
+        }
+    }
 }
 
 /// A form, and the operation that it sends to.
@@ -46,6 +66,12 @@ pub(super) struct Plan {
     pub(super) then: Then,
     /// What was done then.
     pub(super) done: &'static str,
+    /// How that is done; none: what was typed is sent to the operation.
+    pub(super) work: Option<Work>,
+    /// Who may; none: whoever may do the operation.
+    pub(super) who: Option<Who>,
+    /// What stands above the form.
+    pub(super) above: Vec<Block>,
 }
 
 /// Something that is asked for.
@@ -58,6 +84,10 @@ pub(super) struct Ask {
     at_first: String,
     field: Field,
     more: bool,
+    /// The parameter that it is sent as; empty where something else makes use of it.
+    sends: &'static str,
+    /// Further names that refusals have for it.
+    answers: &'static [&'static str],
 }
 
 enum Takes {
@@ -66,6 +96,7 @@ enum Takes {
     Amount,
     Moment,
     Choice(Vec<(String, String)>),
+    File(&'static str),
 }
 
 impl Ask {
@@ -78,6 +109,8 @@ impl Ask {
             at_first: String::new(),
             field: Field::default(),
             more: false,
+            sends: name,
+            answers: &[],
         }
     }
 
@@ -99,6 +132,26 @@ impl Ask {
     /// A moment, of UTC.
     pub(super) fn moment(name: &'static str, label: &str) -> Self {
         Self::new(name, label, Takes::Moment)
+    }
+
+    /// A file of these types, which never comes with other forms.
+    pub(super) fn file(name: &'static str, label: &str, types: &'static str) -> Self {
+        Self::new(name, label, Takes::File(types)).apart()
+    }
+
+    /// Is sent under another name.
+    pub(super) fn sent_as(self, sends: &'static str) -> Self {
+        Self { sends, ..self }
+    }
+
+    /// Is not sent as it is: the work of the form makes use of it.
+    pub(super) fn apart(self) -> Self {
+        self.sent_as("")
+    }
+
+    /// What refusals call it as well.
+    pub(super) fn answers(self, answers: &'static [&'static str]) -> Self {
+        Self { answers, ..self }
     }
 
     /// One of some words of the interface.
@@ -154,6 +207,7 @@ impl Ask {
                 Takes::Amount => InputKind::Amount,
                 Takes::Moment => InputKind::Moment,
                 Takes::Choice(all) => InputKind::Choice(all.clone()),
+                Takes::File(types) => InputKind::File(types),
             },
         }
     }
@@ -170,7 +224,7 @@ impl Ask {
                 micros.to_string()
             }
             Takes::Moment => words::moment(typed),
-            Takes::Text | Takes::Area | Takes::Choice(_) => typed.to_owned(),
+            Takes::Text | Takes::Area | Takes::Choice(_) | Takes::File(_) => typed.to_owned(),
         })
     }
 }
@@ -179,6 +233,26 @@ impl Plan {
     /// Whether it is sent by a button elsewhere, and never shown.
     pub(super) const fn is_silent(&self) -> bool {
         self.submit.is_empty()
+    }
+
+    /// Does it; what the engine answers.
+    pub(super) fn send(&self, tx: &mut Tx<'_>, desk: &Desk, sent: &Sent) -> Result<Value, Stop> {
+        if let Some(work) = self.work {
+            return work(tx, desk, self, sent);
+        }
+        let pairs = self.pairs(sent)?;
+        desk.ask(tx, self.method, self.path, &self.ids(), &pairs)
+    }
+
+    /// The ids in the path of the operation.
+    pub(super) fn ids(&self) -> Vec<&str> {
+        self.ids.iter().map(String::as_str).collect()
+    }
+
+    /// What stood in a field at first.
+    pub(super) fn at_first(&self, name: &str) -> &str {
+        let found = self.asks.iter().find(|ask| ask.name == name);
+        found.map_or("", |ask| ask.at_first.as_str())
     }
 
     /// What is sent to the engine: of something new what was typed, of a change what is typed
@@ -196,9 +270,8 @@ impl Plan {
                 continue;
             }
             match ask.value(typed) {
-                // One of a list, or others by their ids.
-                Ok(value) if ask.name == "pick" => pairs.push(("post_ids", value)),
-                Ok(value) => pairs.push((ask.name, value)),
+                Ok(_) if ask.sends.is_empty() => {}
+                Ok(value) => pairs.push((ask.sends, value)),
                 Err(problem) => problems.push(problem),
             }
         }
@@ -224,7 +297,8 @@ impl Plan {
                 "MISSING_PARAMETER" => "This is needed.".to_owned(),
                 _ => format!("{}.", problem.message.trim_end_matches('.')),
             };
-            match self.asks.iter_mut().find(|ask| ask.name == name) {
+            let known = |ask: &&mut Ask| ask.name == name || ask.answers.contains(&name);
+            match self.asks.iter_mut().find(known) {
                 Some(ask) => ask.field.error = Some(sentence),
                 None => rest.push(sentence),
             }
@@ -233,7 +307,8 @@ impl Plan {
     }
 
     /// The page that it stands on.
-    pub(super) fn page(&self) -> AdsManager {
+    pub(super) fn page(mut self) -> AdsManager {
+        let mut blocks = std::mem::take(&mut self.above);
         let part = |more: bool| {
             let asks = self.asks.iter().filter(move |ask| ask.more == more);
             asks.map(Ask::input).collect::<Vec<Input>>()
@@ -245,12 +320,16 @@ impl Plan {
             submit: self.submit,
             danger: self.danger,
             back: self.back.clone(),
+            uploads: (self.asks.iter()).any(|ask| matches!(ask.takes, Takes::File(_))),
         };
         AdsManager {
             heading: self.heading.clone(),
             lead: self.lead.clone(),
             trail: self.trail.clone(),
-            blocks: vec![Block::Form(form)],
+            blocks: {
+                blocks.push(Block::Form(form));
+                blocks
+            },
             ..AdsManager::default()
         }
     }

@@ -4,20 +4,26 @@ mod account;
 mod ask;
 mod audiences;
 mod campaigns;
+mod cards;
 mod creatives;
 mod figures;
 mod forms;
 mod line_items;
+mod media;
+mod members;
 mod plans;
+mod posts;
 mod stand;
+mod upload;
 mod words;
 
-use base::refusal::Problem;
+use base::refusal::{Declined, Problem};
 use base::{Refusal, Stop};
 use pages::manager::{AdsManager, Block, Cell, Column, Empty, Row, Table};
 use pages::{Notice, Wrong};
 use store::Tx;
 
+use crate::body::ContentType;
 use crate::call::Call;
 use crate::endpoint::Pending;
 use crate::pages::forms::{Query, own_path, taken};
@@ -104,6 +110,10 @@ fn told(done: &str) -> Option<&'static str> {
         "resumed" => "It is active.",
         "promoted" => "It is promoted.",
         "added" => "It is added.",
+        "shared" => "The account may use it.",
+        "revoked" => "The account may not use it any more.",
+        "listed" => "The list is taken in. The size follows in a while.",
+        "uploaded" => "It is in the library.",
         _ => return None,
     })
 }
@@ -113,10 +123,13 @@ pub(crate) fn act(call: Call) -> Pending {
     run(async move {
         let visit = Visit::of(&call).await?;
         visit.signed_in(&call)?;
-        let form = taken(&call, &visit).await?;
-        let sent = Sent::of(&form);
-        let next = form.next();
         let stand = stand_of(&call, &visit)?;
+        if call.kind == ContentType::Other {
+            return upload::take(call, visit, stand).await;
+        }
+        let form = taken(&call, &visit).await?;
+        let sent = Sent::of(&call, &form);
+        let next = form.next();
         let (there, typed) = (stand.clone(), sent.clone());
         let done = call.write(move |tx| there.send(tx, &typed)).await;
         let declined = match done {
@@ -130,11 +143,17 @@ pub(crate) fn act(call: Call) -> Pending {
                 return Ok(see(&format!("{path}{joint}done={what}")));
             }
             Ok(None) => return Err(missing(&call, &visit)),
-            Err(Stop::Refused(Refusal::Ads(declined))) => declined.problems,
+            Err(Stop::Refused(Refusal::Ads(declined))) => every(*declined),
             Err(stop) => return Err(stop.into()),
         };
         again(&call, &visit, stand, sent, declined).await
     })
+}
+
+/// All that is wrong, that of the items of a batch included.
+fn every(declined: Declined) -> Vec<Problem> {
+    let items = declined.items.into_iter().flatten();
+    declined.problems.into_iter().chain(items).collect()
 }
 
 /// The form with what was typed, and why it was refused.
@@ -164,6 +183,7 @@ fn stand_of(call: &Call, visit: &Visit) -> Result<Stand, Turn> {
             key: call.home.front.config.page_key,
             site: call.home.site,
             now: call.now(),
+            address: call.address(),
         },
         place: Place {
             account: part(call, "account"),

@@ -1,15 +1,17 @@
 //! Which form stands where, and what it does.
 
-use base::{Stop, UserId};
+use base::Stop;
 use pages::manager::Link;
 use serde_json::Value;
-use store::{Tx, posts};
+use store::Tx;
+use store::posts as stored;
 
 use super::ask::{Desk, text};
 use super::forms::{Ask, Plan, Then};
 use super::stand::Place;
 use super::words;
-use super::{campaigns, line_items};
+use super::creatives::own_user;
+use super::{audiences, campaigns, cards, line_items, media, posts};
 
 /// What can be deleted, paused or gone back to: the part of the path, the operation's path, what
 /// it is called, and the field that names what it is below.
@@ -69,6 +71,48 @@ const KINDS: &[Kind] = &[
         about: "draft",
         below: "",
     },
+    Kind {
+        part: "cards",
+        path: "cards/{}",
+        about: "card",
+        below: "",
+    },
+    Kind {
+        part: "poll-cards",
+        path: "cards/poll/{}",
+        about: "poll card",
+        below: "",
+    },
+    Kind {
+        part: "video-cards",
+        path: "cards/video_conversation/{}",
+        about: "conversation card",
+        below: "",
+    },
+    Kind {
+        part: "image-cards",
+        path: "cards/image_conversation/{}",
+        about: "conversation card",
+        below: "",
+    },
+    Kind {
+        part: "media",
+        path: "media_library/{}",
+        about: "medium",
+        below: "",
+    },
+    Kind {
+        part: "account-media",
+        path: "account_media/{}",
+        about: "medium of the account",
+        below: "",
+    },
+    Kind {
+        part: "audiences",
+        path: "custom_audiences/{}",
+        about: "audience",
+        below: "",
+    },
 ];
 
 /// The form at a place, if there is one.
@@ -82,7 +126,17 @@ pub(super) fn plan(tx: &mut Tx<'_>, desk: &Desk, place: &Place) -> Result<Option
         ("line-items", id, "account") => recommend(tx, desk, id)?,
         ("line-items", id, "target") => target(tx, desk, id)?,
         ("line-items", id, "track") => track(tx, desk, id)?,
-        ("scheduled", "new", "") => schedule(tx, desk)?,
+        (part @ ("scheduled" | "drafts"), "new", "") => posts::create(tx, desk, part)?,
+        (part @ ("scheduled" | "drafts"), id, "edit") => posts::edit(tx, desk, part, id)?,
+        ("cards", "new", kind) => cards::create(tx, desk, kind)?,
+        (part, id, "edit") if cards::is_part(part) => cards::edit(tx, desk, part, id)?,
+        ("media", "upload", "") => Some(media::upload(desk)),
+        ("media", key, "edit") => media::edit(tx, desk, key)?,
+        ("audiences", "new", "") => Some(audiences::create(desk)),
+        ("audiences", id, "edit") => audiences::edit(tx, desk, id)?,
+        ("audiences", id, "people") => audiences::people(tx, desk, id)?,
+        ("audiences", id, "share") => audiences::share(tx, desk, id)?,
+        ("audiences", id, "revoke") => Some(audiences::revoke(desk, id)),
         (part, id, act @ ("pause" | "resume")) if !id.is_empty() => turn(desk, part, id, act),
         (part, id, "delete") => return delete(tx, desk, part, id),
         _ => return Ok(None),
@@ -118,7 +172,10 @@ fn delete(tx: &mut Tx<'_>, desk: &Desk, part: &str, id: &str) -> Result<Option<P
     let back = match (kind.below, part) {
         ("campaign_id", _) => format!("/campaigns/{above}"),
         ("line_item_id", _) => format!("/line-items/{above}"),
-        (_, "scheduled" | "drafts") => "/creatives".to_owned(),
+        (_, "scheduled" | "drafts") => "/posts".to_owned(),
+        (_, "media" | "account-media") => "/media".to_owned(),
+        (_, "audiences") => "/audiences".to_owned(),
+        (_, part) if cards::is_part(part) => "/cards".to_owned(),
         _ => String::new(),
     };
     let name = match text(&found, "name") {
@@ -128,6 +185,8 @@ fn delete(tx: &mut Tx<'_>, desk: &Desk, part: &str, id: &str) -> Result<Option<P
     let lead = match part {
         "campaigns" => "Its line items go with it. Figures stay. This cannot be undone.",
         "line-items" => "What it promotes goes with it. Figures stay. This cannot be undone.",
+        "audiences" => "It comes to nobody any more. This cannot be undone.",
+        "media" => "Cards and posts that show it already go on.",
         _ => "This cannot be undone.",
     };
     Ok(Some(Plan {
@@ -162,6 +221,9 @@ impl Plan {
             back: desk.path(back),
             then: Then::Path(desk.path(back)),
             done: "saved",
+            work: None,
+            who: None,
+            above: Vec::new(),
         }
     }
 
@@ -182,23 +244,15 @@ impl Plan {
     }
 }
 
-/// The account's own user.
-fn full(tx: &mut Tx<'_>, desk: &Desk) -> Result<Option<UserId>, Stop> {
-    let all = desk.list(tx, "promotable_users", &[])?;
-    let own = |one: &&Value| text(one, "promotable_user_type") == "FULL";
-    let id = all.rows.iter().find(own);
-    Ok(id.and_then(|one| UserId::parse(text(one, "user_id"))))
-}
-
 /// Posts that one would promote: the newest of the account's own user.
 const NEWEST: i64 = 20;
 
 fn promote(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
     let item = desk.one(tx, "line_items/{}", id)?;
     let mut newest = Vec::new();
-    if let Some(user) = full(tx, desk)? {
-        for post in posts::ids_of_author(tx, user, i64::MAX, NEWEST)? {
-            let Some(post) = posts::by_id(tx, post)? else {
+    if let Some(user) = own_user(tx, desk)? {
+        for post in stored::ids_of_author(tx, user, i64::MAX, NEWEST)? {
+            let Some(post) = stored::by_id(tx, post)? else {
                 continue;
             };
             let short: String = post.text.chars().take(80).collect();
@@ -211,6 +265,7 @@ fn promote(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop>
         path: "promoted_<posts>",
         asks: vec![
             Ask::choice("pick", "Post", newest)
+                .sent_as("post_ids")
                 .or_nothing("Another post")
                 .help("The newest posts of the account’s user."),
             Ask::text("post_ids", "IDs of other posts")
@@ -224,7 +279,7 @@ fn promote(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop>
 
 fn recommend(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
     let item = desk.one(tx, "line_items/{}", id)?;
-    let user = full(tx, desk)?.map(|user| user.to_string());
+    let user = own_user(tx, desk)?.map(|user| user.to_string());
     Ok(Some(Plan {
         heading: "Promote an account".to_owned(),
         lead: "People whom the line item targets are recommended to follow it.".to_owned(),
@@ -274,31 +329,6 @@ fn track(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
         ],
         submit: "Add tag",
         ..Plan::of_item(desk, id, &item, "track")
-    }))
-}
-
-fn schedule(tx: &mut Tx<'_>, desk: &Desk) -> Result<Option<Plan>, Stop> {
-    let user = full(tx, desk)?.map(|user| user.to_string());
-    let promoted = vec![
-        ("true".to_owned(), "Only where it is promoted".to_owned()),
-        ("false".to_owned(), "To followers as well".to_owned()),
-    ];
-    Ok(Some(Plan {
-        heading: "Schedule a post".to_owned(),
-        lead: "It is published in the name of the account’s user.".to_owned(),
-        trail: vec![Link::to("Creatives", desk.path("/creatives"))],
-        path: "scheduled_<posts>",
-        fixed: vec![("as_user_id", user.unwrap_or_default())],
-        asks: vec![
-            Ask::area("text", "Text"),
-            Ask::moment("scheduled_at", "When (UTC)").help("A full minute, within one year."),
-            Ask::choice("nullcast", "Shown", promoted),
-            Ask::text("name", "Name").help("For yourself. It may stay empty."),
-        ],
-        submit: "Schedule",
-        action: desk.path("/scheduled/new"),
-        done: "created",
-        ..Plan::at(desk, "/creatives")
     }))
 }
 

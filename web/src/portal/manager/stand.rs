@@ -6,8 +6,10 @@ use pages::manager::{AdsManager, Link};
 use store::Tx;
 
 use super::ask::{Asking, Desk};
-use super::forms::{Plan, Then};
-use super::{account, audiences, campaigns, creatives, line_items, plans};
+use super::forms::Plan;
+use super::{account, audiences, campaigns, cards, line_items, media, plans, posts};
+use crate::call::Call;
+use crate::endpoint::Body;
 use crate::pages::forms::Form;
 
 /// The parts of a path.
@@ -30,57 +32,25 @@ pub(super) struct Stand {
     pub(super) days: Option<u32>,
 }
 
-/// Everything that a form of these pages may send.
-const NAMES: &[&str] = &[
-    "advertiser_domain",
-    "android_app_store_identifier",
-    "bid_amount_local_micro",
-    "bid_strategy",
-    "budget_optimization",
-    "categories",
-    "daily_budget_amount_local_micro",
-    "description",
-    "duration_in_days",
-    "end_time",
-    "entity_status",
-    "frequency_cap",
-    "funding_instrument_id",
-    "goal",
-    "ios_app_store_identifier",
-    "name",
-    "nullcast",
-    "objective",
-    "operator_type",
-    "pay_by",
-    "pick",
-    "placements",
-    "post_ids",
-    "primary_web_event_tag",
-    "product_type",
-    "purchase_order_number",
-    "scheduled_at",
-    "standard_delivery",
-    "start_time",
-    "targeting_type",
-    "targeting_value",
-    "text",
-    "total_budget_amount_local_micro",
-    "tracking_tag_type",
-    "tracking_tag_url",
-    "user_id",
-];
-
 /// What a form sent.
-#[derive(Clone)]
-pub(super) struct Sent(Vec<(&'static str, String)>);
+#[derive(Clone, Default)]
+pub(super) struct Sent(Vec<(String, String)>);
 
 impl Sent {
-    pub(super) fn of(form: &Form<'_>) -> Self {
-        let all = NAMES.iter().map(|name| {
-            let typed = form.text(name).replace("\r\n", "\n");
-            (*name, typed.trim().to_owned())
-        });
-        Self(all.collect())
+    /// The fields that the endpoint declares.
+    pub(super) fn of(call: &Call, form: &Form<'_>) -> Self {
+        let Body::Parts(members) = call.endpoint().body else {
+            return Self::default();
+        };
+        let names = members.iter().map(|member| member.name.post);
+        let names = names.filter(|name| !matches!(*name, "csrf" | "next"));
+        Self::pairs(names.map(|name| (name.to_owned(), form.text(name))))
+    }
+
+    /// These, without the space around them.
+    pub(super) fn pairs(pairs: impl Iterator<Item = (String, String)>) -> Self {
+        let plain = |text: String| text.replace("\r\n", "\n").trim().to_owned();
+        Self(pairs.map(|(name, text)| (name, plain(text))).collect())
     }
 
     /// What was typed; empty where nothing was.
@@ -108,7 +78,13 @@ impl Stand {
             ("" | "campaigns", "") => campaigns::list(tx, &desk, self)?,
             ("campaigns", id) => campaigns::one(tx, &desk, id, self)?,
             ("line-items", id) if !id.is_empty() => line_items::one(tx, &desk, id, self)?,
-            ("creatives", "") => creatives::list(tx, &desk, self)?,
+            ("posts", "") => posts::list(tx, &desk)?,
+            (part @ ("scheduled" | "drafts"), id) if !id.is_empty() => {
+                posts::one(tx, &desk, part, id)?
+            }
+            ("cards", "") => cards::list(tx, &desk)?,
+            (part, id) if cards::is_part(part) => cards::one(tx, &desk, part, id)?,
+            ("media", "") => media::list(tx, &desk, self)?,
             ("audiences", "") => audiences::list(tx, &desk, self)?,
             ("audiences", id) => audiences::one(tx, &desk, id)?,
             ("account", "") => account::show(tx, &desk)?,
@@ -130,19 +106,19 @@ impl Stand {
             return Ok(None);
         };
         desk.permits(&plan)?;
-        let pairs = plan.pairs(sent)?;
-        let ids: Vec<&str> = plan.ids.iter().map(String::as_str).collect();
-        let answer = desk.ask(tx, plan.method, plan.path, &ids, &pairs)?;
-        let path = match &plan.then {
-            Then::Path(path) => path.clone(),
-            Then::Made(path) => {
-                let id = answer
-                    .pointer("/data/id")
-                    .and_then(serde_json::Value::as_str);
-                format!("{path}/{}", id.unwrap_or_default())
-            }
+        let answer = plan.send(tx, &desk, sent)?;
+        Ok(Some((plan.then.path(&answer), plan.done)))
+    }
+
+    /// Whether a form of this place is one that the role may send. Nothing is done yet.
+    pub(super) fn takes(&self, tx: &mut Tx<'_>) -> Result<Option<()>, Stop> {
+        let Some(desk) = Desk::open(tx, &self.asking, &self.place.account)? else {
+            return Ok(None);
         };
-        Ok(Some((path, plan.done)))
+        let Some(plan) = plans::plan(tx, &desk, &self.place)? else {
+            return Ok(None);
+        };
+        desk.permits(&plan).map(Some)
     }
 
     /// The form that was refused, with what was typed, and why as far as no field is to blame.
@@ -182,7 +158,11 @@ impl Stand {
 impl Desk {
     /// Refuses what the role may not do.
     fn permits(&self, plan: &Plan) -> Result<(), Stop> {
-        if self.may(plan.method, plan.path) {
+        let may = match plan.who {
+            Some(who) => who.allows(self.role),
+            None => self.may(plan.method, plan.path),
+        };
+        if may {
             return Ok(());
         }
         let message = "The role on this account does not allow this action";
@@ -195,13 +175,19 @@ impl Desk {
         let mine = self.accounts.iter().find(|one| one.id == id).cloned();
         let here = match part {
             "" | "line-items" | "promoted-posts" | "promoted-accounts" | "targeting"
-            | "tracking-tags" => "campaigns",
-            "scheduled" | "drafts" => "creatives",
+            | "tracking-tags" | "scheduled-promoted" | "media-creatives" | "calls-to-action"
+            | "categories" => "campaigns",
+            "scheduled" | "drafts" => "posts",
+            "account-media" => "media",
+            "people" => "account",
+            part if cards::is_part(part) => "cards",
             other => other,
         };
         let tabs = [
             ("campaigns", "Campaigns", "campaigns"),
-            ("creatives", "Creatives", "cards"),
+            ("posts", "Posts", "scheduled_<posts>"),
+            ("cards", "Cards", "cards"),
+            ("media", "Media", "media_library"),
             ("audiences", "Audiences", "custom_audiences"),
             ("account", "Account", "features"),
         ];
