@@ -159,3 +159,17 @@ pub fn dismiss(desk: &mut Desk<'_, '_>, id: i64) -> Result<bool, Stop> {
     move_to(desk, record, "DISMISSED")?;
     Ok(true)
 }
+
+/// Notes that an account did what it is recommended; false when something of it is not done.
+pub fn follow(desk: &mut Desk<'_, '_>, id: i64) -> Result<bool, Stop> {
+    let found = desk.find(&RECOMMENDATION, id)?;
+    let Some(record) = found.filter(|one| one.text("status") == "PENDING") else {
+        return Ok(false);
+    };
+    let changes = record.get("changes").cloned().unwrap_or_default();
+    if !tree::is_done(desk, &changes)? {
+        return Ok(false);
+    }
+    move_to(desk, record, "APPLIED")?;
+    Ok(true)
+}

@@ -145,6 +145,13 @@ fn stats(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     Ok(answer)
 }
 
+/// The figures that a job works out, at once: for a person who looks at those of one thing.
+pub fn at_once(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Value, Stop> {
+    let ask = Ask::long(desk, given)?;
+    let (_, data) = series::series(desk.tx, &ask)?;
+    Ok(data)
+}
+
 /// The whole answer that a job's file holds.
 fn whole(ask: &Ask, length: usize, data: &Value) -> String {
     let mut params = ask.echo();

@@ -25,6 +25,7 @@ pub mod listing;
 pub mod matching;
 pub mod members;
 pub mod operations;
+pub mod people;
 pub mod publishing;
 pub mod record;
 pub mod reference;

@@ -3,8 +3,11 @@
 
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
+import { password } from "./browser.mjs";
 import { fits, isAccessible, isInert } from "./inspect.mjs";
 import { signed } from "./sign.mjs";
 import { people, world } from "./suite.mjs";
@@ -55,10 +58,10 @@ async function advertiser(person, username, ...more) {
     assert.equal(answer.status, 200, JSON.stringify(body));
     return body.data;
   };
-  const says = async (text) => {
+  const says = async (text, more = {}) => {
     const { token: bearer } = here.server.cli("token", "mint", "--app", app.id, "--user", username);
     const headers = { authorization: `Bearer ${bearer}`, "content-type": "application/json" };
-    const answer = await fetch(`${here.server.url}/2/tweets`, { method: "POST", headers, body: JSON.stringify({ text }) });
+    const answer = await fetch(`${here.server.url}/2/tweets`, { method: "POST", headers, body: JSON.stringify({ text, ...more }) });
     assert.equal(answer.status, 201);
     return (await answer.json()).data;
   };
@@ -70,6 +73,28 @@ async function advertiser(person, username, ...more) {
     return body.data[0].id_data[0].metrics;
   };
   return { one, account, api, says, stats, home: `/ads/${account.id}` };
+}
+
+/** A picture of these measures, as Chromium draws it. */
+async function picture(person, width, height) {
+  const drawn = await person.page.evaluate(([width, height]) => {
+    const canvas = Object.assign(document.createElement("canvas"), { width, height });
+    const pen = canvas.getContext("2d");
+    const sky = pen.createLinearGradient(0, 0, 0, height);
+    sky.addColorStop(0, "#2b6cb0");
+    sky.addColorStop(1, "#fbd38d");
+    pen.fillStyle = sky;
+    pen.fillRect(0, 0, width, height);
+    return canvas.toDataURL("image/png");
+  }, [width, height]);
+  return Buffer.from(drawn.split(",")[1], "base64");
+}
+
+/** Waits for what the server does by itself. */
+async function until(holds) {
+  for (const end = Date.now() + 60_000; !(await holds()); await sleep(300)) {
+    assert.ok(Date.now() < end, `it did not come: ${holds}`);
+  }
 }
 
 /** Chooses in a list. */
@@ -217,12 +242,12 @@ people(here, "figures are those that apps are answered", async (person) => {
   await look(ada, "figures-of-a-campaign");
 });
 
-people(here, "creatives, audiences and the account are shown", async (person) => {
+people(here, "posts are written, scheduled and kept as drafts, and polls are made", async (person) => {
   const { one: ada, api, home } = await advertiser(person, "painter");
-  await ada.open(`${home}/creatives`);
-  await look(ada, "creatives-none");
+  await ada.open(`${home}/posts`);
+  await look(ada, "posts-none");
   const soon = new Date(Date.now() + 3_600_000).toISOString().slice(0, 16);
-  await ada.follow("Schedule a post");
+  await ada.follow("Schedule a post", ada.page.locator(".headline").first());
   await ada.fill({ Text: "New colours tomorrow.", "When (UTC)": "2020-01-01T00:00" });
   await ada.press("Schedule");
   assert.match(await ada.page.locator("#scheduled_at-error").innerText(), /future/);
@@ -231,22 +256,173 @@ people(here, "creatives, audiences and the account are shown", async (person) =>
   await ada.press("Schedule");
   assert.match(await row(ada, "New colours tomorrow.").innerText(), /Scheduled/);
   assert.equal((await api("GET", "/scheduled_tweets"))[0].scheduled_at, `${soon}:00Z`);
-  const choices = { first_choice: "Red", second_choice: "Blue", duration_in_minutes: "60" };
-  await api("POST", "/cards/poll", { name: "Which colour", ...choices });
-  await ada.reload();
-  assert.match(await ada.page.locator(".preview", { hasText: "Which colour" }).innerText(), /Red\s+Blue/);
-  await look(ada, "creatives");
-  await api("POST", "/custom_audiences", { name: "Newsletter", description: "Who reads what we write." });
-  await ada.open(home);
-  await ada.follow("Audiences");
-  await look(ada, "audiences");
-  await ada.follow("Newsletter");
-  assert.match(await ada.text(), /No line item targets it/);
-  await look(ada, "audience");
+  await ada.open(`${home}/cards`);
+  await look(ada, "cards-none");
+  await ada.follow("Poll card");
+  await look(ada, "poll-new");
+  await ada.fill({ Name: "Which colour", "First choice": "Red" });
+  await ada.press("Create card");
+  assert.match(await ada.page.locator("#second_choice-error").innerText(), /needed/);
+  await ada.fill({ "Second choice": "Blue" });
+  await ada.press("Create card");
+  assert.match(await ada.page.locator(".preview").innerText(), /@painter[^]*Red\s+Blue/);
+  await look(ada, "poll-card");
+  await ada.open(`${home}/posts`);
+  await ada.follow("New colours tomorrow.");
+  await ada.follow("Edit");
+  await choose(ada, "Card", (await api("GET", "/cards/poll"))[0].card_uri);
+  await ada.press("Save changes");
+  assert.match(await ada.page.locator(".preview").innerText(), /New colours tomorrow\.[^]*Red\s+Blue/);
+  await look(ada, "scheduled-post");
+  await ada.open(`${home}/drafts/new`);
+  await ada.fill({ Text: "Not finished", Name: "Idea" });
+  await ada.press("Save draft");
+  assert.match(await row(ada, "Not finished").innerText(), /Idea/);
+  await look(ada, "posts");
   await ada.follow("Account");
   assert.match(await row(ada, "@painter").innerText(), /Account administrator/);
   assert.match(await row(ada, "EUR").innerText(), /5,000\.00 EUR/);
   await look(ada, "account");
+});
+
+people(here, "from an uploaded picture to a card, a promoted post, an audience of a file, figures and advice", async (person) => {
+  const { one: ada, api, says, home } = await advertiser(person, "journey");
+  const friends = ["rider_one", "rider_two", "rider_three"];
+  for (const friend of friends) here.server.cli("user", "create", friend, "--password", password(friend));
+  await ada.open(`${home}/campaigns/new`);
+  await ada.fill({ Name: "Bridge", "Daily budget": "0.20" });
+  await ada.press("Create campaign");
+  const campaign = idOf(ada);
+  await ada.follow("Add line item");
+  await ada.fill({ Name: "Riders", "Bid amount": "0.15", "Starts (UTC)": "2026-01-01T00:00" });
+  await choose(ada, "Bid", "MAX");
+  await ada.press("Create line item");
+  const item = idOf(ada);
+
+  await ada.follow("Media");
+  await ada.follow("Upload media");
+  await ada.press("Upload");
+  assert.match(await ada.page.locator("#media-error").innerText(), /Choose a file/);
+  await ada.fill({ Name: "The bridge" });
+  await ada.page.getByLabel("File", { exact: true }).setInputFiles({ name: "bridge.png", mimeType: "image/png", buffer: await picture(ada, 1200, 628) });
+  await look(ada, "media-upload");
+  await ada.press("Upload");
+  assert.match(await ada.page.locator(".preview", { hasText: "The bridge" }).innerText(), /Image/);
+  assert.ok(await ada.page.locator(".preview img").evaluate((image) => image.decode().then(() => image.naturalWidth > 0)));
+  await look(ada, "media");
+
+  await ada.follow("Cards");
+  await ada.follow("Website card");
+  await ada.fill({ Name: "Bridge card", Headline: "Cross it by bike", Website: "not an address" });
+  const [{ media_key: key }] = await api("GET", "/media_library");
+  await choose(ada, "Image or video", key);
+  await ada.press("Create card");
+  assert.match(await ada.page.locator("#website_url-error").innerText(), /URL/);
+  await ada.fill({ Website: "https://bikes.example/bridge" });
+  await ada.press("Create card");
+  assert.equal(await ada.heading(), "Bridge card");
+  assert.match(await ada.page.locator(".preview").innerText(), /@journey[^]*Cross it by bike/);
+  await look(ada, "card");
+  await ada.open(`${home}/cards`);
+  await look(ada, "cards");
+  const [card] = await api("GET", "/cards");
+  const post = await says("The bridge is open.", { card_uri: card.card_uri });
+  await ada.open(`${home}/line-items/${item}`);
+  await ada.follow("Promote a post");
+  await choose(ada, "Post", post.id);
+  await ada.press("Promote");
+
+  await ada.follow("Audiences");
+  await ada.follow("Create audience");
+  await ada.fill({ Name: "Club", Description: "Who rides with us." });
+  await ada.press("Create audience");
+  await ada.follow("Add or remove people");
+  await choose(ada, "They are known by", "handle");
+  const list = (text) => ada.page.getByLabel("File", { exact: true }).setInputFiles({ name: "club.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
+  await list(`${friends[0]}\nnot a name\n`);
+  await ada.press("Send the list");
+  assert.match(await ada.page.locator("#list-error").innerText(), /line 2/);
+  assert.doesNotMatch(await ada.page.content(), /not a name/);
+  await look(ada, "people-wrong");
+  await list(`handle,note\n@${friends.join(",a\n@")},b\n`);
+  await ada.press("Send the list");
+  await until(async () => {
+    await ada.reload();
+    return /Size\s+3/.test(await ada.text());
+  });
+  await look(ada, "audience");
+  const audience = idOf(ada);
+  await ada.open(`${home}/line-items/${item}`);
+  await ada.follow("Target an audience");
+  await choose(ada, "Audience", audience);
+  await look(ada, "target-audience");
+  await ada.press("Add targeting");
+  assert.match(await row(ada, "Club").innerText(), /Custom audience\s+Is/);
+  await ada.open(`${home}/audiences`);
+
+  // A campaign that spends what it has in the morning, on most days.
+  for (let more = 0; more < 9; more++) {
+    const params = { campaign_id: campaign, objective: "ENGAGEMENTS", product_type: "PROMOTED_TWEETS", placements: "ALL_ON_TWITTER" };
+    const times = { start_time: "2026-01-01T00:00:00Z", bid_amount_local_micro: "150000" };
+    const { id } = await api("POST", "/line_items", { ...params, ...times, name: `More ${more}` });
+    await api("POST", "/promoted_tweets", { line_item_id: id, tweet_ids: post.id });
+  }
+  here.server.cli("ads", "simulate", home.split("/").at(-1), "--hours", "168");
+  await ada.open(`${home}/campaigns/${campaign}`);
+  await ada.follow("Take the figures apart");
+  await ada.follow("Placement");
+  await look(ada, "figures-by-placement");
+  const [spent] = await row(ada, "On this network").locator("td").allInnerTexts();
+  assert.match(spent, /^[1-9.,0]+ EUR$/);
+  assert.notEqual(spent, "0.00 EUR");
+  const [file] = await Promise.all([ada.page.waitForEvent("download"), ada.page.getByRole("link", { name: "Download as CSV" }).click()]);
+  const text = await readFile(await file.path(), "utf8");
+  assert.match(text, /^Placement,Currency,Spend/);
+  assert.ok(text.includes(`On this network,EUR,${spent.split(" ")[0]}`), text);
+  await ada.follow("Platform");
+
+  here.server.cli("ads", "account", "recommend", home.split("/").at(-1));
+  await ada.follow("Recommendations");
+  assert.match(await row(ada, "Daily budget").innerText(), /0\.20 EUR\s+0\.25 EUR/);
+  await look(ada, "recommendations");
+  await ada.page.getByRole("button", { name: /^Apply/ }).click();
+  await ada.page.getByText("The recommendation is applied.").waitFor();
+  assert.equal((await api("GET", `/campaigns/${campaign}`)).daily_budget_amount_local_micro, 250_000);
+});
+
+people(here, "an administrator says who works on the account", async (person) => {
+  const { one: ada, home } = await advertiser(person, "chief");
+  const bob = await (await person()).become("assistant");
+  await ada.open(`${home}/account`);
+  await ada.follow("Add a person");
+  await ada.fill({ Username: "nobody_of_this_name" });
+  await ada.press("Add person");
+  assert.match(await ada.page.locator("#username-error").innerText(), /Nobody/);
+  await look(ada, "person-wrong");
+  await ada.fill({ Username: "@assistant" });
+  await choose(ada, "Role", "AD_MANAGER");
+  await ada.press("Add person");
+  assert.match(await row(ada, "@assistant").innerText(), /Ad manager/);
+  await look(ada, "people");
+  await bob.open(home);
+  await bob.follow("Create campaign");
+  await ada.follow("Change assistant");
+  await choose(ada, "Role", "CAMPAIGN_ANALYST");
+  await ada.press("Save changes");
+  assert.equal((await bob.open(`${home}/campaigns/new`)).status(), 403);
+  await ada.follow("Change chief");
+  await choose(ada, "Role", "ANALYST");
+  await ada.press("Save changes");
+  assert.match(await ada.page.locator("#composes-error").innerText(), /makes no posts/);
+  await choose(ada, "Writes posts in the account’s name", "false");
+  await ada.press("Save changes");
+  assert.match(await ada.page.locator("#role-error").innerText(), /needs an administrator/);
+  await ada.open(`${home}/account`);
+  await ada.follow("Remove assistant");
+  await look(ada, "person-remove");
+  await ada.press("Remove");
+  assert.equal(await row(ada, "@assistant").count(), 0);
+  assert.equal((await bob.open(home)).status(), 404);
 });
 
 people(here, "a role is offered what it may do, and a sandbox says what it is", async (person) => {

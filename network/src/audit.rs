@@ -97,6 +97,10 @@ kinds! {
     DATA_IMPORT = "data.import";
     /// An operator wrote everything out.
     DATA_EXPORT = "data.export";
+    /// Someone was given a role on an advertising account.
+    ADS_ROLE_GIVE = "ads_role.give";
+    /// Someone's role on an advertising account was taken away.
+    ADS_ROLE_TAKE = "ads_role.take";
     /// An operator made a copy of the database.
     DATA_BACKUP = "data.backup";
     /// A new master key took the place of the one before.

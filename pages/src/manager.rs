@@ -125,6 +125,8 @@ pub struct Charts {
     pub title: String,
     /// Other spans.
     pub spans: Vec<Link>,
+    /// What may be done.
+    pub actions: Vec<Link>,
     /// The series.
     pub series: Vec<Series>,
 }
@@ -224,6 +226,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The rows.
     pub rows: Vec<Row>,
+    /// Other ways to see it, each with what it is about.
+    pub views: Vec<(&'static str, Vec<Link>)>,
     /// What may be done with all of it, by buttons.
     pub acts: Vec<Act>,
     /// What is said where there is no row.
@@ -324,6 +328,8 @@ pub struct Act {
     pub path: String,
     /// What it sends; a link where it sends nothing.
     pub sends: Vec<(&'static str, String)>,
+    /// Whether it is what one would do first.
+    pub first: bool,
 }
 
 /// What is known of one thing.
@@ -432,6 +438,8 @@ pub struct Preview {
     pub lines: Vec<String>,
     /// What its buttons say.
     pub buttons: Vec<String>,
+    /// The host that it leads to.
+    pub host: String,
     /// What is small below it.
     pub below: String,
     /// The post that it is shown in.

@@ -14,12 +14,12 @@ use ads::resources::{features, promotable_users};
 use ads::zone::Zone;
 use base::{Refusal, Speech, Stop, UserId};
 use clap::Subcommand;
+use network::audit::By;
 use network::letters::Site;
 use network::notifications;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
-use store::ads::Access;
 
 use super::invite::site;
 use super::options::{self, OptionCommand};
@@ -311,9 +311,9 @@ fn grant(
     role: Option<&str>,
     composes: bool,
 ) -> Result<(), Stop> {
+    let by = By::operator();
     let Some(name) = role else {
-        store::ads::revoke(tx, user, account.id)?;
-        return Ok(());
+        return ads::people::take(tx, &by, account, user);
     };
     let role = Role::parse(name).ok_or_else(|| {
         let names: Vec<&str> = Role::ALL.iter().map(|role| role.name()).collect();
@@ -326,13 +326,7 @@ fn grant(
     if composes && !role.may_compose() {
         return Err(wrong("composer", name, &format!("A {name} makes no posts")));
     }
-    let access = Access {
-        user_id: user,
-        account_id: account.id,
-        role: role.name().to_owned(),
-        composes,
-    };
-    Ok(store::ads::grant(tx, &access)?)
+    ads::people::give(tx, &by, account, user, (role, composes))
 }
 
 fn change_features(

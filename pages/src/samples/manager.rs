@@ -69,6 +69,7 @@ fn table(text: &str, rows: usize) -> Table {
         text: "Pause",
         path: "/ads/18ce53un18h/campaigns/9k1".to_owned(),
         sends,
+        first: true,
     };
     let row = Row {
         name: text.to_owned(),
@@ -93,6 +94,16 @@ fn table(text: &str, rows: usize) -> Table {
             },
         ],
         rows: vec![row; rows],
+        views: vec![(
+            "Span",
+            vec![
+                Link::to(text, "/ads?days=7"),
+                Link {
+                    current: true,
+                    ..Link::to(text, "/ads?days=14")
+                },
+            ],
+        )],
         acts: vec![act(vec![("id", text.to_owned())])],
         empty: nothing(text),
         pager: Pager::default(),
@@ -147,7 +158,7 @@ fn previews(text: &str, picture: &str) -> Previews {
     let act = Act {
         text: "Delete",
         path: "/ads/18ce53un18h/cards/9k1/delete".to_owned(),
-        sends: Vec::new(),
+        ..Act::default()
     };
     let preview = |picture: Option<&str>| Preview {
         name: text.to_owned(),
@@ -156,6 +167,7 @@ fn previews(text: &str, picture: &str) -> Previews {
         shows: text.to_owned(),
         lines: vec![text.to_owned(), text.to_owned()],
         buttons: vec![text.to_owned()],
+        host: text.to_owned(),
         below: text.to_owned(),
         post: picture.is_none().then(said),
         path: Some("/ads/18ce53un18h/cards/9k1".to_owned()),
@@ -181,6 +193,7 @@ fn blocks(text: &str, picture: &str) -> Vec<Block> {
         Block::Charts(Charts {
             title: text.to_owned(),
             spans: vec![Link::to(text, "/ads?days=7")],
+            actions: vec![Link::to(text, "/ads/18ce53un18h/campaigns/9k1/figures")],
             series: vec![series(text), series(text)],
         }),
         Block::Table(table(text, 2)),

@@ -1,5 +1,7 @@
 //! The Ads Manager: what its pages do is what the interface does, with the same roles.
 
+mod makes;
+
 use base::Time;
 use base::clock::wall;
 use serde_json::{Value, json};
@@ -76,6 +78,7 @@ impl Manager {
 }
 
 /// What stands beside a field as its error.
+#[track_caller]
 fn error_of(answer: &Answer, field: &str) -> String {
     assert_eq!(answer.status, 400, "{}", answer.text());
     let text = answer.text();
@@ -312,7 +315,7 @@ fn pages_show_and_do_what_the_role_permits() {
         format!("{}/campaigns/{campaign}/delete", stranger.home),
         format!("{}/nothing", stranger.home),
         format!("{}/nothing/1/delete", stranger.home),
-        format!("{home}/creatives"),
+        format!("{home}/posts"),
         "/ads/zzz".to_owned(),
     ] {
         assert_eq!(stranger.browser.get(path.clone()).status, 404, "{path}");

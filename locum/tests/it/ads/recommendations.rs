@@ -52,7 +52,7 @@ fn sums(entity: i64, id: &str, hour: i64, (shown, done, charge): (i64, i64, i64)
 
 impl Advertiser {
     /// Makes everything of the account older.
-    fn ages(&self, days: i64) {
+    pub(super) fn ages(&self, days: i64) {
         let (account, by) = (number(&self.account), days * DAY);
         shared().sql(&format!(
             "UPDATE ads_record SET created_at = created_at - {by}, updated_at = updated_at - {by} \
@@ -60,7 +60,7 @@ impl Advertiser {
         ));
     }
 
-    fn looks(&self, more: &[&str]) {
+    pub(super) fn looks(&self, more: &[&str]) {
         let look = ["ads", "account", "recommend", &self.account];
         shared().cli(&[&look[..], more].concat()).well();
     }
@@ -70,7 +70,7 @@ impl Advertiser {
     }
 
     /// The one that is open; none when none is.
-    fn open(&self) -> Option<String> {
+    pub(super) fn open(&self) -> Option<String> {
         let list = send(&self.person, "GET", &self.path(""), &[]).is(200);
         let data = list["data"].as_array().unwrap();
         assert_eq!(list["total_count"], data.len());
@@ -84,7 +84,7 @@ impl Advertiser {
         Some(one["id"].as_str().unwrap().to_owned())
     }
 
-    fn recommendation(&self, id: &str) -> Value {
+    pub(super) fn recommendation(&self, id: &str) -> Value {
         let one = send(&self.person, "GET", &self.path(&format!("/{id}")), &[]).is(200);
         assert_eq!(one["data_type"], "recommendations");
         one["data"].clone()

@@ -1,6 +1,5 @@
 //! The account itself: what it is, who works on it, what pays, and what was changed.
 
-use ads::access::Role;
 use base::{Stop, UserId};
 use pages::manager::{AdsManager, Badge, Block, Cell, Empty, Facts, Row, Table};
 use serde_json::Value;
@@ -8,7 +7,7 @@ use store::Tx;
 
 use super::ask::{Desk, Listed, items, number, text};
 use super::words::{badge, day, money, role, said, time};
-use super::{column, numbers};
+use super::{column, numbers, people};
 
 const HOUR: i64 = 3_600_000;
 /// Changes on a page.
@@ -40,7 +39,7 @@ pub(super) fn show(tx: &mut Tx<'_>, desk: &Desk) -> Result<AdsManager, Stop> {
         ],
     })];
     blocks.extend(instruments(tx, desk)?);
-    blocks.push(people(tx, desk)?);
+    blocks.push(people::table(tx, desk)?);
     Ok(AdsManager {
         heading: "Account".to_owned(),
         blocks,
@@ -107,37 +106,6 @@ fn instruments(tx: &mut Tx<'_>, desk: &Desk) -> Result<Option<Block>, Stop> {
     })))
 }
 
-/// Who works on the account; whoever does not administer it sees themselves.
-fn people(tx: &mut Tx<'_>, desk: &Desk) -> Result<Block, Stop> {
-    let mut rows = Vec::new();
-    for access in store::ads::of_account(tx, desk.account.id)? {
-        let own = access.user_id == desk.asking.user;
-        let Some(known) = Role::parse(&access.role).filter(|_| own || desk.role == Role::Admin)
-        else {
-            continue;
-        };
-        let user = store::users::by_id(tx, access.user_id)?;
-        let name = user.map_or_else(|| access.user_id.to_string(), |user| user.username);
-        let posts = access.composes && known.may_compose();
-        rows.push(Row {
-            name: name.clone(),
-            cells: vec![
-                Cell::of(format!("@{name}")).below(if own { "You" } else { "" }),
-                Cell::of(role(known)),
-                Cell::of(if posts { "Yes" } else { "No" }),
-            ],
-            acts: Vec::new(),
-        });
-    }
-    Ok(Block::Table(Table {
-        title: "People".to_owned(),
-        lead: "An operator of this network gives roles and takes them away.".to_owned(),
-        columns: ["Person", "Role", "Writes posts"].map(column).into(),
-        rows,
-        ..Table::default()
-    }))
-}
-
 /// What was changed of something, newest first.
 pub(super) fn history(
     tx: &mut Tx<'_>,
@@ -202,7 +170,7 @@ pub(super) fn history(
 }
 
 /// Whether a text is a word of the interface, in capitals.
-fn is_word(text: &str) -> bool {
+pub(super) fn is_word(text: &str) -> bool {
     text.bytes()
         .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
 }

@@ -1,6 +1,8 @@
 //! Asking the advertising engine as a request of the interface would, with the person's own role.
 
 use ads::access::Role;
+use ads::desk::Desk as Records;
+use ads::given::Given;
 use ads::operations::Place;
 use ads::record::Record;
 use ads::request::CONSOLE;
@@ -11,6 +13,8 @@ use serde_json::Value;
 use store::Tx;
 
 use super::words::role;
+
+const JOBS: &str = "/12/stats/jobs/accounts/{}";
 
 /// What asking takes, whatever account is worked on.
 #[derive(Clone)]
@@ -125,13 +129,35 @@ impl Desk {
         pairs: &[(&str, String)],
         json: Option<Value>,
     ) -> Result<Value, Stop> {
+        let request = self.request((method, path), ids, pairs, json)?;
+        let answered = ads::run(tx, &request)?;
+        Ok(serde_json::from_str(&answered.body)
+            .map_err(base::Fault::when("an answer of the engine"))?)
+    }
+
+    /// Figures that apps have worked out as a file, at once.
+    pub(super) fn figures(&self, tx: &mut Tx<'_>, pairs: &[(&str, String)]) -> Result<Value, Stop> {
+        let request = self.request(("POST", JOBS), &[], pairs, None)?;
+        let given = Given::read(&request);
+        let mut records = Records::new(tx, request.caller);
+        records.open(self.account.id, request.operation.who, false, false)?;
+        ads::analytics::at_once(&mut records, &given)
+    }
+
+    fn request(
+        &self,
+        (method, path): (&str, &str),
+        ids: &[&str],
+        pairs: &[(&str, String)],
+        json: Option<Value>,
+    ) -> Result<Request, Stop> {
         let known = operation(method, path);
         let known = known.ok_or_else(|| base::Fault::new(format!("no {method} of {path}")))?;
         let names = known.params.iter();
         let names = names.filter(|param| param.place == Place::Path);
         let account = self.account.written_id();
         let ids = std::iter::once(account.as_str()).chain(ids.iter().copied());
-        let request = Request {
+        Ok(Request {
             operation: known,
             caller: Caller {
                 user: self.asking.user,
@@ -152,10 +178,7 @@ impl Desk {
             evaluator: None,
             cursor_key: self.asking.key,
             site: self.asking.site,
-        };
-        let answered = ads::run(tx, &request)?;
-        Ok(serde_json::from_str(&answered.body)
-            .map_err(base::Fault::when("an answer of the engine"))?)
+        })
     }
 
     /// One thing of the account.

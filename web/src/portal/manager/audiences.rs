@@ -126,7 +126,10 @@ pub(super) fn one(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<AdsManager, 
         trail: vec![Link::to("Audiences", desk.path("/audiences"))],
         heading: text(&audience, "name").to_owned(),
         badge: state(&audience).badge,
-        lead: match (about, all_said(&audience, "reasons_not_targetable").as_str()) {
+        lead: match (
+            about,
+            all_said(&audience, "reasons_not_targetable").as_str(),
+        ) {
             (about, "") => about.to_owned(),
             ("", why) => format!("{why}."),
             (about, why) => format!("{about} ({why})"),
@@ -156,9 +159,7 @@ fn actions(desk: &Desk, audience: &Value) -> Vec<Link> {
             .filter(|_| writes && lists)
             .map(|link| link.kind("primary")),
         edit.filter(|_| own),
-        delete
-            .filter(|_| own)
-            .map(|link| link.kind("danger-quiet")),
+        delete.filter(|_| own).map(|link| link.kind("danger-quiet")),
     ])
 }
 
@@ -218,6 +219,7 @@ fn permissions(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Stop> {
             text: "Revoke",
             path: desk.path(&format!("{here}/revoke")),
             sends: vec![("permission_id", text(one, "id").to_owned())],
+            ..Act::default()
         })
         .filter(|_| grants)
         .into_iter()
@@ -233,7 +235,11 @@ fn permissions(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Stop> {
     Ok(Block::Table(Table {
         title: "Shared with".to_owned(),
         columns: ["Account", "May", "Since"].map(column).into(),
-        actions: share.clone().filter(|_| !rows.is_empty()).into_iter().collect(),
+        actions: share
+            .clone()
+            .filter(|_| !rows.is_empty())
+            .into_iter()
+            .collect(),
         rows,
         empty: Empty {
             title: "Shared with nobody".to_owned(),

@@ -111,6 +111,7 @@ pub(super) fn turns(desk: &Desk, part: &str, one: &Value, next: &str) -> Vec<Act
         text: text_of_act,
         path: desk.path(&format!("/{part}/{id}/{act}")),
         sends: vec![("next", desk.path(next))],
+        ..Act::default()
     }]
 }
 

@@ -1,9 +1,7 @@
 //! Cards: the list of them, one of them as a post shows it, and their forms.
 
 use base::Stop;
-use pages::manager::{
-    AdsManager, Block, Cell, Empty, Facts, Link, Preview, Previews,
-};
+use pages::manager::{AdsManager, Block, Cell, Empty, Facts, Link, Preview, Previews};
 use serde_json::{Value, json};
 use store::Tx;
 
@@ -124,12 +122,7 @@ fn acts(desk: &Desk, kind: &Kind, id: &str) -> Vec<pages::manager::Act> {
 }
 
 /// One card, in a post.
-pub(super) fn one(
-    tx: &mut Tx<'_>,
-    desk: &Desk,
-    part: &str,
-    id: &str,
-) -> Result<AdsManager, Stop> {
+pub(super) fn one(tx: &mut Tx<'_>, desk: &Desk, part: &str, id: &str) -> Result<AdsManager, Stop> {
     let Some(kind) = kind(part) else {
         return Err(base::Fault::new("a card of no kind").into());
     };
@@ -294,7 +287,11 @@ fn name(now: &Value) -> Ask {
 /// The medium of a card with components.
 fn picture(tx: &mut Tx<'_>, desk: &Desk, now: &Value) -> Result<Ask, Stop> {
     let medium = component(now, "MEDIA").map(|part| text(part, "media_key"));
-    let ask = Ask::choice("media_key", "Image or video", media::choices(tx, desk, Kinds::All)?);
+    let ask = Ask::choice(
+        "media_key",
+        "Image or video",
+        media::choices(tx, desk, Kinds::All)?,
+    );
     let ask = ask
         .answers(&["components", "components[0].media_key", "components[0]"])
         .help(
@@ -328,7 +325,9 @@ fn app(tx: &mut Tx<'_>, desk: &Desk, now: &Value) -> Result<Vec<Ask>, Stop> {
     let leads = button.get("destination").cloned().unwrap_or_default();
     let label = button.pointer("/label/value").and_then(Value::as_str);
     let field = |name: &'static str, label: &str, at: &'static [&'static str]| {
-        Ask::text(name, label).at_first(text(&leads, name)).answers(at)
+        Ask::text(name, label)
+            .at_first(text(&leads, name))
+            .answers(at)
     };
     Ok(vec![
         name(now),
@@ -431,17 +430,16 @@ fn poll(tx: &mut Tx<'_>, desk: &Desk) -> Result<Vec<Ask>, Stop> {
     ])
 }
 
-fn conversation(
-    tx: &mut Tx<'_>,
-    desk: &Desk,
-    part: &str,
-    now: &Value,
-) -> Result<Vec<Ask>, Stop> {
+fn conversation(tx: &mut Tx<'_>, desk: &Desk, part: &str, now: &Value) -> Result<Vec<Ask>, Stop> {
     let film = part == "video-cards";
     let (kinds, label, help) = if film {
         (Kinds::Films, "Video", "Of the media library: 16:9.")
     } else {
-        (Kinds::Images, "Image", "Of the media library: 1.91:1, at least 800 pixels wide.")
+        (
+            Kinds::Images,
+            "Image",
+            "Of the media library: 1.91:1, at least 800 pixels wide.",
+        )
     };
     let medium = Ask::choice("media_key", label, media::choices(tx, desk, kinds)?).help(help);
     let medium = match text(now, "media_key") {
@@ -460,15 +458,29 @@ fn conversation(
         medium,
         plain("title", "Title").help("Up to 23 characters. Needed where there is one hashtag."),
         plain("first_cta", "Hashtag").help("Up to 20 characters."),
-        words("first_cta_post", &["first_cta_tweet"], "Post for the hashtag")
-            .help("What people find in the box when they choose it."),
+        words(
+            "first_cta_post",
+            &["first_cta_tweet"],
+            "Post for the hashtag",
+        )
+        .help("What people find in the box when they choose it."),
         plain("thank_you_text", "Thanks").help("Said when they posted: up to 23 characters."),
         plain("thank_you_url", "Where that leads"),
         plain("second_cta", "Second hashtag").rarely(),
-        words("second_cta_post", &["second_cta_tweet"], "Post for the second").rarely(),
+        words(
+            "second_cta_post",
+            &["second_cta_tweet"],
+            "Post for the second",
+        )
+        .rarely(),
         plain("third_cta", "Third hashtag").rarely(),
         words("third_cta_post", &["third_cta_tweet"], "Post for the third").rarely(),
         plain("fourth_cta", "Fourth hashtag").rarely(),
-        words("fourth_cta_post", &["fourth_cta_tweet"], "Post for the fourth").rarely(),
+        words(
+            "fourth_cta_post",
+            &["fourth_cta_tweet"],
+            "Post for the fourth",
+        )
+        .rarely(),
     ])
 }

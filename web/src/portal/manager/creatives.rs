@@ -61,7 +61,13 @@ pub(super) fn card(desk: &Desk, card: &Value) -> Preview {
     let ctas = ctas.filter(|cta| !cta.is_empty()).map(str::to_owned);
     shown.buttons.extend(ctas);
     if shown.picture.is_none() {
-        let names = ["image_url", "poster_media_url", "media_url", "image", "video_poster_url"];
+        let names = [
+            "image_url",
+            "poster_media_url",
+            "media_url",
+            "image",
+            "video_poster_url",
+        ];
         let found = names.iter().map(|name| text(card, name));
         show(
             desk,
@@ -82,6 +88,11 @@ fn component(desk: &Desk, part: &Value, shown: &mut Preview) {
     match text(part, "type") {
         "BUTTON" => shown.buttons.extend(texts.map(|text| said(&text))),
         _ => shown.lines.extend(texts),
+    }
+    let site = part.pointer("/destination/url").and_then(Value::as_str);
+    let site = site.and_then(|url| url.split("//").nth(1)?.split('/').next());
+    if let Some(host) = site.filter(|_| shown.host.is_empty()) {
+        host.clone_into(&mut shown.host);
     }
     let metadata = part.get("media_metadata").and_then(Value::as_object);
     let mut media = metadata.into_iter().flat_map(serde_json::Map::values);
@@ -149,7 +160,7 @@ pub(super) fn form(
     let act = Act {
         text,
         path: desk.path(rest),
-        sends: Vec::new(),
+        ..Act::default()
     };
     desk.may(method, path).then_some(act)
 }

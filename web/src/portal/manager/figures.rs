@@ -10,11 +10,13 @@ use serde_json::Value;
 use store::Tx;
 
 use super::ask::{Desk, items, text};
+use super::breakdown::PLACEMENTS;
 use super::campaigns::columns;
 use super::stand::Stand;
 use super::words::{money, whole};
 
-const STATS: &str = "/12/stats/accounts/{}";
+/// Figures that are answered at once.
+pub(super) const STATS: &str = "/12/stats/accounts/{}";
 const DAY: i64 = 86_400_000;
 /// Days that are answered at once.
 const AT_ONCE: i64 = 7;
@@ -69,14 +71,15 @@ impl Line {
 }
 
 /// The days that figures are of: the last of them is today, by the account's clocks.
-struct Days {
+pub(super) struct Days {
     offset: i64,
     from: i64,
     count: i64,
 }
 
 impl Days {
-    fn of(desk: &Desk, count: i64) -> Self {
+    /// So many, up to today.
+    pub(super) fn of(desk: &Desk, count: i64) -> Self {
         let now = desk.asking.now;
         let offset = Zone::named(desk.account.text("timezone")).offset(now);
         let today = (now.ms() + offset).div_euclid(DAY) * DAY - offset;
@@ -88,13 +91,28 @@ impl Days {
     }
 
     /// Spans that are asked for at once: their first day, and from when to when.
-    fn spans(&self) -> impl Iterator<Item = (usize, String, String)> {
+    pub(super) fn spans(&self) -> impl Iterator<Item = (usize, String, String)> {
         let first = (0..self.count).step_by(7);
         first.map(|first| {
             let last = (first + AT_ONCE).min(self.count);
             let at = |day: i64| instant(Time::from_ms(self.from + day * DAY));
             (usize::try_from(first).unwrap_or(0), at(first), at(last))
         })
+    }
+
+    /// From when to when they are.
+    pub(super) fn whole(&self) -> (String, String) {
+        let at = |day: i64| instant(Time::from_ms(self.from + day * DAY));
+        (at(0), at(self.count))
+    }
+
+    /// The days as dates: `2026-11-21`.
+    pub(super) fn dates(&self) -> Vec<String> {
+        let date = |day: i64| {
+            let written = Time::from_ms(self.from + self.offset + day * DAY).to_string();
+            written.get(..10).unwrap_or_default().to_owned()
+        };
+        (0..self.count).map(date).collect()
     }
 
     /// What the days are called: `21 Nov`.
@@ -134,7 +152,10 @@ fn lines(
     let count = usize::try_from(days.count).unwrap_or(0);
     let shown = ids.get(..MOST).unwrap_or(ids);
     for some in shown.chunks(TOGETHER) {
-        for (first, from, to) in days.spans() {
+        for (placement, (first, from, to)) in PLACEMENTS
+            .into_iter()
+            .flat_map(|placement| days.spans().map(move |span| (placement, span)))
+        {
             let pairs = [
                 ("entity", entity.to_owned()),
                 ("entity_ids", some.join(",")),
@@ -142,7 +163,7 @@ fn lines(
                 ("end_time", to),
                 ("granularity", "DAY".to_owned()),
                 ("metric_groups", "ENGAGEMENT,BILLING".to_owned()),
-                ("placement", "ALL_ON_TWITTER".to_owned()),
+                ("placement", placement.to_owned()),
             ];
             let answer = desk.ask(tx, "GET", STATS, &[], &pairs)?;
             for one in items(&answer, "data") {
@@ -321,8 +342,14 @@ fn charts(
             desk.path(&format!("{here}?days={span}")),
         )
     });
+    let more = format!("{here}/figures?days={count}");
+    let more = Link::to("Take the figures apart", desk.path(&more));
     Ok(Block::Charts(Charts {
         title: format!("Last {count} days"),
+        actions: Some(more)
+            .filter(|_| !here.is_empty())
+            .into_iter()
+            .collect(),
         spans: spans.into(),
         series: vec![
             series("Spend", money(charge, currency), spent.collect()),

@@ -17,7 +17,7 @@ use super::figures::{self, Figures};
 use super::forms::{Ask, Plan, Then};
 use super::stand::{Stand, offered};
 use super::words::{self, badge, said};
-use super::{account, column, plans};
+use super::{account, belongs, column, plans};
 
 /// What a line item is called; it need not have a name.
 pub(super) fn name_of(item: &Value) -> String {
@@ -136,6 +136,7 @@ pub(super) fn one(
         }
         _ => blocks.push(posts(tx, desk, &item, stand)?),
     }
+    blocks.extend(belongs::blocks(tx, desk, &item)?);
     blocks.push(targeting(tx, desk, id)?);
     blocks.push(tags(tx, desk, id)?);
     blocks.push(settings(&item));
@@ -164,17 +165,18 @@ pub(super) fn one(
 }
 
 /// The link to the question whether to delete something.
-fn remove(desk: &Desk, path: &str, part: &str, id: &str) -> Vec<Act> {
+pub(super) fn remove(desk: &Desk, path: &str, part: &str, id: &str) -> Vec<Act> {
     let act = Act {
         text: "Delete",
         path: desk.path(&format!("/{part}/{id}/delete")),
-        sends: Vec::new(),
+        ..Act::default()
     };
     let may = desk.may("DELETE", path);
     may.then_some(act).into_iter().collect()
 }
 
-fn of_item(id: &str) -> [(&'static str, String); 2] {
+/// Everything of a line item.
+pub(super) fn of_item(id: &str) -> [(&'static str, String); 2] {
     [
         ("line_item_ids", id.to_owned()),
         ("count", "200".to_owned()),
@@ -225,7 +227,7 @@ fn posts(tx: &mut Tx<'_>, desk: &Desk, item: &Value, stand: &Stand) -> Result<Bl
 }
 
 /// A table that is added to above its rows, or in their place.
-fn with(add: Option<Link>, rows: Vec<Row>, none: &str, text: &str) -> Table {
+pub(super) fn with(add: Option<Link>, rows: Vec<Row>, none: &str, text: &str) -> Table {
     Table {
         empty: Empty {
             title: none.to_owned(),
@@ -295,15 +297,19 @@ fn targeting(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Stop> {
     let rows = rows.collect();
     let path = format!("/line-items/{id}/target");
     let add = desk.offer("POST", "targeting_criteria", "Add targeting", &path);
+    let path = format!("/line-items/{id}/audience");
+    let audience = desk.offer("POST", "targeting_criteria", "Target an audience", &path);
+    let mut table = with(
+        add,
+        rows,
+        "Everybody is targeted",
+        "Narrow it down by place, language, keyword, or to people whom you know …",
+    );
+    table.actions.extend(audience);
     Ok(Block::Table(Table {
         title: "Targeting".to_owned(),
         columns: ["Kind", "Meaning", "Value"].map(column).into(),
-        ..with(
-            add,
-            rows,
-            "Everybody is targeted",
-            "Narrow it down by place, language, keyword …",
-        )
+        ..table
     }))
 }
 
@@ -315,7 +321,7 @@ fn tags(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Stop> {
             Cell::of(said(text(one, "tracking_tag_type"))),
             Cell::of(text(one, "tracking_tag_url")),
         ],
-        acts: remove(desk, "tracking_tags/{}", "tracking-tags", text(one, "id")),
+        acts: belongs::acts_of_tag(desk, text(one, "id")),
     });
     let rows = rows.collect();
     let path = format!("/line-items/{id}/track");

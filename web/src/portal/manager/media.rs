@@ -88,7 +88,10 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk, stand: &Stand) -> Result<AdsMan
     Ok(AdsManager {
         heading: "Media".to_owned(),
         lead: "Pictures and videos that the account may show.".to_owned(),
-        actions: upload.filter(|_| !library.items.is_empty()).into_iter().collect(),
+        actions: upload
+            .filter(|_| !library.items.is_empty())
+            .into_iter()
+            .collect(),
         blocks: vec![Block::Previews(library), account_media(tx, desk)?],
         ..AdsManager::default()
     })

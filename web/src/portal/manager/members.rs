@@ -105,10 +105,11 @@ fn told(bad: &[usize], good: usize) -> String {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let (lines, first) = (if bad.len() == 1 { "line" } else { "lines" }, first.join(", "));
+    let lines = if bad.len() == 1 { "line" } else { "lines" };
+    let (first, all) = (first.join(", "), bad.len().saturating_add(good));
     format!(
-        "Nothing was sent: {lines} {first}{more} cannot be read as what people are known by \
-         ({good} others can)"
+        "Nothing was sent: of {all} people, {lines} {first}{more} cannot be read as what people \
+         are known by"
     )
 }
 
@@ -259,18 +260,28 @@ mod tests {
 
     #[test]
     fn lists_are_read_with_and_without_names_of_columns() {
-        let plain = users("\u{feff}ana.reis@bikes.example\r\n\r\n ANA.REIS@bikes.example \n", "email");
+        let plain = users(
+            "\u{feff}ana.reis@bikes.example\r\n\r\n ANA.REIS@bikes.example \n",
+            "email",
+        );
         let plain = plain.unwrap();
         assert_eq!(plain.len(), 2);
         assert_eq!(plain[0], plain[1]);
-        let csv = "\"E-mail\";Name;User ID\n\"ana.reis@bikes.example\";\"Reis; Ana\";2001\n;Shop;2001\n";
+        let csv =
+            "\"E-mail\";Name;User ID\n\"ana.reis@bikes.example\";\"Reis; Ana\";2001\n;Shop;2001\n";
         let csv = users(csv, "handle").unwrap();
         assert_eq!(csv[0]["email"][0], ANA);
         assert_eq!(csv[0]["svc_id"][0], ID);
         assert_eq!(csv[1]["email"], serde_json::Value::Null);
-        let wrong = users("ana.reis@bikes.example\nnobody\nx@y.example\nsecret", "email");
+        let wrong = users(
+            "ana.reis@bikes.example\nnobody\nx@y.example\nsecret",
+            "email",
+        );
         let wrong = wrong.unwrap_err();
-        assert!(wrong.contains("lines 2, 4 ") && !wrong.contains("secret"), "{wrong}");
+        assert!(
+            wrong.contains("lines 2, 4 ") && !wrong.contains("secret"),
+            "{wrong}"
+        );
         assert!(users(" \n", "email").is_err());
         assert!(users("name,town\nAna,Porto", "email").is_err());
         let many = "a@b.example\n".repeat(super::PEOPLE + 1);

@@ -1,8 +1,11 @@
 //! The Ads Manager: advertising for people, by the same engine and with the same roles as for apps.
 
 mod account;
+mod advice;
 mod ask;
 mod audiences;
+mod belongs;
+mod breakdown;
 mod campaigns;
 mod cards;
 mod creatives;
@@ -11,6 +14,7 @@ mod forms;
 mod line_items;
 mod media;
 mod members;
+mod people;
 mod plans;
 mod posts;
 mod stand;
@@ -19,6 +23,8 @@ mod words;
 
 use base::refusal::{Declined, Problem};
 use base::{Refusal, Stop};
+use http::HeaderValue;
+use http::header::CONTENT_DISPOSITION;
 use pages::manager::{AdsManager, Block, Cell, Column, Empty, Row, Table};
 use pages::{Notice, Wrong};
 use store::Tx;
@@ -90,6 +96,10 @@ pub(crate) fn show(call: Call) -> Pending {
     run(async move {
         let visit = Visit::of(&call).await?;
         let stand = stand_of(&call, &visit)?;
+        if stand.place.act == FILE {
+            let found = call.read(move |tx| stand.file(tx)).await;
+            return Ok(file(heard(&call, &visit, found)?));
+        }
         let query = Query::of(&call).ok();
         let said = query.as_ref().and_then(|query| query.get("done"));
         let notice = said.and_then(told).map(Notice::good);
@@ -99,6 +109,15 @@ pub(crate) fn show(call: Call) -> Pending {
         page.frame.notices.extend(notice);
         Ok(visit.page(&call, &page)?)
     })
+}
+
+/// Figures as a file.
+const FILE: &str = "figures.csv";
+
+fn file(text: String) -> Reply {
+    let kind = HeaderValue::from_static("text/csv; charset=utf-8");
+    let name = HeaderValue::from_static("attachment; filename=\"figures.csv\"");
+    Reply::bytes(200, kind, text).header(CONTENT_DISPOSITION, name)
 }
 
 fn told(done: &str) -> Option<&'static str> {
@@ -113,6 +132,10 @@ fn told(done: &str) -> Option<&'static str> {
         "shared" => "The account may use it.",
         "revoked" => "The account may not use it any more.",
         "listed" => "The list is taken in. The size follows in a while.",
+        "joined" => "The person works on the account now.",
+        "left" => "The person does not work on the account any more.",
+        "applied" => "The recommendation is applied.",
+        "dismissed" => "The recommendation is dismissed.",
         "uploaded" => "It is in the library.",
         _ => return None,
     })
@@ -193,6 +216,7 @@ fn stand_of(call: &Call, visit: &Visit) -> Result<Stand, Turn> {
         },
         cursor: asked("cursor").map(str::to_owned),
         days: asked("days").and_then(|days| days.parse().ok()),
+        by: asked("by").map(str::to_owned),
     })
 }
 

@@ -7,11 +7,11 @@ use store::Tx;
 use store::posts as stored;
 
 use super::ask::{Desk, text};
+use super::creatives::own_user;
 use super::forms::{Ask, Plan, Then};
 use super::stand::Place;
 use super::words;
-use super::creatives::own_user;
-use super::{audiences, campaigns, cards, line_items, media, posts};
+use super::{advice, audiences, belongs, campaigns, cards, line_items, media, people, posts};
 
 /// What can be deleted, paused or gone back to: the part of the path, the operation's path, what
 /// it is called, and the field that names what it is below.
@@ -57,6 +57,30 @@ const KINDS: &[Kind] = &[
         part: "tracking-tags",
         path: "tracking_tags/{}",
         about: "tracking tag",
+        below: "line_item_id",
+    },
+    Kind {
+        part: "scheduled-promoted",
+        path: "scheduled_promoted_<posts>/{}",
+        about: "promotion of the scheduled post",
+        below: "line_item_id",
+    },
+    Kind {
+        part: "media-creatives",
+        path: "media_creatives/{}",
+        about: "media creative",
+        below: "line_item_id",
+    },
+    Kind {
+        part: "calls-to-action",
+        path: "preroll_call_to_actions/{}",
+        about: "call to action",
+        below: "line_item_id",
+    },
+    Kind {
+        part: "categories",
+        path: "line_item_curated_categories/{}",
+        about: "choice of the curated category",
         below: "line_item_id",
     },
     Kind {
@@ -126,6 +150,18 @@ pub(super) fn plan(tx: &mut Tx<'_>, desk: &Desk, place: &Place) -> Result<Option
         ("line-items", id, "account") => recommend(tx, desk, id)?,
         ("line-items", id, "target") => target(tx, desk, id)?,
         ("line-items", id, "track") => track(tx, desk, id)?,
+        ("line-items", id, "audience") => belongs::audience(tx, desk, id)?,
+        ("line-items", id, "scheduled") => belongs::wait(tx, desk, id)?,
+        ("line-items", id, "media") => belongs::show(tx, desk, id)?,
+        ("line-items", id, "call-to-action") => belongs::call(tx, desk, id)?,
+        ("line-items", id, "category") => belongs::curate(tx, desk, id)?,
+        ("calls-to-action", id, "edit") => belongs::edit_call(tx, desk, id)?,
+        ("categories", id, "edit") => belongs::edit_category(tx, desk, id)?,
+        ("tracking-tags", id, "edit") => belongs::edit_tag(tx, desk, id)?,
+        ("people", "new", "") => Some(people::add(desk)),
+        ("people", id, "edit") => people::edit(tx, desk, id)?,
+        ("people", id, "remove") => people::remove(tx, desk, id)?,
+        ("recommendations", id, act @ ("apply" | "dismiss")) => Some(advice::plan(desk, id, act)),
         (part @ ("scheduled" | "drafts"), "new", "") => posts::create(tx, desk, part)?,
         (part @ ("scheduled" | "drafts"), id, "edit") => posts::edit(tx, desk, part, id)?,
         ("cards", "new", kind) => cards::create(tx, desk, kind)?,
@@ -228,7 +264,7 @@ impl Plan {
     }
 
     /// One below a line item, which is sent along.
-    fn of_item(desk: &Desk, id: &str, item: &Value, act: &str) -> Self {
+    pub(super) fn of_item(desk: &Desk, id: &str, item: &Value, act: &str) -> Self {
         let name = line_items::name_of(item);
         let back = format!("/line-items/{id}");
         Self {

@@ -122,12 +122,7 @@ fn words_of(desk: &Desk, part: &str, post: &Value) -> Cell {
 }
 
 /// One of them, as it will look.
-pub(super) fn one(
-    tx: &mut Tx<'_>,
-    desk: &Desk,
-    part: &str,
-    id: &str,
-) -> Result<AdsManager, Stop> {
+pub(super) fn one(tx: &mut Tx<'_>, desk: &Desk, part: &str, id: &str) -> Result<AdsManager, Stop> {
     let path = path_of(part);
     let post = desk.one(tx, path, id)?;
     let here = format!("/{part}/{id}");
@@ -150,7 +145,9 @@ pub(super) fn one(
         lead: format!("{when} {}.", shown_to(&post)).trim().to_owned(),
         actions: offered([
             edit.filter(|_| open),
-            delete.filter(|_| open).map(|link| link.kind("danger-quiet")),
+            delete
+                .filter(|_| open)
+                .map(|link| link.kind("danger-quiet")),
         ]),
         blocks: vec![Block::Previews(Previews {
             title: "As it looks".to_owned(),

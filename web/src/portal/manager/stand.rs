@@ -6,8 +6,9 @@ use pages::manager::{AdsManager, Link};
 use store::Tx;
 
 use super::ask::{Asking, Desk};
+use super::breakdown::Breakdown;
 use super::forms::Plan;
-use super::{account, audiences, campaigns, cards, line_items, media, plans, posts};
+use super::{account, advice, audiences, campaigns, cards, line_items, media, plans, posts};
 use crate::call::Call;
 use crate::endpoint::Body;
 use crate::pages::forms::Form;
@@ -30,6 +31,8 @@ pub(super) struct Stand {
     pub(super) cursor: Option<String>,
     /// How many days figures are of.
     pub(super) days: Option<u32>,
+    /// What figures are taken apart by.
+    pub(super) by: Option<String>,
 }
 
 /// What a form sent.
@@ -71,6 +74,10 @@ impl Stand {
             return Ok(Some(desk.framed(&self.place.part, plan.page())));
         }
         let place = &self.place;
+        if place.act == "figures" {
+            let found = Breakdown::of(tx, &desk, self)?;
+            return Ok(found.map(|found| desk.framed(&place.part, found.page(&desk, self))));
+        }
         if !place.act.is_empty() {
             return Ok(None);
         }
@@ -87,10 +94,20 @@ impl Stand {
             ("media", "") => media::list(tx, &desk, self)?,
             ("audiences", "") => audiences::list(tx, &desk, self)?,
             ("audiences", id) => audiences::one(tx, &desk, id)?,
+            ("recommendations", "") => advice::list(tx, &desk)?,
             ("account", "") => account::show(tx, &desk)?,
             _ => return Ok(None),
         };
         Ok(Some(desk.framed(&place.part, page)))
+    }
+
+    /// The file that is there.
+    pub(super) fn file(&self, tx: &mut Tx<'_>) -> Result<Option<String>, Stop> {
+        let Some(desk) = Desk::open(tx, &self.asking, &self.place.account)? else {
+            return Ok(None);
+        };
+        let found = Breakdown::of(tx, &desk, self)?;
+        Ok(found.map(|found| found.file()))
     }
 
     /// Does what a form there says; where to go then, and what was done.
@@ -189,6 +206,7 @@ impl Desk {
             ("cards", "Cards", "cards"),
             ("media", "Media", "media_library"),
             ("audiences", "Audiences", "custom_audiences"),
+            ("recommendations", "Recommendations", "recommendations"),
             ("account", "Account", "features"),
         ];
         let tabs = tabs

@@ -215,7 +215,10 @@ async fn made(
     let upload = upload.await?;
     let size = i64::try_from(incoming.size).unwrap_or(i64::MAX);
     let (id, one) = (upload.id, Segment { place: 0, size });
-    let moved = uploads.files().rename(&incoming.name, &segment(id, 0)).await;
+    let moved = uploads
+        .files()
+        .rename(&incoming.name, &segment(id, 0))
+        .await;
     moved.map_err(broken)?;
     let upload = call.write(move |tx| {
         let mut upload = rules::add_segment(tx, user, id, one, limit)?;

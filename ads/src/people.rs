@@ -1,0 +1,101 @@
+//! Who works on an account: roles are given and taken away by its administrators, or by an operator.
+
+use base::refusal::Problem;
+use base::{Stop, UserId};
+use network::audit::{self, By, Kind};
+use serde_json::json;
+use store::ads::{self, Access};
+use store::{Tx, records};
+
+use crate::access::{Role, Who};
+use crate::record::Record;
+use crate::resources::accounts::ACCOUNT;
+
+/// Gives a user a role on an account, and perhaps the right to make posts in its name; another role
+/// than before, if there was one.
+pub fn give(
+    tx: &mut Tx<'_>,
+    by: &By,
+    account: &Record,
+    user: UserId,
+    (role, composes): (Role, bool),
+) -> Result<(), Stop> {
+    if composes && !role.may_compose() {
+        let message = "This role makes no posts in the account's name";
+        return Err(Problem::attribute("composes", message).into());
+    }
+    decides(tx, by, account)?;
+    if role != Role::Admin {
+        keeps_an_administrator(tx, by, account, user)?;
+    }
+    let access = Access {
+        user_id: user,
+        account_id: account.id,
+        role: role.name().to_owned(),
+        composes,
+    };
+    ads::grant(tx, &access)?;
+    let detail = json!({
+        "account_id": account.written_id(),
+        "user_id": user.to_string(),
+        "role": role.name(),
+        "composes": composes,
+    });
+    Ok(audit::append(tx, by, Kind::ADS_ROLE_GIVE, None, &detail)?)
+}
+
+/// Takes a user's role on an account away; nothing where there was none.
+pub fn take(tx: &mut Tx<'_>, by: &By, account: &Record, user: UserId) -> Result<(), Stop> {
+    decides(tx, by, account)?;
+    keeps_an_administrator(tx, by, account, user)?;
+    if !ads::revoke(tx, user, account.id)? {
+        return Ok(());
+    }
+    let detail = json!({
+        "account_id": account.written_id(),
+        "user_id": user.to_string(),
+    });
+    Ok(audit::append(tx, by, Kind::ADS_ROLE_TAKE, None, &detail)?)
+}
+
+/// Refuses whoever may not decide about it. Decisions about an account come one after the other.
+fn decides(tx: &mut Tx<'_>, by: &By, account: &Record) -> Result<(), Stop> {
+    records::lock(tx, ACCOUNT.name, account.id)?;
+    if by.operator {
+        return Ok(());
+    }
+    let own = match by.user {
+        Some(user) => ads::access(tx, user, account.id)?,
+        None => None,
+    };
+    let own = own.and_then(|own| Role::parse(&own.role));
+    if own.is_some_and(|own| Who::Admin.allows(own)) {
+        return Ok(());
+    }
+    let message = "The role on this account does not allow this action";
+    Err(Problem::new("ACTION_NOT_ALLOWED", message).into())
+}
+
+/// Nobody can leave an account without an administrator; an operator can, and appoint another.
+fn keeps_an_administrator(
+    tx: &mut Tx<'_>,
+    by: &By,
+    account: &Record,
+    without: UserId,
+) -> Result<(), Stop> {
+    if by.operator {
+        return Ok(());
+    }
+    let rules = |access: &Access| Role::parse(&access.role) == Some(Role::Admin);
+    let all = ads::of_account(tx, account.id)?;
+    let (mut own, mut others) = (false, false);
+    for access in all.iter().filter(|access| rules(access)) {
+        own |= access.user_id == without;
+        others |= access.user_id != without;
+    }
+    if others || !own {
+        return Ok(());
+    }
+    let message = "The account needs an administrator: make somebody else one first";
+    Err(Problem::attribute("role", message).into())
+}

@@ -1,0 +1,760 @@
+//! What people make on the pages of the Ads Manager: audiences of lists, media, cards, posts, and
+//! who works with them; and what recommendations and figures they read there.
+
+use base::clock::instant;
+use serde_json::{Value, json};
+
+use super::{Manager, browser, error_of};
+use crate::harness::{Answer, Ask, encode, fresh, shared};
+use crate::media::samples;
+use crate::pages::browser::{Browser, hidden, posted};
+
+const BOUNDARY: &str = "multipart/form-data; boundary=between-the-parts";
+
+/// A form with a file as browsers send it.
+fn parts(action: &str, texts: &[(&str, &str)], file: Option<(&str, &str, &[u8])>) -> Ask {
+    let mut body = Vec::new();
+    for (name, text) in texts {
+        let part = format!(
+            "--between-the-parts\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n"
+        );
+        body.extend_from_slice(part.as_bytes());
+    }
+    if let Some((name, file, bytes)) = file {
+        let part = format!(
+            "--between-the-parts\r\ncontent-disposition: form-data; name=\"{name}\"; \
+             filename=\"{file}\"\r\ncontent-type: application/octet-stream\r\n\r\n"
+        );
+        body.extend_from_slice(part.as_bytes());
+        body.extend_from_slice(bytes);
+        body.extend_from_slice(b"\r\n");
+    }
+    body.extend_from_slice(b"--between-the-parts--\r\n");
+    Ask::post(action).body(BOUNDARY, body)
+}
+
+/// The token of a browser's forms.
+fn csrf(browser: &mut Browser<'_>) -> String {
+    let page = browser.get("/settings/account").text();
+    hidden(&page, "/settings/account/password")["csrf"].clone()
+}
+
+/// Sends a form without having seen it.
+fn blindly(browser: &mut Browser<'_>, path: &str, fields: &[(&str, &str)]) -> Answer {
+    let csrf = csrf(browser);
+    let mut text = format!("csrf={}", encode(&csrf));
+    for (name, value) in fields {
+        text.push_str(&format!("&{name}={}", encode(value)));
+    }
+    browser.send(Ask::post(path).form(text))
+}
+
+impl Manager {
+    /// Sends a form with a file.
+    fn sends(
+        &mut self,
+        form: &str,
+        texts: &[(&str, &str)],
+        file: Option<(&str, &str, &[u8])>,
+    ) -> Answer {
+        let path = format!("{}{form}", self.home);
+        let shown = self.browser.get(path.clone());
+        assert_eq!(shown.status, 200, "{}", shown.text());
+        assert!(shown.text().contains("enctype=\"multipart/form-data\""));
+        let csrf = hidden(&shown.text(), &path)["csrf"].clone();
+        let texts = [&[("csrf", csrf.as_str())], texts].concat();
+        self.browser.send(parts(&path, &texts, file))
+    }
+
+    /// Uploads a picture for cards; its key.
+    fn picture(&mut self) -> String {
+        let name = format!("Picture {}", fresh());
+        let image = samples::jpeg(800, 800);
+        let answer = self.sends(
+            "/media/upload",
+            &[("name", &name)],
+            Some(("media", "bikes.jpg", &image)),
+        );
+        assert_eq!(answer.status, 303, "{}", answer.text());
+        let all = self.ads.get("/media_library", &[]);
+        let all = all["data"].as_array().unwrap();
+        let mine = all.iter().find(|medium| medium["name"] == name.as_str());
+        mine.unwrap()["media_key"].as_str().unwrap().to_owned()
+    }
+
+    fn shown(&mut self, path: &str) -> String {
+        let answer = self.browser.get(format!("{}{path}", self.home));
+        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+        answer.text()
+    }
+
+    /// Lets somebody work on the account.
+    fn works(&self, username: &str, role: &str) {
+        let grant = ["ads", "account", "role", &self.ads.account, username, role];
+        shared().cli(&grant).well();
+    }
+}
+
+#[test]
+fn an_audience_is_made_of_a_list_and_nobody_finds_who_was_on_it() {
+    let mut manager = Manager::new();
+    assert!(manager.shown("/audiences").contains("No audience yet"));
+    let answer = manager.send("/audiences/new", &[("name", "")]);
+    assert_eq!(error_of(&answer, "name"), "This is needed.");
+    let audience = manager.make("/audiences/new", &[("name", "Readers")]);
+    let one = format!("/custom_audiences/{audience}");
+    assert_eq!(manager.ads.get(&one, &[])["data"]["name"], "Readers");
+    let edit = format!("/audiences/{audience}/edit");
+    manager.make(
+        &edit,
+        &[("name", "Subscribers"), ("description", "Of spring")],
+    );
+    assert_eq!(
+        manager.ads.get(&one, &[])["data"]["description"],
+        "Of spring"
+    );
+    // Lists that cannot be read are refused whole, without a word of what stood there.
+    let form = format!("/audiences/{audience}/people");
+    let usual = [
+        ("operation_type", "Update"),
+        ("identifier", "handle"),
+        ("text", ""),
+    ];
+    let some = (shared().person("listed"), shared().person("listed"));
+    let bad = format!("@{}\nno such name!\n{}\n", some.0.username, some.1.username);
+    let answer = manager.sends(&form, &usual, Some(("list", "a.txt", bad.as_bytes())));
+    let said = error_of(&answer, "list");
+    assert!(
+        said.contains("line 2") && said.contains("of 3 people"),
+        "{said}"
+    );
+    assert!(!answer.text().contains("no such name"), "{}", answer.text());
+    let answer = manager.sends(&form, &usual, Some(("list", "a.txt", b"")));
+    assert!(error_of(&answer, "list").contains("Choose a file"));
+    let answer = manager.sends(&form, &usual, Some(("list", "a.txt", b"\xff\xfe\x00")));
+    assert_eq!(answer.status, 400);
+    let large = vec![b'a'; 6 * 1024 * 1024];
+    let answer = manager.sends(&form, &usual, Some(("list", "a.txt", &large)));
+    assert!((400..500).contains(&answer.status), "{}", answer.status);
+    assert_eq!(
+        manager.ads.get(&one, &[])["data"]["audience_size"],
+        Value::Null
+    );
+    // Nor is a list taken from whoever did not see the form.
+    let path = format!("{}{form}", manager.home);
+    let list = Some(("list", "a.txt", bad.as_bytes()));
+    let unseen = parts(&path, &[("csrf", "guessed")], list);
+    assert_eq!(manager.browser.send(unseen).status, 403);
+    let csrf = csrf(&mut manager.browser);
+    let elsewhere = parts(&path, &[("csrf", &csrf)], list).header("sec-fetch-site", "cross-site");
+    assert_eq!(manager.browser.send(elsewhere).status, 403);
+    // One that can be read comes to those who are here.
+    let good = format!(
+        "Username;Note\r\n\"@{}\";\"a; b\"\r\n{};\r\nnobodyhere;\r\n",
+        some.0.username.to_uppercase(),
+        some.1.username
+    );
+    let answer = manager.sends(&form, &usual, Some(("list", "a.csv", good.as_bytes())));
+    assert_eq!(answer.status, 303, "{}", answer.text());
+    let start = instant();
+    while manager.ads.get(&one, &[])["data"]["audience_size"] != 2 {
+        assert!(
+            start.elapsed().as_secs() < 60,
+            "{}",
+            manager.ads.get(&one, &[])
+        );
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+    let page = manager.shown(&format!("/audiences/{audience}"));
+    assert!(
+        page.contains(">2<") && !page.contains(&some.0.username),
+        "{page}"
+    );
+    // Pasted, and taken away again.
+    let fields = [
+        ("operation_type", "Delete"),
+        ("identifier", "svc_id"),
+        ("text", &some.0.id),
+    ];
+    let answer = manager.sends(&form, &fields, None);
+    assert_eq!(answer.status, 303, "{}", answer.text());
+    // It is targeted, and shared.
+    let campaign = manager.campaign();
+    let item = manager.item(&campaign);
+    let target = format!("/line-items/{item}/audience");
+    let answer = manager.send(&target, &[("audience", ""), ("operator_type", "EQ")]);
+    assert_eq!(error_of(&answer, "audience"), "This is needed.");
+    manager.make(&target, &[("audience", &audience), ("operator_type", "NE")]);
+    let criteria = manager
+        .ads
+        .get("/targeting_criteria", &[("line_item_ids", &item)]);
+    assert_eq!(criteria["data"][0]["targeting_value"], audience.as_str());
+    assert_eq!(criteria["data"][0]["operator_type"], "NE");
+    let page = manager.shown(&format!("/audiences/{audience}"));
+    assert!(page.contains("Riders"), "{page}");
+    let mut other = Manager::new();
+    let share = format!("/audiences/{audience}/share");
+    let to = other.ads.account.clone();
+    let level = ("permission_level", "READ_ONLY");
+    let answer = manager.send(&share, &[("granted_account_id", "zzzzzzzz"), level]);
+    assert!(error_of(&answer, "granted_account_id").contains("was not found"));
+    let fields = [("granted_account_id", to.as_str()), level];
+    assert_eq!(
+        manager.send(&share, &fields).status,
+        400,
+        "of another business"
+    );
+    for account in [&manager.ads.account, &to] {
+        let set = ["ads", "account", "set", account, "--business", &to];
+        shared().cli(&set).well();
+    }
+    assert_eq!(manager.send(&share, &fields).status, 303);
+    let page = other.shown("/audiences");
+    assert!(page.contains("Subscribers"), "{page}");
+    let page = other.shown(&format!("/audiences/{audience}"));
+    assert!(
+        !page.contains("/share\"") && !page.contains("/people\""),
+        "{page}"
+    );
+    let page = manager.shown(&format!("/audiences/{audience}"));
+    let revoke = format!("{}/audiences/{audience}/revoke", manager.home);
+    let fields = hidden(&page, &revoke);
+    let answer = manager.browser.send(posted(&revoke, &fields));
+    assert_eq!(answer.status, 303, "{}", answer.text());
+    assert!(!other.shown("/audiences").contains("Subscribers"));
+    assert_eq!(
+        manager
+            .send(&format!("/audiences/{audience}/delete"), &[])
+            .status,
+        303
+    );
+    assert!(!manager.shown("/audiences").contains("Subscribers"));
+}
+
+#[test]
+fn media_cards_and_posts_are_made_on_pages() {
+    let mut manager = Manager::new();
+    assert!(manager.shown("/media").contains("The library is empty"));
+    let upload = "/media/upload";
+    let answer = manager.sends(upload, &[("name", "")], None);
+    assert!(error_of(&answer, "media").contains("Choose a file"));
+    let answer = manager.sends(
+        upload,
+        &[("name", "")],
+        Some(("media", "a.jpg", b"no picture")),
+    );
+    assert!(!error_of(&answer, "media").is_empty());
+    let path = format!("{}{upload}", manager.home);
+    let image = samples::jpeg(800, 800);
+    let unseen = parts(
+        &path,
+        &[("csrf", "guessed")],
+        Some(("media", "a.jpg", &image)),
+    );
+    assert_eq!(manager.browser.send(unseen).status, 403);
+    assert_eq!(manager.ads.get("/media_library", &[])["data"], json!([]));
+    // What a colleague uploads is the account's to use.
+    let colleague = shared().person("colleague");
+    manager.works(&colleague.username, "CREATIVE_MANAGER");
+    let own = std::mem::replace(&mut manager.browser, browser(&colleague.username));
+    let shared_picture = manager.picture();
+    manager.browser = own;
+    let small = samples::png(300, 250);
+    let answer = manager.sends(
+        upload,
+        &[("name", "Banner")],
+        Some(("media", "b.png", &small)),
+    );
+    assert_eq!(answer.status, 303, "{}", answer.text());
+    let page = manager.shown("/media");
+    assert!(
+        page.contains("Medium rectangle") && page.contains("/media/"),
+        "{page}"
+    );
+    let rename = format!("/media/{shared_picture}/edit");
+    manager.make(&rename, &[("name", "On the bridge")]);
+    assert!(manager.shown("/media").contains("On the bridge"));
+    // A card of it.
+    let website = "/cards/new/website";
+    let fields = [
+        ("name", "Spring card"),
+        ("media_key", &shared_picture),
+        ("title", "Ride with us"),
+    ];
+    let wrong = [&fields[..], &[("website_url", "ftp://nowhere")]].concat();
+    let answer = manager.send(website, &wrong);
+    assert!(
+        error_of(&answer, "website_url").contains("URL"),
+        "{}",
+        answer.text()
+    );
+    let none = [("name", "Spring card"), ("media_key", ""), ("title", "x")];
+    let answer = manager.send(website, &none);
+    assert_eq!(error_of(&answer, "media_key"), "This is needed.");
+    let good = [&fields[..], &[("website_url", "https://bikes.example/")]].concat();
+    let card = manager.make(website, &good);
+    let stored = manager.ads.get(&format!("/cards/{card}"), &[])["data"].clone();
+    assert_eq!(stored["card_type"], "IMAGE_WEBSITE");
+    assert_eq!(stored["components"][1]["title"], "Ride with us");
+    let edit = format!("/cards/{card}/edit");
+    let mut changed = good.clone();
+    changed[2] = ("title", "Ride on");
+    manager.make(&edit, &changed);
+    let page = manager.shown(&format!("/cards/{card}"));
+    assert!(
+        page.contains("Ride on") && page.contains("https://bikes.example/"),
+        "{page}"
+    );
+    let app = [
+        ("name", "App card"),
+        ("media_key", shared_picture.as_str()),
+        ("label", "INSTALL"),
+        ("country_code", "US"),
+    ];
+    let answer = manager.send("/cards/new/app", &app);
+    assert!(!error_of(&answer, "googleplay_app_id").is_empty());
+    let app = [&app[..], &[("googleplay_app_id", "com.example.bikes")]].concat();
+    manager.make("/cards/new/app", &app);
+    let poll = [
+        ("name", "Colours"),
+        ("first_choice", "Red"),
+        ("second_choice", "Blue"),
+        ("duration_in_minutes", "60"),
+    ];
+    let poll = manager.make("/cards/new/poll", &poll);
+    assert!(
+        manager
+            .shown(&format!("/poll-cards/{poll}"))
+            .contains("Blue")
+    );
+    let poll = format!("/poll-cards/{poll}/delete");
+    assert_eq!(manager.send(&poll, &[]).status, 303);
+    // Posts with it.
+    let uri = stored["card_uri"].as_str().unwrap().to_owned();
+    let both = [
+        ("text", "Spring is here"),
+        ("card_uri", uri.as_str()),
+        ("media_1", shared_picture.as_str()),
+        ("nullcast", "true"),
+    ];
+    let answer = manager.send("/drafts/new", &both);
+    assert!(error_of(&answer, "card_uri").contains("not both"));
+    let draft: Vec<_> = both
+        .into_iter()
+        .filter(|(name, _)| *name != "media_1")
+        .collect();
+    manager.make("/drafts/new", &draft);
+    let stored = manager.ads.get("/draft_posts", &[])["data"][0].clone();
+    assert_eq!(stored["card_uri"], uri.as_str());
+    let id = stored["id"].as_str().unwrap().to_owned();
+    let page = manager.shown(&format!("/drafts/{id}"));
+    assert!(
+        page.contains("Spring is here") && page.contains("Ride on"),
+        "{page}"
+    );
+    let edit = format!("/drafts/{id}/edit");
+    let media = [
+        ("text", "Spring is here"),
+        ("card_uri", ""),
+        ("media_1", shared_picture.as_str()),
+        ("nullcast", "true"),
+    ];
+    manager.make(&edit, &media);
+    let stored = manager.ads.get("/draft_posts", &[])["data"][0].clone();
+    assert_eq!(stored["media_keys"], json!([shared_picture]));
+    assert_eq!(stored["card_uri"], Value::Null);
+    let past = [
+        ("text", "Tomorrow"),
+        ("scheduled_at", "2020-01-01T00:00"),
+        ("nullcast", "true"),
+    ];
+    let answer = manager.send("/scheduled/new", &past);
+    assert!(error_of(&answer, "scheduled_at").contains("future"));
+    let later = base::clock::wall().plus_ms(86_400_000).to_string();
+    let later = later.get(..16).unwrap().to_owned();
+    let soon = [
+        ("text", "Tomorrow"),
+        ("scheduled_at", later.as_str()),
+        ("nullcast", "true"),
+    ];
+    manager.make("/scheduled/new", &soon);
+    let post = manager.ads.get("/scheduled_posts", &[])["data"][0].clone();
+    let campaign = manager.campaign();
+    let item = manager.item(&campaign);
+    let wait = format!("/line-items/{item}/scheduled");
+    manager.make(
+        &wait,
+        &[("scheduled_post_id", post["id"].as_str().unwrap())],
+    );
+    assert!(
+        manager
+            .shown(&format!("/line-items/{item}"))
+            .contains("Tomorrow")
+    );
+    // Whoever only looks is shown no form, and none of theirs is taken.
+    let analyst = shared().person("analyst");
+    manager.works(&analyst.username, "CAMPAIGN_ANALYST");
+    let mut other = browser(&analyst.username);
+    let home = manager.home.clone();
+    let draft = format!("/drafts/{id}");
+    for page in [
+        "/cards",
+        "/media",
+        "/posts",
+        "/audiences",
+        "/recommendations",
+        &draft,
+    ] {
+        let shown = other.get(format!("{home}{page}"));
+        assert_eq!(shown.status, 200, "{page}");
+        let main = shown.text();
+        let main = main.split("<main").nth(1).unwrap().to_owned();
+        let forms = main.matches("<form").count();
+        // Drafts are everybody's to write who may compose; the engine refuses the rest.
+        assert_eq!(forms, 0, "{page}: {main}");
+    }
+    for form in [
+        "/cards/new/website",
+        "/cards/new/poll",
+        "/audiences/new",
+        "/people/new",
+        "/media/upload",
+    ] {
+        assert_eq!(other.get(format!("{home}{form}")).status, 403, "{form}");
+        let answer = blindly(&mut other, &format!("{home}{form}"), &[("name", "x")]);
+        assert_eq!(answer.status, 403, "{form}");
+    }
+    let token = csrf(&mut other);
+    let file = Some(("media", "a.jpg", image.as_slice()));
+    let sent = parts(&path, &[("csrf", &token), ("name", "x")], file);
+    assert_eq!(other.send(sent).status, 403);
+    let written = blindly(
+        &mut other,
+        &format!("{home}/drafts/new"),
+        &[("text", "x"), ("nullcast", "true")],
+    );
+    assert_eq!(written.status, 403, "{}", written.text());
+    let deleted = blindly(&mut other, &format!("{home}/cards/{card}/delete"), &[]);
+    assert_eq!(deleted.status, 403);
+    assert_eq!(
+        manager.ads.get("/draft_posts", &[])["data"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn administrators_give_roles_and_one_always_stays() {
+    let mut manager = Manager::new();
+    let colleague = shared().person("colleague");
+    let add = |manager: &mut Manager, name: &str, role: &str, writes: &str| {
+        let fields = [("username", name), ("role", role), ("composes", writes)];
+        manager.send("/people/new", &fields)
+    };
+    let answer = add(&mut manager, "", "AD_MANAGER", "false");
+    assert_eq!(error_of(&answer, "username"), "This is needed.");
+    let answer = add(&mut manager, "nobody_at_all", "AD_MANAGER", "false");
+    assert!(error_of(&answer, "username").contains("Nobody here"));
+    let answer = add(&mut manager, &colleague.username, "KING", "false");
+    assert!(error_of(&answer, "role").contains("Choose a role"));
+    let answer = add(&mut manager, &colleague.username, "ANALYST", "true");
+    assert!(error_of(&answer, "composes").contains("makes no posts"));
+    let name = format!("@{}", colleague.username);
+    assert_eq!(add(&mut manager, &name, "AD_MANAGER", "true").status, 303);
+    let answer = add(&mut manager, &name, "ANALYST", "false");
+    assert!(error_of(&answer, "username").contains("already"));
+    let own = manager.ads.person.id.clone();
+    // The last administrator stays one.
+    let (edit, remove) = (
+        format!("/people/{own}/edit"),
+        format!("/people/{own}/remove"),
+    );
+    let answer = manager.send(&edit, &[("role", "ANALYST"), ("composes", "false")]);
+    assert!(error_of(&answer, "role").contains("needs an administrator"));
+    let answer = manager.send(&remove, &[]);
+    assert_eq!(answer.status, 400);
+    assert!(
+        answer.text().contains("needs an administrator"),
+        "{}",
+        answer.text()
+    );
+    // Others decide nothing about it.
+    let mut other = browser(&colleague.username);
+    let home = manager.home.clone();
+    for form in ["/people/new".to_owned(), edit.clone(), remove.clone()] {
+        let path = format!("{home}{form}");
+        let fields = [
+            ("username", colleague.username.as_str()),
+            ("role", "ACCOUNT_ADMIN"),
+            ("composes", "true"),
+        ];
+        let status = blindly(&mut other, &path, &fields).status;
+        assert!(matches!(status, 403 | 404), "{form}: {status}");
+        assert_ne!(other.get(path).status, 200, "{form}");
+    }
+    let access = |manager: &Manager| {
+        let show = shared()
+            .cli(&["ads", "account", "show", &manager.ads.account])
+            .json();
+        let mut roles: Vec<(String, String)> = show["roles"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| {
+                let text = |name: &str| one[name].as_str().unwrap_or_default().to_owned();
+                (text("role"), one.to_string())
+            })
+            .collect();
+        roles.sort();
+        roles.into_iter().map(|(role, _)| role).collect::<Vec<_>>()
+    };
+    assert_eq!(access(&manager), ["ACCOUNT_ADMIN", "AD_MANAGER"]);
+    let theirs = format!("/people/{}", colleague.id);
+    let fields = [("role", "ACCOUNT_ADMIN"), ("composes", "true")];
+    manager.make(&format!("{theirs}/edit"), &fields);
+    // With another one there, the first may go.
+    assert_eq!(manager.send(&remove, &[]).status, 303);
+    assert_eq!(manager.browser.get(home.clone()).status, 404);
+    assert_eq!(other.get(home.clone()).status, 200);
+    assert_eq!(access(&manager), ["ACCOUNT_ADMIN"]);
+    let listed = shared().cli(&["audit", "list", "--user", &manager.ads.person.username]);
+    let listed = listed.json().to_string();
+    for kind in ["ads_role.give", "ads_role.take"] {
+        assert!(listed.contains(kind), "{kind}: {listed}");
+    }
+    assert!(listed.contains(&manager.ads.account));
+}
+
+#[test]
+fn a_recommendation_is_read_followed_and_dismissed() {
+    let mut manager = Manager::new();
+    assert!(
+        manager
+            .shown("/recommendations")
+            .contains("Nothing to recommend")
+    );
+    let campaign = manager.campaign();
+    let item = manager.item(&campaign);
+    let best = manager.ads.person.says("The very best post");
+    manager.ads.ages(3);
+    manager.ads.looks(&[]);
+    let id = manager.ads.open().unwrap();
+    let page = manager.shown("/recommendations");
+    assert!(
+        page.contains("nothing to show") && page.contains("The very best post"),
+        "{page}"
+    );
+    assert!(page.contains("Riders"), "{page}");
+    let analyst = shared().person("analyst");
+    manager.works(&analyst.username, "CAMPAIGN_ANALYST");
+    let mut other = browser(&analyst.username);
+    let home = manager.home.clone();
+    let seen = other.get(format!("{home}/recommendations")).text();
+    assert!(
+        seen.contains("The very best post") && !seen.contains("/apply"),
+        "{seen}"
+    );
+    for act in ["apply", "dismiss"] {
+        let path = format!("{home}/recommendations/{id}/{act}");
+        assert_eq!(blindly(&mut other, &path, &[]).status, 403, "{act}");
+    }
+    assert_eq!(manager.ads.open(), Some(id.clone()));
+    let press = |manager: &mut Manager, act: &str, id: &str| {
+        let path = format!("{}/recommendations/{id}/{act}", manager.home);
+        blindly(&mut manager.browser, &path, &[])
+    };
+    assert_eq!(press(&mut manager, "apply", &id).status, 303);
+    let promoted = manager
+        .ads
+        .get("/promoted_posts", &[("line_item_ids", &item)]);
+    assert_eq!(promoted["data"][0]["post_id"], best.as_str());
+    assert_eq!(manager.ads.recommendation(&id)["status"], "APPLIED");
+    let again = press(&mut manager, "apply", &id);
+    assert!((400..500).contains(&again.status), "{}", again.status);
+    // Another one is turned down.
+    manager.item(&campaign);
+    manager.ads.ages(3);
+    manager.ads.looks(&[]);
+    if let Some(id) = manager.ads.open() {
+        assert_eq!(press(&mut manager, "dismiss", &id).status, 303);
+        assert_eq!(manager.ads.recommendation(&id)["status"], "DISMISSED");
+        manager.ads.looks(&[]);
+        assert_eq!(
+            manager.ads.open(),
+            None,
+            "what was turned down is not said again"
+        );
+    }
+}
+
+#[test]
+fn figures_are_taken_apart_and_come_as_a_file_without_formulas() {
+    let mut manager = Manager::new();
+    let campaign = manager.campaign();
+    let item = manager.item(&campaign);
+    let none = manager.shown(&format!("/campaigns/{campaign}/figures"));
+    assert!(none.contains("Nothing was shown"), "{none}");
+    let post = manager.ads.person.says("Seen by many");
+    manager.make(&format!("/line-items/{item}/promote"), &[("pick", &post)]);
+    let simulate = ["ads", "simulate", &manager.ads.account, "--hours", "30"];
+    shared().cli(&simulate).well();
+    let sums = |manager: &mut Manager, of: &str, by: &str| -> (usize, i64, f64) {
+        let path = format!("{}/{of}/figures.csv?by={by}", manager.home);
+        let answer = manager.browser.get(path);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        assert_eq!(answer.header("content-type"), "text/csv; charset=utf-8");
+        assert!(
+            answer
+                .header("content-disposition")
+                .starts_with("attachment")
+        );
+        assert_eq!(answer.header("x-content-type-options"), "nosniff");
+        let text = answer.text();
+        let rows: Vec<Vec<&str>> = text
+            .lines()
+            .skip(1)
+            .map(|line| line.split(',').collect())
+            .collect();
+        let seen = rows.iter().map(|row| row[3].parse::<i64>().unwrap()).sum();
+        let spent = rows.iter().map(|row| row[2].parse::<f64>().unwrap()).sum();
+        (rows.len(), seen, spent)
+    };
+    let of = format!("campaigns/{campaign}");
+    let (days, seen, spent) = sums(&mut manager, &of, "day");
+    assert_eq!(days, 7);
+    assert!(seen > 0 && spent > 0.0);
+    for by in ["placement", "platform", "age", "gender", "nothing"] {
+        let (rows, impressions, charge) = sums(&mut manager, &of, by);
+        assert!(rows > 0, "{by}");
+        if by == "placement" || by == "nothing" {
+            assert_eq!(impressions, seen, "{by}");
+            assert!((charge - spent).abs() < 0.01, "{by}: {charge} of {spent}");
+        }
+    }
+    let item = format!("line-items/{item}");
+    assert_eq!(sums(&mut manager, &item, "day").1, seen);
+    let page = manager.shown(&format!("/{of}/figures?by=placement&days=28"));
+    assert!(
+        page.contains("On this network") && page.contains("figures.csv"),
+        "{page}"
+    );
+    let analyst = shared().person("analyst");
+    manager.works(&analyst.username, "PARTNER_AUDIENCE_MANAGER");
+    let mut other = browser(&analyst.username);
+    let path = format!("{}/{of}/figures.csv", manager.home);
+    assert_eq!(other.get(path).status, 403);
+}
+
+#[test]
+fn what_is_shown_before_videos_is_set_on_pages() {
+    let mut manager = Manager::new();
+    let film = samples::Film {
+        width: 160,
+        height: 90,
+        ..samples::Film::default()
+    };
+    let film = samples::mp4(film);
+    let fields = [("name", "Clip"), ("media_category", "amplify_video")];
+    let answer = manager.sends("/media/upload", &fields, Some(("media", "clip.mp4", &film)));
+    assert_eq!(answer.status, 303, "{}", answer.text());
+    let media = manager.ads.get("/account_media", &[])["data"][0].clone();
+    assert_eq!(media["creative_type"], "PREROLL");
+    let campaign = manager.campaign();
+    let item = [
+        ("name", "Before videos"),
+        ("objective", "PREROLL_VIEWS"),
+        ("product_type", "MEDIA"),
+        ("placements", "ALL_ON_TWITTER"),
+        ("bid_amount_local_micro", "0.15"),
+        ("start_time", "2026-01-01T00:00"),
+        ("categories", "IAB7"),
+    ];
+    let item = manager.make(&format!("/campaigns/{campaign}/line-item"), &item);
+    let here = format!("/line-items/{item}");
+    let page = manager.shown(&here);
+    for none in [
+        "No media is shown",
+        "No call to action",
+        "Any publisher’s videos",
+    ] {
+        assert!(page.contains(none), "{none}: {page}");
+    }
+    let show = format!("{here}/media");
+    let answer = manager.send(&show, &[("account_media_id", "")]);
+    assert_eq!(error_of(&answer, "account_media_id"), "This is needed.");
+    let id = media["id"].as_str().unwrap().to_owned();
+    manager.make(&show, &[("account_media_id", &id)]);
+    let call = format!("{here}/call-to-action");
+    let wrong = [("call_to_action", "SHOP"), ("call_to_action_url", "bikes")];
+    let answer = manager.send(&call, &wrong);
+    assert!(error_of(&answer, "call_to_action_url").contains("URL"));
+    let good = [
+        ("call_to_action", "SHOP"),
+        ("call_to_action_url", "https://bikes.example/"),
+    ];
+    manager.make(&call, &good);
+    let answer = manager.send(&call, &good);
+    assert!(error_of(&answer, "call_to_action").contains("already"));
+    let filter = [("line_item_ids", item.as_str())];
+    let made = manager.ads.get("/preroll_call_to_actions", &filter)["data"][0].clone();
+    assert_eq!(made["call_to_action"], "SHOP");
+    let edit = format!("/calls-to-action/{}/edit", made["id"].as_str().unwrap());
+    let other = [
+        ("call_to_action", "GO_TO"),
+        ("call_to_action_url", "https://bikes.example/"),
+    ];
+    manager.make(&edit, &other);
+    let publisher = shared().person("publisher");
+    let add = [
+        "ads",
+        "publisher",
+        "add",
+        &publisher.username,
+        "--category",
+        "se",
+        "--country",
+        "PT",
+    ];
+    shared().cli(&add).well();
+    let curated = [
+        "ads",
+        "curated-category",
+        "add",
+        "City cycling",
+        "--country",
+        "PT",
+    ];
+    let curated = [&curated[..], &["--publisher", &publisher.username]].concat();
+    let curated = shared().cli(&curated).json()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let choose = format!("{here}/category");
+    let answer = manager.send(&choose, &[("curated_category_id", &curated)]);
+    assert!(error_of(&answer, "curated_category_id").contains("location"));
+    let track = format!("{here}/track");
+    let tag = [
+        ("tracking_tag_type", "IMPRESSION_TAG"),
+        ("tracking_tag_url", "https://partner.example/seen"),
+    ];
+    manager.make(&track, &tag);
+    let tag = manager.ads.get("/tracking_tags", &filter)["data"][0].clone();
+    let edit = format!("/tracking-tags/{}/edit", tag["id"].as_str().unwrap());
+    manager.make(
+        &edit,
+        &[("tracking_tag_url", "https://partner.example/other")],
+    );
+    let page = manager.shown(&here);
+    for there in ["Preroll", "Go to", "https://partner.example/other"] {
+        assert!(page.contains(there), "{there}: {page}");
+    }
+    let gone = manager.ads.get("/media_creatives", &filter)["data"][0].clone();
+    let gone = format!("/media-creatives/{}/delete", gone["id"].as_str().unwrap());
+    assert_eq!(manager.send(&gone, &[]).status, 303);
+    assert_eq!(
+        manager.ads.get("/media_creatives", &filter)["data"],
+        json!([])
+    );
+}
