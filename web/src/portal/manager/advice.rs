@@ -125,21 +125,21 @@ fn kind_of(node: &Value) -> Option<&'static (&'static str, &'static str, &'stati
     KINDS.iter().find(|(known, ..)| *known == kind)
 }
 
+fn row(what: String, now: String, then: String) -> Row {
+    Row {
+        name: what.clone(),
+        cells: vec![Cell::of(what), Cell::of(now), Cell::of(then)],
+        acts: Vec::new(),
+    }
+}
+
 /// What a node changes, in words: what it is, what it is now, and what it would be.
 fn told(tx: &mut Tx<'_>, desk: &Desk, node: &Value) -> Result<Vec<Row>, Stop> {
     let params = params(node);
     let word = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
-    let row = |what: String, now: String, then: String| Row {
-        name: what.clone(),
-        cells: vec![Cell::of(what), Cell::of(now), Cell::of(then)],
-        acts: Vec::new(),
-    };
     let Some((kind, path, id)) = kind_of(node) else {
-        return Ok(vec![row(
-            said(text(node, "entity_type")),
-            "–".to_owned(),
-            said(text(node, "operation_type")),
-        )]);
+        let (kind, verb) = (text(node, "entity_type"), text(node, "operation_type"));
+        return Ok(vec![row(said(kind), "–".to_owned(), said(verb))]);
     };
     let now = match word(id) {
         "" => Value::Null,
@@ -151,59 +151,50 @@ fn told(tx: &mut Tx<'_>, desk: &Desk, node: &Value) -> Result<Vec<Row>, Stop> {
         },
     };
     let verb = text(node, "operation_type").to_ascii_lowercase();
+    if verb == "update" {
+        let all = updated(&params, &now, id).into_iter();
+        let of = |name: String| format!("{}: {name}", called(kind, &now));
+        return Ok(all
+            .map(|(name, now, then)| row(of(name), now, then))
+            .collect());
+    }
     let item = match (word("line_item_id"), text(&now, "line_item_id")) {
         ("", "") => String::new(),
         ("", item) | (item, _) => name_of(&desk.one(tx, "line_items/{}", item)?),
     };
-    Ok(match (verb.as_str(), *kind) {
-        ("update", _) => updated(&params, &now, id)
-            .into_iter()
-            .map(|(name, before, after)| {
-                row(format!("{}: {name}", called(kind, &now)), before, after)
-            })
-            .collect(),
-        ("delete", "promoted_posts") => {
-            let post = words_of(tx, text(&now, "post_id"))?;
-            vec![row(
-                format!("{item}: a promoted post"),
-                post,
-                "Not promoted".to_owned(),
-            )]
-        }
-        (_, "promoted_posts") => {
-            let mut rows = Vec::new();
-            let posts = params.get("post_ids").and_then(Value::as_array);
-            for post in posts.into_iter().flatten().filter_map(Value::as_str) {
-                let post = words_of(tx, post)?;
-                rows.push(row(
-                    format!("{item}: a promoted post"),
-                    "–".to_owned(),
-                    post,
-                ));
-            }
-            rows
-        }
-        ("delete", _) => {
-            let gone = format!(
-                "{}: {}",
-                said(text(&now, "targeting_type")),
-                text(&now, "targeting_value")
-            );
-            vec![row(
-                format!("{item}: targeting"),
-                gone,
-                "Not targeted".to_owned(),
-            )]
-        }
-        _ => {
-            let new = format!(
-                "{}: {}",
-                said(word("targeting_type")),
-                word("targeting_value")
-            );
-            vec![row(format!("{item}: targeting"), "–".to_owned(), new)]
-        }
-    })
+    if *kind == "promoted_posts" {
+        return posts(tx, &params, &now, &item);
+    }
+    let criterion = |kind: &str, value: &str| format!("{}: {value}", said(kind));
+    let what = format!("{item}: targeting");
+    let (kind, value) = ("targeting_type", "targeting_value");
+    Ok(vec![if verb == "delete" {
+        let gone = criterion(text(&now, kind), text(&now, value));
+        row(what, gone, "Not targeted".to_owned())
+    } else {
+        row(what, "–".to_owned(), criterion(word(kind), word(value)))
+    }])
+}
+
+/// What changes of the posts of a line item.
+fn posts(
+    tx: &mut Tx<'_>,
+    params: &Map<String, Value>,
+    now: &Value,
+    item: &str,
+) -> Result<Vec<Row>, Stop> {
+    let what = format!("{item}: a promoted post");
+    if !now.is_null() {
+        let post = words_of(tx, text(now, "post_id"))?;
+        return Ok(vec![row(what, post, "Not promoted".to_owned())]);
+    }
+    let mut rows = Vec::new();
+    let posts = params.get("post_ids").and_then(Value::as_array);
+    for post in posts.into_iter().flatten().filter_map(Value::as_str) {
+        let post = words_of(tx, post)?;
+        rows.push(row(what.clone(), "–".to_owned(), post));
+    }
+    Ok(rows)
 }
 
 fn called(kind: &str, now: &Value) -> String {

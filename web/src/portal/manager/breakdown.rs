@@ -126,24 +126,7 @@ impl Breakdown {
             current: days == self.days,
             ..Link::to(format!("{days} days"), here("figures", self.by.0, days))
         });
-        let each = |counts: &Counts| match counts.charge.checked_div(counts.results) {
-            Some(each) => money(each, &self.currency),
-            None => "–".to_owned(),
-        };
-        let rows = self.rows.iter().map(|(name, counts)| Row {
-            name: name.clone(),
-            cells: vec![
-                Cell::of(name.clone()),
-                Cell::of(money(counts.charge, &self.currency)),
-                Cell::of(whole(counts.impressions)),
-                Cell::of(whole(counts.engagements)),
-                Cell::of(whole(counts.clicks)),
-                Cell::of(whole(counts.results)),
-                Cell::of(each(counts)),
-            ],
-            acts: Vec::new(),
-        });
-        let rows: Vec<Row> = rows.collect();
+        let rows: Vec<Row> = self.rows.iter().map(|row| self.row(row)).collect();
         let file = here("figures.csv", self.by.0, self.days);
         let file = Link::to("Download as CSV", file);
         AdsManager {
@@ -175,6 +158,24 @@ impl Breakdown {
                 ..Table::default()
             })],
             ..AdsManager::default()
+        }
+    }
+
+    fn row(&self, (name, counts): &(String, Counts)) -> Row {
+        let each = counts.charge.checked_div(counts.results);
+        let each = each.map_or_else(|| "–".to_owned(), |each| money(each, &self.currency));
+        Row {
+            name: name.clone(),
+            cells: vec![
+                Cell::of(name.clone()),
+                Cell::of(money(counts.charge, &self.currency)),
+                Cell::of(whole(counts.impressions)),
+                Cell::of(whole(counts.engagements)),
+                Cell::of(whole(counts.clicks)),
+                Cell::of(whole(counts.results)),
+                Cell::of(each),
+            ],
+            acts: Vec::new(),
         }
     }
 

@@ -167,19 +167,19 @@ pub(super) fn one(tx: &mut Tx<'_>, desk: &Desk, part: &str, id: &str) -> Result<
 }
 
 fn leads_to(card: &Value) -> String {
-    let url = |part: &Value| match part.pointer("/destination/url") {
-        Some(Value::String(url)) => Some(url.clone()),
-        _ => {
-            let names = ["googleplay_app_id", "ios_app_store_identifier"];
-            let apps = part.get("destination")?;
-            let apps = names.iter().map(|name| text(apps, name));
-            let apps: Vec<&str> = apps.filter(|app| !app.is_empty()).collect();
-            (!apps.is_empty()).then(|| apps.join(", "))
+    let leads = |part: &Value| {
+        if let Some(Value::String(url)) = part.pointer("/destination/url") {
+            return Some(url.clone());
         }
+        let names = ["googleplay_app_id", "ios_app_store_identifier"];
+        let apps = part.get("destination")?;
+        let apps = names.iter().map(|name| text(apps, name));
+        let apps: Vec<&str> = apps.filter(|app| !app.is_empty()).collect();
+        (!apps.is_empty()).then(|| apps.join(", "))
     };
     let slides = items(card, "slides").iter().filter_map(Value::as_array);
     let parts = items(card, "components").iter().chain(slides.flatten());
-    let all: Vec<String> = parts.filter_map(url).collect();
+    let all: Vec<String> = parts.filter_map(leads).collect();
     match all.as_slice() {
         [] => or_dash(text(card, "thank_you_url")).to_owned(),
         all => all.join(", "),

@@ -63,6 +63,24 @@ impl Line {
         }
     }
 
+    /// All of these together.
+    fn sum<'l>(lines: impl Iterator<Item = &'l Self>, days: usize) -> Self {
+        let mut all = Self::of(days);
+        for line in lines {
+            let pairs = [
+                (&mut all.impressions, &line.impressions),
+                (&mut all.results, &line.results),
+                (&mut all.charge, &line.charge),
+            ];
+            for (sums, more) in pairs {
+                for (sum, one) in sums.iter_mut().zip(more) {
+                    *sum = sum.saturating_add(*one);
+                }
+            }
+        }
+        all
+    }
+
     fn sums(&self) -> (i64, i64, i64) {
         let sum = |line: &[i64]| line.iter().fold(0_i64, |sum, one| sum.saturating_add(*one));
         let sums = (&self.impressions, &self.results, &self.charge);
@@ -297,19 +315,8 @@ fn charts(
 ) -> Result<Block, Stop> {
     let count = days(stand);
     let days = Days::of(desk, count);
-    let mut all = Line::of(usize::try_from(count).unwrap_or(0));
-    for line in lines(tx, desk, entity, ids, &days)?.values() {
-        let pairs = [
-            (&mut all.impressions, &line.impressions),
-            (&mut all.results, &line.results),
-            (&mut all.charge, &line.charge),
-        ];
-        for (sums, more) in pairs {
-            for (sum, one) in sums.iter_mut().zip(more) {
-                *sum = sum.saturating_add(*one);
-            }
-        }
-    }
+    let lines = lines(tx, desk, entity, ids, &days)?;
+    let all = Line::sum(lines.values(), usize::try_from(count).unwrap_or(0));
     let names = days.names();
     let (impressions, results, charge) = all.sums();
     let series = |label: &str, total: String, figures: Vec<(i64, String)>| Series {

@@ -162,7 +162,7 @@ fn user(line: &str, columns: &[Option<&'static str>]) -> Option<Value> {
             known.push(key.into());
         }
     }
-    (!keys.is_empty()).then(|| Value::Object(keys))
+    (!keys.is_empty()).then_some(Value::Object(keys))
 }
 
 /// The digest of what somebody is known by; one that is a digest already is taken as it is.

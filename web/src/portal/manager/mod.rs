@@ -148,7 +148,7 @@ pub(crate) fn act(call: Call) -> Pending {
         visit.signed_in(&call)?;
         let stand = stand_of(&call, &visit)?;
         if call.kind == ContentType::Other {
-            return upload::take(call, visit, stand).await;
+            return Box::pin(upload::take(call, visit, stand)).await;
         }
         let form = taken(&call, &visit).await?;
         let sent = Sent::of(&call, &form);
