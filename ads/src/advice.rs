@@ -1,16 +1,23 @@
 //! Recommendations: once a day it is looked at what each funding instrument pays for, and what of
 //! it could do better is written down as a tree of changes (contract §8.8).
 
+mod audiences;
+mod bids;
 mod rules;
 mod tree;
 
+use std::sync::Arc;
+
 use base::{Fault, Stop, UserId};
+use network::letters::Site;
 use serde_json::Value;
 use store::{Tx, records};
 
 use crate::desk::Desk;
-use crate::engine;
+use crate::evaluator::Evaluator;
 use crate::given::Given;
+use crate::house::House;
+use crate::{engine, letters};
 use crate::record::Record;
 use crate::resources::accounts::{self, ACCOUNT};
 use crate::resources::campaigns::CAMPAIGN;
@@ -22,6 +29,10 @@ use crate::resources::recommendations::RECOMMENDATION;
 pub const DAY: i64 = 24 * 3_600_000;
 /// What nobody took up for so long is over, and what was turned down is not said again for so long.
 const KEPT: i64 = 14 * DAY;
+/// Days that are looked at.
+const DAYS: i64 = 7;
+const DAILY: &str = "daily_budget_amount_local_micro";
+const TOTAL: &str = "total_budget_amount_local_micro";
 
 /// Something that could do better.
 #[derive(Clone, Debug)]
@@ -49,38 +60,82 @@ pub fn due(tx: &mut Tx<'_>) -> Result<Option<i64>, Fault> {
     Ok(rows.first().map(|row| row.id))
 }
 
-/// Looks at what a funding instrument pays for, and again a day later.
-pub fn look_at(tx: &mut Tx<'_>, id: i64) -> Result<(), Stop> {
-    let Some(row) = records::by_id(tx, FUNDING_INSTRUMENT.name, id)? else {
-        return Ok(());
-    };
-    records::lock(tx, ACCOUNT.name, row.account_id)?;
-    records::lock(tx, FUNDING_INSTRUMENT.name, id)?;
-    let row = records::by_id(tx, FUNDING_INSTRUMENT.name, id)?;
-    let account = accounts::find(tx, row.as_ref().map_or(0, |row| row.account_id))?;
-    let (Some(row), Some(account)) = (row, account) else {
-        return Ok(());
-    };
-    let mut instrument = Record::stored(&FUNDING_INSTRUMENT, &row)?;
-    let mut desk = Desk::of_operator(tx, UserId::new(0), account);
-    instrument.set("advise_at", desk.now().ms().saturating_add(DAY));
-    desk.keep(&instrument)?;
-    let live = !instrument.deleted && instrument.text("entity_status") == "ACTIVE";
-    let open = live && accounts::allows(&desk, "RECOMMENDATIONS").is_ok();
-    let found = if open {
-        found(&mut desk, id)?
-    } else {
-        Vec::new()
-    };
-    settle(&mut desk, id, found)
+/// What the rules ask beside the ledger, and who tells of what they find.
+#[derive(Clone, Debug)]
+pub struct Adviser {
+    /// Who decides whom advertising reaches.
+    pub evaluator: Arc<Evaluator>,
+    /// What the operator decided.
+    pub house: House,
+    /// The platform as its letters name it.
+    pub site: Site,
 }
 
-/// The same for all that an account pays with.
-pub fn look_at_all(tx: &mut Tx<'_>, account: i64) -> Result<(), Stop> {
-    for row in records::of_account(tx, FUNDING_INSTRUMENT.name, account)? {
-        look_at(tx, row.id)?;
+/// What could do better of what a funding instrument pays for.
+#[derive(Clone, Debug, Default)]
+pub struct Found(Vec<Advice>);
+
+impl Adviser {
+    /// Looks at what a funding instrument pays for. That takes its time and changes nothing, so
+    /// that nobody who writes waits for it.
+    pub fn look(&self, tx: &mut Tx<'_>, id: i64) -> Result<Found, Stop> {
+        let Some((mut desk, instrument)) = self.desk(tx, id)? else {
+            return Ok(Found::default());
+        };
+        let live = !instrument.deleted && instrument.text("entity_status") == "ACTIVE";
+        if !live || accounts::allows(&desk, "RECOMMENDATIONS").is_err() {
+            return Ok(Found::default());
+        }
+        Ok(Found(found(&mut desk, id)?))
     }
-    Ok(())
+
+    /// Says what was found; the instrument is looked at again a day later. What is `due` is left
+    /// alone where another node was faster.
+    pub fn say(&self, tx: &mut Tx<'_>, id: i64, due: bool, found: &Found) -> Result<(), Stop> {
+        let Some(row) = records::by_id(tx, FUNDING_INSTRUMENT.name, id)? else {
+            return Ok(());
+        };
+        records::lock(tx, ACCOUNT.name, row.account_id)?;
+        records::lock(tx, FUNDING_INSTRUMENT.name, id)?;
+        let Some((mut desk, mut instrument)) = self.desk(tx, id)? else {
+            return Ok(());
+        };
+        let now = desk.now();
+        if due && instrument.time("advise_at").is_none_or(|at| at > now) {
+            return Ok(());
+        }
+        instrument.set("advise_at", now.ms().saturating_add(DAY));
+        desk.keep(&instrument)?;
+        if let Some(new) = settle(&mut desk, id, &found.0)? {
+            letters::improvement(&mut desk, &self.site, &new)?;
+        }
+        Ok(())
+    }
+
+    /// A funding instrument and a desk of its account.
+    fn desk<'t, 'c>(
+        &self,
+        tx: &'t mut Tx<'c>,
+        id: i64,
+    ) -> Result<Option<(Desk<'t, 'c>, Record)>, Stop> {
+        let Some(row) = records::by_id(tx, FUNDING_INSTRUMENT.name, id)? else {
+            return Ok(None);
+        };
+        let Some(account) = accounts::find(tx, row.account_id)? else {
+            return Ok(None);
+        };
+        let instrument = Record::stored(&FUNDING_INSTRUMENT, &row)?;
+        let mut desk = Desk::of_operator(tx, UserId::new(0), account);
+        desk.evaluator = Some(Arc::clone(&self.evaluator));
+        desk.house.clone_from(&self.house);
+        Ok(Some((desk, instrument)))
+    }
+}
+
+/// What an account pays with.
+pub fn instruments(tx: &mut Tx<'_>, account: i64) -> Result<Vec<i64>, Fault> {
+    let rows = records::of_account(tx, FUNDING_INSTRUMENT.name, account)?;
+    Ok(rows.iter().map(|row| row.id).collect())
 }
 
 /// What could do better of what an instrument pays for, the most worthwhile first.
@@ -91,18 +146,25 @@ fn found(desk: &mut Desk<'_, '_>, instrument: i64) -> Result<Vec<Advice>, Stop> 
         branches.push(Branch { campaign, items });
     }
     let mut all = rules::small_budgets(desk, &branches)?;
+    all.extend(audiences::narrow(desk, &branches)?);
+    all.extend(bids::low(desk, &branches)?);
     all.extend(rules::tired_creatives(desk, &branches)?);
     all.extend(rules::nothing_to_serve(desk, &branches)?);
     all.sort_by(|one, other| (other.gain, &one.subject).cmp(&(one.gain, &other.subject)));
     Ok(all)
 }
 
-/// Compares what was said with what is: what was followed, what is over, and what is new.
-fn settle(desk: &mut Desk<'_, '_>, instrument: i64, found: Vec<Advice>) -> Result<(), Stop> {
+/// Compares what was said with what is: what was followed, what is over, and what is new, which is
+/// the answer.
+fn settle(
+    desk: &mut Desk<'_, '_>,
+    instrument: i64,
+    found: &[Advice],
+) -> Result<Option<Record>, Stop> {
     let now = desk.now();
     let said = desk.with(&RECOMMENDATION, "funding_instrument_id", instrument)?;
     let still: Vec<String> = found.iter().map(|one| one.subject.clone()).collect();
-    let best = found.into_iter().find(|advice| {
+    let best = found.iter().find(|advice| {
         !said.iter().any(|one| {
             let turned_down = one.flag("refused") && one.updated_at.plus_ms(KEPT) > now;
             turned_down && one.text("subject") == advice.subject
@@ -130,8 +192,8 @@ fn settle(desk: &mut Desk<'_, '_>, instrument: i64, found: Vec<Advice>) -> Resul
         };
         move_to(desk, pending.clone(), status)?;
     }
-    let Some(best) = best.filter(|_| !holds) else {
-        return Ok(());
+    let Some(best) = best.filter(|_| !holds).cloned() else {
+        return Ok(None);
     };
     let mut given = Given::default();
     given.put("funding_instrument_id", instrument.into());
@@ -139,8 +201,7 @@ fn settle(desk: &mut Desk<'_, '_>, instrument: i64, found: Vec<Advice>) -> Resul
     given.put("message", best.message.into());
     given.put("subject", best.subject.into());
     given.put("changes", best.changes);
-    engine::create(desk, &RECOMMENDATION, &given)?;
-    Ok(())
+    engine::create(desk, &RECOMMENDATION, &given).map(Some)
 }
 
 fn move_to(desk: &mut Desk<'_, '_>, mut record: Record, status: &str) -> Result<(), Stop> {

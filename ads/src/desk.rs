@@ -11,6 +11,7 @@ use crate::access::{Role, Who};
 use crate::change::Change;
 use crate::declare::Resource;
 use crate::evaluator::Evaluator;
+use crate::house::House;
 use crate::record::Record;
 use crate::request::Caller;
 use crate::resources::accounts::ACCOUNT;
@@ -36,6 +37,8 @@ pub struct Desk<'t, 'c> {
     pub batch: Option<Batch>,
     /// How many campaigns the account has that have not ended, once they were counted.
     pub live_campaigns: Option<i64>,
+    /// What the operator decided.
+    pub house: House,
     account: Option<Account>,
 }
 
@@ -73,6 +76,7 @@ impl<'t, 'c> Desk<'t, 'c> {
             evaluator: None,
             batch: None,
             live_campaigns: None,
+            house: House::default(),
             account: None,
         }
     }

@@ -5,7 +5,7 @@ pub mod purse;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use base::{Fault, Time};
+use base::{Fault, PostId, Time};
 use store::ledger::{self, Entity, Fact, Kind, Looks, Origin, Placement};
 use store::{Tx, records};
 
@@ -107,7 +107,33 @@ pub fn record(tx: &mut Tx<'_>, events: &[Event]) -> Result<Vec<Fact>, Fault> {
         ledger::owe(tx, *item, *owed)?;
     }
     facts.retain(|fact| added.contains(&fact.id));
+    note_videos(tx, &books.items, &facts)?;
     Ok(facts)
+}
+
+/// Notes before whose videos something was shown.
+fn note_videos(
+    tx: &mut Tx<'_>,
+    items: &HashMap<i64, Record>,
+    facts: &[Fact],
+) -> Result<(), Fault> {
+    let goes_before = |fact: &&Fact| {
+        let item = items.get(&fact.line_item_id);
+        fact.kind == Kind::Impression
+            && fact.origin == Origin::Served
+            && fact.creative == Entity::MediaCreative
+            && fact.subject != 0
+            && item.is_some_and(|item| item.text("objective") == "PREROLL_VIEWS")
+    };
+    let mut videos: BTreeMap<i64, Time> = BTreeMap::new();
+    for fact in facts.iter().filter(goes_before) {
+        let at = videos.entry(fact.subject).or_insert(fact.at);
+        *at = fact.at.max(*at);
+    }
+    for (post, at) in videos {
+        ledger::note_video(tx, PostId::new(post), at)?;
+    }
+    Ok(())
 }
 
 fn distinct(ids: impl Iterator<Item = i64>) -> Vec<i64> {

@@ -19,8 +19,10 @@ pub mod evaluator;
 pub mod gazetteer;
 pub mod given;
 pub mod history;
+pub mod house;
 pub mod kind;
 pub mod ledger;
+pub mod letters;
 pub mod listing;
 pub mod matching;
 pub mod members;
@@ -37,6 +39,7 @@ pub mod simulation;
 pub mod zone;
 
 pub use answer::Answer;
+pub use house::House;
 pub use operations::{Does, Operation, Param, all as operations};
 pub use request::{Caller, Request};
 pub use run::{Answered, indexes, run};

@@ -6,6 +6,7 @@ use base::{AppId, Speech, UserId};
 use serde_json::Value;
 
 use crate::evaluator::Evaluator;
+use crate::house::House;
 use crate::operations::Operation;
 
 /// A request of one operation.
@@ -27,6 +28,8 @@ pub struct Request {
     pub beside: Vec<(String, String)>,
     /// Who decides who is reached, where users are looked at.
     pub evaluator: Option<Arc<Evaluator>>,
+    /// What the operator decided.
+    pub house: House,
     /// Where the site is.
     pub site: &'static str,
 }

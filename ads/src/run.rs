@@ -57,6 +57,7 @@ fn act(tx: &mut Tx<'_>, request: &Request, given: &Given) -> Result<Answer, Stop
     desk.cursor_key = request.cursor_key;
     desk.site = request.site;
     desk.evaluator.clone_from(&request.evaluator);
+    desk.house.clone_from(&request.house);
     operation.id.clone_into(&mut desk.scope);
     if request.path.iter().any(|(name, _)| *name == "account_id") {
         let id = given.int("account_id").unwrap_or(-1);

@@ -1,5 +1,6 @@
 //! Serving: what is shown to a viewer, and what became of it (contract §8.6). Own networks ask and
-//! report; nothing is written until an impression is reported.
+//! report; of what is shown nothing is written until that is reported, and of the auction only how
+//! those fared who set their bid themselves.
 
 mod auction;
 mod candidates;
@@ -13,11 +14,14 @@ use base::{Fault, Stop, UserId};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use store::Tx;
-use store::ledger::{Entity, Looks, Placement};
+use store::ledger::{Bidding, Entity, Looks, Placement};
 
 use crate::analytics::bucket_of;
 use crate::evaluator::Evaluator;
+use crate::house::House;
 use crate::kind::instant;
+
+pub(crate) use candidates::rate;
 
 pub use reports::{MOST as MOST_REPORTS, Report, report};
 pub use token::Impression;
@@ -182,16 +186,26 @@ pub(crate) fn hashed(bytes: &[u8]) -> i64 {
     i64::from_be_bytes(first) & (i64::MAX >> 1)
 }
 
+/// What a request came to.
+#[derive(Clone, Debug)]
+pub struct Served {
+    /// What is told to who asked.
+    pub answer: Value,
+    /// What became of the bids, to be counted before that is told.
+    pub bids: Vec<Bidding>,
+}
+
 /// What is to be shown, best first.
 pub fn request(
     tx: &mut Tx<'_>,
-    evaluator: &Evaluator,
+    (evaluator, house): (&Evaluator, &House),
     key: &[u8; 32],
     ask: &Ask,
-) -> Result<Value, Stop> {
+) -> Result<Served, Stop> {
     let now = tx.now();
     let mut shown = Vec::new();
-    for won in auction::hold(tx, evaluator, ask)? {
+    let held = auction::hold(tx, (evaluator, house), ask)?;
+    for won in held.won {
         let impression = Impression {
             id: tx.next_id::<()>().get(),
             line_item_id: won.item.id,
@@ -220,7 +234,15 @@ pub fn request(
         }
         shown.push(Value::Object(members));
     }
-    Ok(json!({ "data": shown }))
+    Ok(Served {
+        answer: json!({ "data": shown }),
+        bids: held.bids,
+    })
+}
+
+/// Counts what became of the bids of a request.
+pub fn count(tx: &mut Tx<'_>, bids: &[Bidding]) -> Result<(), Stop> {
+    Ok(store::ledger::note_auction(tx, bids)?)
 }
 
 /// That something which must hold does not.

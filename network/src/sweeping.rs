@@ -99,6 +99,9 @@ const SWEEPS: &[(&str, Sweep)] = &[
     ("files of figures", |tx, _, _| {
         store::ledger::expire(tx, BATCH / 4)
     }),
+    ("auctions", |tx, _, _| {
+        store::ledger::forget_auctions(tx, BATCH)
+    }),
     ("audit", |tx, kept, _| {
         let before = tx.now().plus_ms(kept.audit_ms.saturating_neg());
         audit::prune(tx, before, BATCH)

@@ -400,6 +400,8 @@ mod tests {
                 "ad_total",
                 "ad_active",
                 "ad_job",
+                "ad_auction",
+                "ad_video",
             ],
         ),
         (

@@ -6,13 +6,16 @@
 //! figures cost the same however many rows there are.
 
 mod adding;
+mod auctions;
 mod jobs;
 mod reading;
+mod videos;
 mod words;
 
 use base::Time;
 
 pub use adding::{add, owe};
+pub use auctions::{Bidding, Contest, contests, forget_auctions, note_auction};
 pub use jobs::{
     Job, JobState, expire, file, insert_job, job, jobs, move_job, open_count, open_jobs,
 };
@@ -20,6 +23,7 @@ pub use reading::{
     Active, Cut, Part, Segment, Viewed, active, by_impression, hours, impressions_of, parts,
     shown_to, spent, spent_in, total, totals, viewed, viewers,
 };
+pub use videos::{note_video, videos_shown_before};
 pub use words::{Entity, Kind, METRICS, Metric, Origin, Placement, Sums};
 
 /// What happened.

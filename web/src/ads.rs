@@ -82,6 +82,7 @@ fn request(call: &Call) -> Result<Request, Stop> {
             Vec::new()
         },
         evaluator: Some(Arc::clone(&call.home.evaluator)),
+        house: call.home.ads.clone(),
         cursor_key: call.home.front.config.page_key,
         site: call.home.site,
     })

@@ -8,7 +8,7 @@ use store::ledger::{self, Entity, Metric, Placement, Sums};
 use store::posts::{self, Post, Span};
 
 use super::tree::{changed, kept};
-use super::{Advice, Branch, DAY};
+use super::{Advice, Branch, DAILY, DAY, DAYS, TOTAL};
 use crate::desk::Desk;
 use crate::record::Record;
 use crate::resources::bidding::bounds;
@@ -16,11 +16,7 @@ use crate::resources::promotable_users;
 use crate::resources::promoted_posts::{PROMOTED_POST, promotable, suits};
 use crate::zone::Zone;
 
-const DAILY: &str = "daily_budget_amount_local_micro";
-const TOTAL: &str = "total_budget_amount_local_micro";
 const HOUR: i64 = 3_600_000;
-/// Days that are looked at.
-const DAYS: i64 = 7;
 /// On so many of them a budget was used up early before it is said to be small.
 const EARLY: i64 = 3;
 /// From two in the afternoon until midnight.

@@ -4,12 +4,14 @@
 use base::Stop;
 use serde_json::{Map, Value, json};
 
+use crate::declare::Resource;
 use crate::desk::Desk;
 use crate::kind::Raw;
 use crate::record::Record;
 use crate::resources::campaigns::CAMPAIGN;
 use crate::resources::line_items::LINE_ITEM;
 use crate::resources::promoted_posts::PROMOTED_POST;
+use crate::resources::targeting_criteria::TARGETING_CRITERION;
 
 /// A node that stays as it is.
 pub(super) fn kept(kind: &str, record: &Record, below: &[Value]) -> Value {
@@ -41,8 +43,15 @@ pub(super) fn is_done(desk: &mut Desk<'_, '_>, node: &Value) -> Result<bool, Sto
     let kind = node.get("entity_type").and_then(Value::as_str);
     let done = match (kind, verb) {
         (_, None) => true,
-        (Some("campaigns"), Some(_)) => is_set(desk, params)?,
-        (Some("promoted_posts"), Some("Delete")) => is_gone(desk, params)?,
+        (Some("campaigns"), Some(_)) => is_set(desk, &CAMPAIGN, params)?,
+        (Some("line_items"), Some(_)) => is_set(desk, &LINE_ITEM, params)?,
+        (Some("targeting_criteria"), Some("Delete")) => {
+            is_gone(desk, &TARGETING_CRITERION, params)?
+        }
+        (Some("targeting_criteria"), Some(_)) => is_targeted(desk, params)?,
+        (Some("promoted_posts"), Some("Delete")) => {
+            is_gone(desk, &PROMOTED_POST, params)?
+        }
         (Some("promoted_posts"), Some(_)) => is_promoted(desk, params)?,
         _ => false,
     };
@@ -58,31 +67,48 @@ pub(super) fn is_done(desk: &mut Desk<'_, '_>, node: &Value) -> Result<bool, Sto
     Ok(true)
 }
 
-fn id(of: &'static crate::declare::Resource, params: &Map<String, Value>) -> i64 {
+fn id(of: &'static Resource, params: &Map<String, Value>) -> i64 {
     let text = params.get(of.id.post).and_then(Value::as_str);
     of.ids
         .read(of.id.post, text.unwrap_or_default())
         .unwrap_or(-1)
 }
 
-/// Whether a campaign has the values that were suggested.
-fn is_set(desk: &mut Desk<'_, '_>, params: &Map<String, Value>) -> Result<bool, Stop> {
-    let Some(campaign) = desk.find(&CAMPAIGN, id(&CAMPAIGN, params))? else {
+/// Whether a record has the values that were suggested.
+fn is_set(
+    desk: &mut Desk<'_, '_>,
+    of: &'static Resource,
+    params: &Map<String, Value>,
+) -> Result<bool, Stop> {
+    let Some(record) = desk.find(of, id(of, params))? else {
         return Ok(false);
     };
-    let mut fields = CAMPAIGN.fields.iter();
+    let mut fields = of.fields.iter();
     Ok(fields.all(|field| match params.get(field.name.post) {
         None => true,
         Some(value) => {
             let read = field.kind.read(field.name.post, Raw::Json(value));
-            read.ok().as_ref() == campaign.get(field.name.post)
+            read.ok().as_ref() == record.get(field.name.post)
         }
     }))
 }
 
-fn is_gone(desk: &mut Desk<'_, '_>, params: &Map<String, Value>) -> Result<bool, Stop> {
-    let found = desk.find(&PROMOTED_POST, id(&PROMOTED_POST, params))?;
+fn is_gone(
+    desk: &mut Desk<'_, '_>,
+    of: &'static Resource,
+    params: &Map<String, Value>,
+) -> Result<bool, Stop> {
+    let found = desk.find(of, id(of, params))?;
     Ok(found.is_none_or(|found| found.deleted))
+}
+
+/// Whether a line item has a criterion like the one that was suggested.
+fn is_targeted(desk: &mut Desk<'_, '_>, params: &Map<String, Value>) -> Result<bool, Stop> {
+    let item = id(&LINE_ITEM, params);
+    let all = desk.shown(&TARGETING_CRITERION, "line_item_id", item)?;
+    let same = |one: &Record, name: &str| params.get(name).and_then(Value::as_str) == Some(one.text(name));
+    let names = ["targeting_type", "targeting_value", "operator_type"];
+    Ok(all.iter().any(|one| names.iter().all(|name| same(one, name))))
 }
 
 fn is_promoted(desk: &mut Desk<'_, '_>, params: &Map<String, Value>) -> Result<bool, Stop> {

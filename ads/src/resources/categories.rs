@@ -100,7 +100,7 @@ fn placements(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
 
 fn content(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     checked(given)?;
-    let counts = publishers::by_category(desk.tx)?;
+    let counts = publishers::by_category(desk)?;
     let rows: Vec<Value> = lines(CONTENT)
         .map(|(id, name, categories)| {
             let (publishers, videos) = counts.get(id).copied().unwrap_or((0, 0));

@@ -122,10 +122,13 @@ fn computed(
         let ids = record.items("publisher_user_ids").iter();
         ids.filter_map(Value::as_i64).collect()
     };
-    let videos = publishers::videos(desk.tx, records.iter().flat_map(members))?;
+    let videos = publishers::videos(desk, records.iter().flat_map(members))?;
     let rows = records.iter().map(|record| {
         let counts = members(record).into_iter();
-        let sum: i64 = counts.filter_map(|id| videos.get(&id)).sum();
+        let sum: i64 = counts
+            .filter_map(|id| videos.get(&id))
+            .map(|videos| videos.monetized)
+            .sum();
         vec![("videos_monetized_in_last_thirty_days", sum.into())]
     });
     Ok(rows.collect())

@@ -135,6 +135,7 @@ pub static INDEXES: &[Index] = &[
     Index::Filter("targeting_criterion", "audience"),
     Index::Due("custom_audience", "due_at"),
     Index::Due("funding_instrument", "advise_at"),
+    Index::Due("user_settings", "digest_at"),
     Index::Filter("custom_audience_permission", "pair"),
 ];
 

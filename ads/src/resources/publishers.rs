@@ -7,7 +7,7 @@ use base::{Fault, Stop, UserId, Word};
 use serde_json::{Value, json};
 use store::records;
 use store::users::{State, User};
-use store::{Tx, posts};
+use store::{Tx, ledger, posts};
 
 use crate::access::Who;
 use crate::answer::Answer;
@@ -91,13 +91,25 @@ fn open(tx: &mut Tx<'_>, id: i64) -> Result<Option<User>, Fault> {
     Ok(user.filter(|user| user.state == State::Active && !user.protected))
 }
 
+/// How many videos of the last thirty days a publisher has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Videos {
+    /// Posted within that time.
+    pub posted: i64,
+    /// Those that something was shown before within that time, or what the operator lets count as
+    /// them.
+    pub monetized: i64,
+}
+
 /// The videos of some publishers of the last thirty days, by publisher. Those that show no
 /// advertisements have none.
 pub fn videos(
-    tx: &mut Tx<'_>,
+    desk: &mut Desk<'_, '_>,
     publishers: impl IntoIterator<Item = i64>,
-) -> Result<BTreeMap<i64, i64>, Fault> {
-    let from = first_at(tx.now().plus_ms(-COUNTED_MS));
+) -> Result<BTreeMap<i64, Videos>, Fault> {
+    let counts_posts = desk.house.counts_posts;
+    let tx = &mut *desk.tx;
+    let since = tx.now().plus_ms(-COUNTED_MS);
     let mut counts = BTreeMap::new();
     for id in publishers {
         if counts.contains_key(&id) {
@@ -105,31 +117,36 @@ pub fn videos(
         }
         let known = of_user(tx, UserId::new(id))?;
         let sells = known.is_some_and(|one| !one.flag("monetization_restricted"));
-        let count = if sells && open(tx, id)?.is_some() {
-            posts::videos_since(tx, UserId::new(id), from)?
-        } else {
-            0
-        };
+        let mut count = Videos::default();
+        if sells && open(tx, id)?.is_some() {
+            let author = UserId::new(id);
+            count.posted = posts::videos_since(tx, author, first_at(since))?;
+            count.monetized = if counts_posts {
+                count.posted
+            } else {
+                ledger::videos_shown_before(tx, author, since)?
+            };
+        }
         counts.insert(id, count);
     }
     Ok(counts)
 }
 
 /// Of each category of content: how many publishers showed a video in the last thirty days, and
-/// how many videos they showed.
-pub fn by_category(tx: &mut Tx<'_>) -> Result<BTreeMap<String, (i64, i64)>, Fault> {
-    let all = all(tx)?;
-    let videos = videos(tx, all.iter().map(|one| one.id))?;
+/// how many of their videos something was shown before.
+pub fn by_category(desk: &mut Desk<'_, '_>) -> Result<BTreeMap<String, (i64, i64)>, Fault> {
+    let all = all(desk.tx)?;
+    let videos = videos(desk, all.iter().map(|one| one.id))?;
     let mut sums = BTreeMap::new();
     for publisher in &all {
-        let count = videos.get(&publisher.id).copied().unwrap_or(0);
-        if count == 0 {
+        let count = videos.get(&publisher.id).copied().unwrap_or_default();
+        if count == Videos::default() {
             continue;
         }
         for category in publisher.texts("content_category_ids") {
             let (publishers, shown) = sums.entry(category.to_owned()).or_insert((0_i64, 0_i64));
-            *publishers = publishers.saturating_add(1);
-            *shown = shown.saturating_add(count);
+            *publishers = publishers.saturating_add(i64::from(count.posted > 0));
+            *shown = shown.saturating_add(count.monetized);
         }
     }
     Ok(sums)

@@ -13,6 +13,7 @@ use crate::desk::Desk;
 use crate::engine::{checked, update};
 use crate::given::Given;
 use crate::kind::Kind;
+use crate::letters;
 use crate::record::Record;
 
 /// A user's settings on an account.
@@ -27,6 +28,8 @@ pub static USER_SETTINGS: Resource = Resource {
         PHONE,
         EXTENSION,
         TYPES,
+        // When the next weekly letter is written.
+        Field::new("digest_at", Kind::Time).kept().hidden(),
     ],
     // Found by account and user.
     filters: &[crate::declare::Filter::new(
@@ -35,7 +38,7 @@ pub static USER_SETTINGS: Resource = Resource {
         Kind::User,
     )],
     verbs: &[],
-    rules: &[Rule::Own(can_be_reached)],
+    rules: &[Rule::Own(can_be_reached), Rule::Within(letters::plan)],
     ..Resource::DEFAULT
 };
 

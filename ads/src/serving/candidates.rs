@@ -7,6 +7,7 @@ use store::ledger::{self, Entity, Metric, Placement, Sums};
 use store::{Tx, records};
 
 use crate::desk::Desk;
+use crate::house::House;
 use crate::ledger::purse::{self, Limits, Spent};
 use crate::ledger::{all, pays_for};
 use crate::record::Record;
@@ -35,17 +36,30 @@ pub(super) struct Candidate {
     pub(super) rate: i64,
     /// The least step of its currency.
     pub(super) step: i64,
+    /// With what its bids are compared: those in its own currency, or in any that has a rate.
+    pub(super) market: String,
+    /// What one unit of its currency counts for there.
+    pub(super) worth: i64,
 }
 
 impl Candidate {
     /// What an impression is worth to it.
-    pub(super) fn score(&self) -> i64 {
-        self.bid.saturating_mul(self.rate)
+    pub(super) fn score(&self) -> i128 {
+        i128::from(self.bid).saturating_mul(self.weight())
+    }
+
+    /// What each millionth that it bids counts for.
+    pub(super) fn weight(&self) -> i128 {
+        i128::from(self.rate.max(1)) * i128::from(self.worth.max(1))
     }
 }
 
 /// All of them, those that bid most for an impression first.
-pub(super) fn find(tx: &mut Tx<'_>, placement: Placement) -> Result<Vec<Candidate>, Stop> {
+pub(super) fn find(
+    tx: &mut Tx<'_>,
+    house: &House,
+    placement: Placement,
+) -> Result<Vec<Candidate>, Stop> {
     let now = tx.now();
     let rows = records::beyond(tx, LINE_ITEM.name, ("serves", now.ms()), LOOKS)?;
     let mut by_account: BTreeMap<i64, Vec<Record>> = BTreeMap::new();
@@ -64,7 +78,7 @@ pub(super) fn find(tx: &mut Tx<'_>, placement: Placement) -> Result<Vec<Candidat
         let Some(account) = account.filter(|one| !one.deleted && !one.flag("sandbox")) else {
             continue;
         };
-        found.extend(of_account(tx, account, items)?);
+        found.extend(of_account(tx, house, account, items)?);
     }
     found.sort_by_key(|one| (std::cmp::Reverse(one.score()), one.item.id));
     Ok(found)
@@ -82,6 +96,7 @@ pub(super) fn is_placed(item: &Record, placement: Placement) -> bool {
 /// Those of an account that may be served now.
 pub(super) fn of_account(
     tx: &mut Tx<'_>,
+    house: &House,
     account: &Record,
     items: Vec<Record>,
 ) -> Result<Vec<Candidate>, Stop> {
@@ -127,14 +142,17 @@ pub(super) fn of_account(
         }
         let sums = sums.get(&item.id).copied().unwrap_or_default();
         let bid = bid(&item, &purses, &sums, now, day);
-        let step = bounds(item.text("currency")).step;
+        let currency = item.text("currency").to_owned();
+        let (market, worth) = house.rates.market(&currency);
         found.push(Candidate {
             account: account.clone(),
             campaign: campaign.clone(),
             rate: rate(&item, &sums),
             item,
             bid,
-            step,
+            step: bounds(&currency).step,
+            market: market.to_owned(),
+            worth,
         });
     }
     Ok(found)
@@ -205,7 +223,7 @@ fn paid(item: &Record) -> Metric {
 
 /// How often an impression comes to what is paid for, in millionths: what was seen so far, and
 /// before that what is usual.
-fn rate(item: &Record, sums: &Sums) -> i64 {
+pub(crate) fn rate(item: &Record, sums: &Sums) -> i64 {
     let usual = match item.text("pay_by") {
         // A bid is for a thousand of them.
         "IMPRESSION" => return MILLION / 1000,

@@ -29,7 +29,7 @@ pub(super) fn choose(
     desk: &mut Desk<'_, '_>,
     item: &Record,
     viewer: Option<UserId>,
-    (turn, taken): (i64, &[(Entity, i64)]),
+    (turn, taken): (usize, &[(Entity, i64)]),
 ) -> Result<Option<Creative>, Stop> {
     let mut all = Vec::new();
     for (kind, of) in [
@@ -43,10 +43,10 @@ pub(super) fn choose(
             .filter(|record| record.text("approval_status") == "ACCEPTED");
         all.extend(accepted.map(|record| (kind, record)));
     }
-    let count = i64::try_from(all.len()).unwrap_or(1).max(1);
-    let first = usize::try_from(turn.rem_euclid(count)).unwrap_or(0);
-    let first = first.min(all.len());
-    all.rotate_left(first);
+    if !all.is_empty() {
+        let first = turn % all.len();
+        all.rotate_left(first);
+    }
     for (kind, record) in all {
         let Some(mut creative) = of_record(desk, kind, &record, viewer)? else {
             continue;

@@ -1,6 +1,9 @@
 //! `locum ads`.
 
+use std::sync::Arc;
+
 use ads::access::Role;
+use ads::advice::Adviser;
 use ads::desk::Desk;
 use ads::engine;
 use ads::given::Given;
@@ -197,6 +200,10 @@ pub(super) async fn execute(world: &World, command: AdsCommand) -> Result<Value,
             let read = world.store.read(move |tx| list(tx, &user));
             read.await
         }
+        AccountCommand::Recommend {
+            account,
+            dismiss: None,
+        } => recommend(world, account).await,
         AccountCommand::Show { account } => {
             let read = world.store.read(move |tx| {
                 let account = account_of(tx, &account)?;
@@ -251,7 +258,7 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Stop> {
         } => change_features(tx, account, add, remove),
         AccountCommand::Recommend { account, dismiss } => {
             let account = account_of(tx, account)?;
-            recommend(tx, &account, dismiss.as_deref())?;
+            dismissed(tx, &account, dismiss.as_deref().unwrap_or_default())?;
             show(tx, account)
         }
         AccountCommand::Funding { account, .. } => {
@@ -476,11 +483,49 @@ fn worded(
     Ok(account)
 }
 
-/// Looks for what could do better, or turns a recommendation down.
-fn recommend(tx: &mut Tx<'_>, account: &Record, dismiss: Option<&str>) -> Result<(), Stop> {
-    let Some(text) = dismiss else {
-        return ads::advice::look_at_all(tx, account.id);
+/// Looks for what could do better of what an account pays for.
+async fn recommend(world: &World, account: String) -> Result<Value, Stop> {
+    let adviser = adviser(world)?;
+    let find = move |tx: &mut Tx<'_>| {
+        let account = account_of(tx, &account)?;
+        let instruments = ads::advice::instruments(tx, account.id)?;
+        Ok((account, instruments))
     };
+    let (account, instruments) = world.store.read(find).await?;
+    for id in instruments {
+        advise(world, &adviser, id, false).await?;
+    }
+    let shown = world.store.read(move |tx| show(tx, account.clone()));
+    shown.await
+}
+
+/// Who looks for what could do better.
+pub(crate) fn adviser(world: &World) -> Result<Adviser, Stop> {
+    Ok(Adviser {
+        evaluator: Arc::clone(&world.evaluator),
+        house: world.settings.ads.clone(),
+        site: site(world)?,
+    })
+}
+
+/// Looks at what a funding instrument pays for, and says what could do better.
+pub(crate) async fn advise(
+    world: &World,
+    adviser: &Adviser,
+    id: i64,
+    due: bool,
+) -> Result<(), Stop> {
+    let looks = adviser.clone();
+    let found = world.store.read(move |tx| looks.look(tx, id)).await?;
+    let says = adviser.clone();
+    let say = world
+        .store
+        .write(move |tx| says.say(tx, id, due, &found));
+    say.await
+}
+
+/// Turns a recommendation down.
+fn dismissed(tx: &mut Tx<'_>, account: &Record, text: &str) -> Result<(), Stop> {
     let id = Ids::Twelve.read("dismiss", text).unwrap_or(-1);
     let mut desk = Desk::of_operator(tx, UserId::new(0), account.clone());
     if ads::advice::dismiss(&mut desk, id)? {

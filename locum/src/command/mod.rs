@@ -1,7 +1,7 @@
 //! Administration: one command, executed the same way whether the command line has the data folder
 //! to itself or a running server does it on its behalf.
 
-mod ads;
+pub(crate) mod ads;
 mod apps;
 mod ask;
 mod audit;

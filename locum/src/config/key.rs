@@ -99,6 +99,8 @@ pub(crate) enum Kind {
     OneOf(&'static [&'static str]),
     /// `table`, `off` or `scale=N`.
     RateLimits,
+    /// What units of currencies are worth: `EUR=1080000`.
+    Worths,
 }
 
 impl Kind {
@@ -127,6 +129,7 @@ impl Kind {
             Self::Size => "bytes (`64KiB`, `1MiB`)".to_owned(),
             Self::OneOf(words) => format!("`{}`", words.join("`, `")),
             Self::RateLimits => "`table`, `off` or `scale=N`".to_owned(),
+            Self::Worths => "list of `EUR=1080000`".to_owned(),
         }
     }
 }

@@ -38,6 +38,7 @@ pub(crate) fn check(kind: Kind, text: &str) -> Result<(), String> {
         Kind::Size => size(text).is_some(),
         Kind::OneOf(words) => words.contains(&text),
         Kind::RateLimits => rate_limits(text).is_some(),
+        Kind::Worths => ads::house::Rates::parse(text).is_some(),
     };
     if fits { Ok(()) } else { Err(kind.name()) }
 }

@@ -95,6 +95,8 @@ pub(crate) struct Settings {
     pub(crate) webhook_retention: Duration,
     /// How custom audiences are worked out.
     pub(crate) audiences: ads::matching::Plan,
+    /// What else the operator decided about advertising.
+    pub(crate) ads: ads::House,
     /// Whether the log is written as JSON.
     pub(crate) log_json: bool,
     /// What is logged.
@@ -202,6 +204,7 @@ impl Settings {
                 delay: i64::try_from(reader.span("ads.audience_delay").as_millis())
                     .unwrap_or(i64::MAX),
             },
+            ads: reader.ads()?,
             log_json: reader.text("observe.log_format") == Some("json"),
             log_level: reader
                 .text("observe.log_level")

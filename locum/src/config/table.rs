@@ -364,6 +364,28 @@ pub(crate) static KEYS: &[Key] = &[
         "How long after the last change a custom audience is worked out.",
     ),
     both(
+        "ads.narrow_audience",
+        Kind::Count(1, MANY),
+        Is("1000"),
+        "An audience of fewer users is narrow: where its line item hardly spends, it is recommended to \
+         widen it.",
+    ),
+    both(
+        "ads.exchange_rates",
+        Kind::Worths,
+        Unset,
+        "What one unit of a currency (ISO 4217) is worth, in millionths of one that all are measured in: \
+         `USD=1000000,EUR=1080000`. Bids in these currencies are compared by that, and charged in their \
+         own. A currency that is not named here is compared with itself only.",
+    ),
+    both(
+        "ads.count_videos",
+        Kind::OneOf(&["monetized", "posts"]),
+        Is("monetized"),
+        "Which videos of publishers are counted: those that something was shown before within thirty \
+         days, or all that were posted, for a network that has shown little yet.",
+    ),
+    both(
         "mail.smtp_url",
         Kind::Secret,
         Unset,

@@ -44,6 +44,7 @@ pub(crate) fn run(common: &Common, args: &DevArgs) -> Result<(), Exit> {
         store: Arc::new(store),
         progress: Arc::new(Silent),
         search: None,
+        evaluator: ads::evaluator::Evaluator::new(None),
     };
     let output = Output::of(common);
     run::run(world, args.listen.ready_fd, |ready| {

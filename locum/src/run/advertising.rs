@@ -1,11 +1,13 @@
 //! Work for advertisers that nobody waits for: scheduled posts are published, what people do with
-//! what is promoted is recorded, audiences and figures of a long time are worked out.
+//! what is promoted is recorded, audiences and figures of a long time are worked out, advertisers are
+//! told what could do better.
 
 use std::time::Duration;
 
 use base::Stop;
 use edge::Shutdown;
 
+use crate::command;
 use crate::world::World;
 
 /// Does all of it, until the signal to stop.
@@ -15,7 +17,8 @@ pub(super) async fn work(world: World, shutdown: Shutdown) {
         match_audiences(world.clone(), shutdown.clone()),
         attribute(world.clone(), shutdown.clone()),
         work_out_figures(world.clone(), shutdown.clone()),
-        advise(world, shutdown),
+        advise(world.clone(), shutdown.clone()),
+        write_letters(world, shutdown),
     );
 }
 
@@ -188,7 +191,8 @@ async fn work_out_one(world: &World) -> Result<bool, Stop> {
 /// How often it is looked for funding instruments that a day has passed for.
 const ADVICE_EACH: Duration = Duration::from_secs(5);
 
-/// Recommends advertisers what could do better, until the signal to stop.
+/// Recommends advertisers what could do better, until the signal to stop. Of several nodes one says
+/// it.
 async fn advise(world: World, shutdown: Shutdown) {
     while !shutdown.is_triggered() {
         match advise_one(&world).await {
@@ -206,7 +210,35 @@ async fn advise_one(world: &World) -> Result<bool, Stop> {
     let Some(id) = world.store.read(due).await? else {
         return Ok(false);
     };
-    let look = move |tx: &mut store::Tx<'_>| ads::advice::look_at(tx, id);
-    world.store.write(look).await?;
+    let adviser = command::ads::adviser(world)?;
+    command::ads::advise(world, &adviser, id, true).await?;
+    Ok(true)
+}
+
+/// How often it is looked for weekly letters.
+const LETTERS_EACH: Duration = Duration::from_secs(5);
+
+/// Writes weekly letters of what accounts came to, until the signal to stop; of several nodes one
+/// writes each.
+async fn write_letters(world: World, shutdown: Shutdown) {
+    while !shutdown.is_triggered() {
+        match write_one(&world).await {
+            // There may be more of them.
+            Ok(true) => continue,
+            Ok(false) => {}
+            Err(stop) => tracing::warn!(?stop, "no letter was written; it is tried again"),
+        }
+        let _early = tokio::time::timeout(LETTERS_EACH, shutdown.triggered()).await;
+    }
+}
+
+async fn write_one(world: &World) -> Result<bool, Stop> {
+    let due = |tx: &mut store::Tx<'_>| Ok(ads::letters::due(tx)?);
+    let Some(id) = world.store.read(due).await? else {
+        return Ok(false);
+    };
+    let site = command::ads::adviser(world)?.site;
+    let write = move |tx: &mut store::Tx<'_>| ads::letters::digest(tx, &site, id);
+    world.store.write(write).await?;
     Ok(true)
 }

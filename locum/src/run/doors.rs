@@ -64,6 +64,7 @@ impl Doors {
             Config {
                 files: Some(files),
                 search: world.search.clone(),
+                evaluator: Some(Arc::clone(&world.evaluator)),
                 webhooks,
                 ..config(settings, listening, page_key)
             },
@@ -206,6 +207,7 @@ fn config(settings: &Settings, listening: &Listening, page_key: [u8; 32]) -> Con
         session_ttl_ms: ms(settings.session_ttl),
         warns_of_plain: settings.warns_of_plain,
         sends_mail: settings.mail.is_some(),
+        ads: settings.ads.clone(),
         streams: deliver::streams::Settings {
             node: settings.node,
             room: settings.stream_buffer,

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ads::evaluator::Evaluator;
 use base::{Fault, clock};
 use deliver::webhooks::Desk;
 use edge::Shutdown;
@@ -53,8 +54,10 @@ pub(crate) fn run(
         .build()
         .map_err(Fault::when("starting the runtime"))?;
     let folder = world.settings.data_dir.clone();
+    let search = Search::open(&folder.join(INDEX))?;
     let world = World {
-        search: Some(Search::open(&folder.join(INDEX))?),
+        evaluator: Evaluator::new(Some(Arc::clone(&search))),
+        search: Some(search),
         ..world
     };
     let page_key = doors::page_key(&world)?;

@@ -94,6 +94,7 @@ fn prove(
         store: Arc::new(store),
         progress: Arc::new(Silent),
         search: None,
+        evaluator: ads::evaluator::Evaluator::new(None),
     };
     let checked = if args.verify || args.dry_run {
         Some(world::wait(command::check(&world))?)

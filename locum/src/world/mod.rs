@@ -18,6 +18,7 @@ pub(crate) use wait::wait;
 
 use std::sync::Arc;
 
+use ads::evaluator::Evaluator;
 use network::search::Search;
 use store::Store;
 
@@ -51,6 +52,8 @@ pub(crate) struct World {
     pub(crate) progress: Arc<dyn Progress>,
     /// The index of posts, where a server keeps it up.
     pub(crate) search: Option<Arc<Search>>,
+    /// Who decides whom advertising reaches: one in a process, since it keeps what it found.
+    pub(crate) evaluator: Arc<Evaluator>,
 }
 
 impl World {

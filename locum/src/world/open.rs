@@ -86,6 +86,7 @@ pub(crate) fn open(
         store: Arc::new(store),
         progress,
         search: None,
+        evaluator: ads::evaluator::Evaluator::new(None),
     })
 }
 

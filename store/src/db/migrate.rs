@@ -91,6 +91,10 @@ const SCRIPTS: &[(&str, &str)] = &[
         "promoted_posts",
         include_str!("../../migrations/0024_promoted_posts.sql"),
     ),
+    (
+        "auctions",
+        include_str!("../../migrations/0025_auctions.sql"),
+    ),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

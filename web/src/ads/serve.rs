@@ -15,10 +15,20 @@ pub(crate) fn request(call: Call) -> Pending {
         let ask = Ask::read(&body(&call)?)?;
         let key = call.home.front.config.page_key;
         let evaluator = Arc::clone(&call.home.evaluator);
+        let house = call.home.ads.clone();
         let chosen = call
-            .read(move |tx| serving::request(tx, &evaluator, &key, &ask))
+            .read(move |tx| serving::request(tx, (&evaluator, &house), &key, &ask))
             .await?;
-        Ok(Reply::bytes(200, crate::reply::ADS, chosen.to_string()))
+        // The auction is held beside others; only its outcome waits for its turn to be written.
+        let bids = Arc::new(chosen.bids);
+        if !bids.is_empty() {
+            call.write(move |tx| serving::count(tx, &bids)).await?;
+        }
+        Ok(Reply::bytes(
+            200,
+            crate::reply::ADS,
+            chosen.answer.to_string(),
+        ))
     })
 }
 

@@ -111,6 +111,8 @@ pub struct Home {
     pub search: Option<Arc<network::search::Search>>,
     /// Who decides whom advertising reaches.
     pub evaluator: Arc<ads::evaluator::Evaluator>,
+    /// What the operator decided about advertising.
+    pub ads: ads::House,
     /// What reaches webhooks.
     pub webhooks: deliver::webhooks::Desk,
     /// The address that the platform's own files are at.

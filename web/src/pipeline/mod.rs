@@ -81,6 +81,10 @@ pub struct Config {
     pub streams: deliver::streams::Settings,
     /// The index of posts, if there is one.
     pub search: Option<Arc<network::search::Search>>,
+    /// Who decides whom advertising reaches, if somebody else asks it too.
+    pub evaluator: Option<Arc<ads::evaluator::Evaluator>>,
+    /// What the operator decided about advertising.
+    pub ads: ads::House,
     /// What reaches webhooks.
     pub webhooks: deliver::webhooks::Desk,
 }
@@ -111,6 +115,8 @@ impl Default for Config {
             files: None,
             streams: deliver::streams::Settings::default(),
             search: None,
+            evaluator: None,
+            ads: ads::House::default(),
             webhooks: deliver::webhooks::Desk::default(),
         }
     }
@@ -190,7 +196,11 @@ impl Server {
             streams: PostStreams::new(Arc::clone(&store), hub.clone(), reads, voice(&config)),
             hub,
             search: config.search.clone(),
-            evaluator: ads::evaluator::Evaluator::new(config.search.clone()),
+            evaluator: match &config.evaluator {
+                Some(evaluator) => Arc::clone(evaluator),
+                None => ads::evaluator::Evaluator::new(config.search.clone()),
+            },
+            ads: config.ads.clone(),
             webhooks: config.webhooks.clone(),
             // Once for each server: the address lives as long as the process.
             site: String::leak(config.base_url.clone()),

@@ -105,6 +105,18 @@ impl<'a> Reader<'a> {
         Ok(Some(bucket))
     }
 
+    /// What the operator decided about advertising.
+    pub(super) fn ads(&self) -> Result<ads::House, Exit> {
+        let rates = self.text("ads.exchange_rates");
+        Ok(ads::House {
+            rates: rates
+                .and_then(ads::house::Rates::parse)
+                .unwrap_or_default(),
+            counts_posts: self.text("ads.count_videos") == Some("posts"),
+            narrow: self.number("ads.narrow_audience")?,
+        })
+    }
+
     pub(super) fn keys(&self) -> Keys {
         let held = self.0.get("secrets.master_key");
         let file = held.and_then(|value| match &value.origin {

@@ -260,6 +260,7 @@ mod tests {
                 ("audit", "actor_id"),
                 ("delivery", "about_id"),
                 ("ads_change", "user_id"),
+                ("ad_video", "author_id"),
             ],
         ),
         (

@@ -176,6 +176,7 @@ impl Desk {
             json,
             beside: Vec::new(),
             evaluator: None,
+            house: ads::House::default(),
             cursor_key: self.asking.key,
             site: self.asking.site,
         })
