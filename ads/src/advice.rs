@@ -17,13 +17,13 @@ use crate::desk::Desk;
 use crate::evaluator::Evaluator;
 use crate::given::Given;
 use crate::house::House;
-use crate::{engine, letters};
 use crate::record::Record;
 use crate::resources::accounts::{self, ACCOUNT};
 use crate::resources::campaigns::CAMPAIGN;
 use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
 use crate::resources::line_items::LINE_ITEM;
 use crate::resources::recommendations::RECOMMENDATION;
+use crate::{engine, letters};
 
 /// A day, in milliseconds.
 pub const DAY: i64 = 24 * 3_600_000;

@@ -75,8 +75,17 @@ mod tests {
         assert_eq!(rates.market("JPY"), ("JPY", ONE));
         assert_eq!(Rates::default().market("EUR"), ("EUR", ONE));
         for wrong in [
-            "", "EUR", "EUR=", "EUR=0", "EUR=-1", "EUR=1.08", "eur=1", "XXY=1", "EUR=1,EUR=2",
-            "EUR=1,", "EUR=1000000000001",
+            "",
+            "EUR",
+            "EUR=",
+            "EUR=0",
+            "EUR=-1",
+            "EUR=1.08",
+            "eur=1",
+            "XXY=1",
+            "EUR=1,EUR=2",
+            "EUR=1,",
+            "EUR=1000000000001",
         ] {
             assert_eq!(Rates::parse(wrong), None, "{wrong}");
         }

@@ -112,11 +112,7 @@ pub fn record(tx: &mut Tx<'_>, events: &[Event]) -> Result<Vec<Fact>, Fault> {
 }
 
 /// Notes before whose videos something was shown.
-fn note_videos(
-    tx: &mut Tx<'_>,
-    items: &HashMap<i64, Record>,
-    facts: &[Fact],
-) -> Result<(), Fault> {
+fn note_videos(tx: &mut Tx<'_>, items: &HashMap<i64, Record>, facts: &[Fact]) -> Result<(), Fault> {
     let goes_before = |fact: &&Fact| {
         let item = items.get(&fact.line_item_id);
         fact.kind == Kind::Impression

@@ -91,7 +91,11 @@ pub fn digest(tx: &mut Tx<'_>, site: &Site, id: i64) -> Result<(), Stop> {
     let wanted = wants(tx, &settings, PERFORMANCE, Who::StatsReader)?;
     let Some(account) = account.filter(|_| wanted) else {
         settings.set("digest_at", serde_json::Value::Null);
-        return Ok(records::update(tx, USER_SETTINGS.name, &settings.to_store())?);
+        return Ok(records::update(
+            tx,
+            USER_SETTINGS.name,
+            &settings.to_store(),
+        )?);
     };
     let zone = Zone::named(account.text("timezone"));
     settings.set("digest_at", next_week(&zone, now).ms());

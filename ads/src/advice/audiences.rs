@@ -130,13 +130,12 @@ fn was_switched(
 
 /// What was spent in the last days of the budget that a line item has, or its campaign, and what
 /// could have been.
-fn spending(
-    desk: &mut Desk<'_, '_>,
-    campaign: &Record,
-    item: &Record,
-) -> Result<(i64, i64), Stop> {
+fn spending(desk: &mut Desk<'_, '_>, campaign: &Record, item: &Record) -> Result<(i64, i64), Stop> {
     let now = desk.now();
-    let begun = item.int("start_time").unwrap_or(0).max(item.created_at.ms());
+    let begun = item
+        .int("start_time")
+        .unwrap_or(0)
+        .max(item.created_at.ms());
     let days = ((now.ms() - begun) / DAY).clamp(1, DAYS);
     let own = item.get(DAILY).is_some() || item.get(TOTAL).is_some();
     let (entity, of) = if own {
@@ -164,7 +163,11 @@ fn spending(
 type Wider = Option<(u64, Vec<Value>)>;
 
 /// With what is written beside the keywords of a line item.
-fn with_keywords(desk: &mut Desk<'_, '_>, item: &Record, audience: &Audience) -> Result<Wider, Stop> {
+fn with_keywords(
+    desk: &mut Desk<'_, '_>,
+    item: &Record,
+    audience: &Audience,
+) -> Result<Wider, Stop> {
     let evaluator = desk.evaluator()?;
     let Ok(search) = evaluator.search() else {
         return Ok(None);

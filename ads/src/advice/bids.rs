@@ -57,7 +57,9 @@ pub(super) fn low(desk: &mut Desk<'_, '_>, branches: &[Branch]) -> Result<Vec<Ad
         let gain = more * i128::from(rate) * i128::from(higher) / MILLION;
         all.push(Advice {
             subject: format!("bid {}", item.id),
-            gain: i64::try_from(gain).unwrap_or(i64::MAX).min(week(campaign, item)),
+            gain: i64::try_from(gain)
+                .unwrap_or(i64::MAX)
+                .min(week(campaign, item)),
             message: format!("Bid won {share}% of the auctions of the last {DAYS} days"),
             changes: kept(
                 "campaigns",

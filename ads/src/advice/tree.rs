@@ -49,9 +49,7 @@ pub(super) fn is_done(desk: &mut Desk<'_, '_>, node: &Value) -> Result<bool, Sto
             is_gone(desk, &TARGETING_CRITERION, params)?
         }
         (Some("targeting_criteria"), Some(_)) => is_targeted(desk, params)?,
-        (Some("promoted_posts"), Some("Delete")) => {
-            is_gone(desk, &PROMOTED_POST, params)?
-        }
+        (Some("promoted_posts"), Some("Delete")) => is_gone(desk, &PROMOTED_POST, params)?,
         (Some("promoted_posts"), Some(_)) => is_promoted(desk, params)?,
         _ => false,
     };
@@ -106,9 +104,12 @@ fn is_gone(
 fn is_targeted(desk: &mut Desk<'_, '_>, params: &Map<String, Value>) -> Result<bool, Stop> {
     let item = id(&LINE_ITEM, params);
     let all = desk.shown(&TARGETING_CRITERION, "line_item_id", item)?;
-    let same = |one: &Record, name: &str| params.get(name).and_then(Value::as_str) == Some(one.text(name));
+    let same =
+        |one: &Record, name: &str| params.get(name).and_then(Value::as_str) == Some(one.text(name));
     let names = ["targeting_type", "targeting_value", "operator_type"];
-    Ok(all.iter().any(|one| names.iter().all(|name| same(one, name))))
+    Ok(all
+        .iter()
+        .any(|one| names.iter().all(|name| same(one, name))))
 }
 
 fn is_promoted(desk: &mut Desk<'_, '_>, params: &Map<String, Value>) -> Result<bool, Stop> {

@@ -126,12 +126,13 @@ impl Room<'_> {
         held.bids.extend(self.lost(tx, rest, last)?);
         let next = scores.iter().copied().skip(1).chain(std::iter::once(0));
         let won = ranked.into_iter().zip(next).take(slots);
-        held.won.extend(won.map(|((candidate, creative), next)| Won {
-            price: price(&candidate, next),
-            campaign: candidate.campaign,
-            item: candidate.item,
-            creative,
-        }));
+        held.won
+            .extend(won.map(|((candidate, creative), next)| Won {
+                price: price(&candidate, next),
+                campaign: candidate.campaign,
+                item: candidate.item,
+                creative,
+            }));
         Ok(())
     }
 

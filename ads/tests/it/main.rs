@@ -2,8 +2,14 @@
 //! names a server on which databases may be made.
 
 #[cfg(test)]
+mod advice;
+#[cfg(test)]
 mod insights;
 #[cfg(test)]
+mod letters;
+#[cfg(test)]
 mod reach;
+#[cfg(test)]
+mod shop;
 #[cfg(test)]
 mod world;

@@ -518,9 +518,7 @@ pub(crate) async fn advise(
     let looks = adviser.clone();
     let found = world.store.read(move |tx| looks.look(tx, id)).await?;
     let says = adviser.clone();
-    let say = world
-        .store
-        .write(move |tx| says.say(tx, id, due, &found));
+    let say = world.store.write(move |tx| says.say(tx, id, due, &found));
     say.await
 }
 

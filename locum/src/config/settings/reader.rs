@@ -109,9 +109,7 @@ impl<'a> Reader<'a> {
     pub(super) fn ads(&self) -> Result<ads::House, Exit> {
         let rates = self.text("ads.exchange_rates");
         Ok(ads::House {
-            rates: rates
-                .and_then(ads::house::Rates::parse)
-                .unwrap_or_default(),
+            rates: rates.and_then(ads::house::Rates::parse).unwrap_or_default(),
             counts_posts: self.text("ads.count_videos") == Some("posts"),
             narrow: self.number("ads.narrow_audience")?,
         })

@@ -1,0 +1,184 @@
+//! What is done with what was shown, and what is counted without an impression.
+
+use serde_json::{Value, json};
+
+use super::{Network, around, file, market, metric, sum};
+use crate::ads::Advertiser;
+use crate::harness::until;
+
+#[test]
+fn what_is_served_and_done_shows_in_every_figure() {
+    let ads = Advertiser::on(market());
+    let network = Network::new();
+    let campaign = ads.quick_campaign("20000000");
+    let item = ads.quick_item(&campaign, "150000");
+    let (post, promoted) = ads.promoted(&item, false);
+    let fan = market().person("fan");
+    let viewer = json!({
+        "user_id": fan.id, "platform": 1, "country": "pt", "metro": "732da9aec70fbc02", "age": 30, "gender": 2
+    });
+    let shown = network.request(&viewer, 5);
+    assert_eq!(shown.len(), 1, "{shown:?}");
+    assert_eq!(shown[0]["post_id"], post.as_str());
+    assert_eq!(shown[0]["promoted_post_id"], promoted.as_str());
+    assert_eq!(shown[0]["line_item_id"], item.as_str());
+    let token = shown[0]["impression_token"].as_str().unwrap();
+    // What is reported twice counts once.
+    let told = network
+        .report(&[(token, "impression"), (token, "url_click")])
+        .is(200);
+    assert_eq!(told["data"][1]["status"], "RECORDED", "{told}");
+    let again = network
+        .report(&[(token, "url_click"), (token, "impression")])
+        .is(200);
+    assert_eq!(again["data"][0]["status"], "REPEATED", "{again}");
+    // Someone who is no user sees it as well.
+    let other = network.token(&json!({ "key": "device-1" }));
+    network
+        .report(&[(&other, "impression"), (&other, "qualified_impression")])
+        .is(200);
+    // What is done on the platform within a day of an impression belongs to it, once.
+    let like = json!({ "tweet_id": post });
+    let likes = format!("/2/users/{}/likes", fan.id);
+    fan.post(&likes, &like).is(200);
+    fan.delete(format!("{likes}/{post}")).is(200);
+    fan.post(&likes, &like).is(200);
+    let bystander = market().person("bystander");
+    bystander
+        .post(format!("/2/users/{}/likes", bystander.id), &like)
+        .is(200);
+    let reply = json!({ "text": "Nice", "reply": { "in_reply_to_tweet_id": post } });
+    fan.publish(&reply).is(201);
+    until("what was done is counted", || {
+        metric(&ads.stats("LINE_ITEM", &item, &[]), "replies") == 1
+    });
+    let wanted = [
+        ("impressions", 2),
+        ("engagements", 3),
+        ("likes", 1),
+        ("url_clicks", 1),
+        ("clicks", 1),
+        ("qualified_impressions", 1),
+        ("billed_engagements", 3),
+        // Nobody else bids: one step each.
+        ("billed_charge_local_micro", 30_000),
+    ];
+    let post_word = [("entity", "PROMOTED_TWEET")];
+    for (entity, id, more) in [
+        ("LINE_ITEM", &item, &[][..]),
+        ("CAMPAIGN", &campaign, &[]),
+        ("PROMOTED_POST", &promoted, &post_word),
+    ] {
+        let stats = ads.stats(entity, id, more);
+        for (name, number) in wanted {
+            assert_eq!(metric(&stats, name), number, "{entity} {name}: {stats}");
+        }
+    }
+    for (entity, id) in [
+        ("ACCOUNT", &ads.account),
+        ("FUNDING_INSTRUMENT", &ads.instrument),
+    ] {
+        let stats = ads.stats(entity, id, &[]);
+        assert_eq!(metric(&stats, "engagements"), 3);
+    }
+    let stats = ads.stats("LINE_ITEM", &item, &[]);
+    let metrics = &stats["data"][0]["id_data"][0]["metrics"];
+    assert_eq!(metrics["follows"], Value::Null);
+    assert_eq!(metrics["tweets_send"], Value::Null);
+    // Reach: two viewers, once each.
+    let (from, to) = around(24, 1);
+    let span = [("start_time", from.as_str()), ("end_time", to.as_str())];
+    let params = [&span[..], &[("campaign_ids", campaign.as_str())]].concat();
+    let reach = ads.beside("GET", "A/reach/campaigns", &params).is(200);
+    assert_eq!(reach["data_type"], "reach");
+    assert_eq!(
+        reach["data"],
+        json!([{ "id": campaign, "total_audience_reach": 2, "average_frequency": 1.0 }])
+    );
+    let params = [
+        &span[..],
+        &[("funding_instrument_ids", ads.instrument.as_str())],
+    ]
+    .concat();
+    let reach = ads
+        .beside("GET", "A/reach/funding_instruments", &params)
+        .is(200);
+    assert_eq!(reach["data"][0]["total_audience_reach"], 2);
+    // The post's own figures, for its author only.
+    let fields = "public_metrics,promoted_metrics,organic_metrics,non_public_metrics";
+    let path = format!("/2/tweets/{post}?tweet.fields={fields}");
+    let seen = ads.person.get(path.clone()).is(200);
+    let figures = &seen["data"];
+    assert_eq!(
+        figures["public_metrics"]["impression_count"],
+        1 + 1,
+        "{seen}"
+    );
+    assert_eq!(figures["promoted_metrics"]["impression_count"], 2);
+    assert_eq!(figures["promoted_metrics"]["like_count"], 1);
+    assert_eq!(figures["promoted_metrics"]["url_link_clicks"], 1);
+    assert_eq!(figures["organic_metrics"]["impression_count"], 0);
+    assert_eq!(figures["organic_metrics"]["like_count"], 1);
+    assert_eq!(figures["organic_metrics"]["reply_count"], 0);
+    assert_eq!(figures["non_public_metrics"]["url_link_clicks"], 1);
+    let refused = fan.get(path).is(200);
+    assert_eq!(refused["data"], Value::Null, "{refused}");
+    // Where viewers are: a country is asked for by its place.
+    let metros = |country: &str| {
+        let params = [
+            ("entity", "CAMPAIGN"),
+            ("entity_ids", campaign.as_str()),
+            ("granularity", "TOTAL"),
+            ("start_time", from.as_str()),
+            ("end_time", to.as_str()),
+            ("metric_groups", "ENGAGEMENT"),
+            ("placement", "ALL_ON_TWITTER"),
+            ("segmentation_type", "METROS"),
+            ("country", country),
+        ];
+        file(&ads, &ads.beside("POST", "jobs/A", &params).is(200))
+    };
+    let portugal = metros("3c65374ea675483e");
+    assert_eq!(sum(&portugal["data"][0], "impressions"), 1, "{portugal}");
+    let segment = &portugal["data"][0]["id_data"][0]["segment"];
+    assert_eq!(segment["segment_name"], "Lisbon");
+    let france = metros("FR");
+    assert_eq!(france["data"][0]["id_data"], json!([]));
+    // What changed, and under what.
+    let params = [
+        &span[..],
+        &[("entity", "PROMOTED_TWEET"), ("campaign_ids", &campaign)],
+    ]
+    .concat();
+    let active = ads.beside("GET", "A/active_entities", &params).is(200);
+    assert_eq!(
+        active["data"][0]["entity_id"],
+        promoted.as_str(),
+        "{active}"
+    );
+    assert_eq!(active["data"][0]["placements"], json!(["ALL_ON_TWITTER"]));
+    let other = ads.campaign();
+    let params = [
+        &span[..],
+        &[("entity", "LINE_ITEM"), ("campaign_ids", &other)],
+    ]
+    .concat();
+    let active = ads.beside("GET", "A/active_entities", &params).is(200);
+    assert_eq!(active["data"], json!([]));
+}
+
+#[test]
+fn what_is_there_for_its_promotion_only_is_counted_without_an_impression() {
+    let ads = Advertiser::on(market());
+    let item = ads.quick_item(&ads.quick_campaign("20000000"), "150000");
+    let (post, _) = ads.promoted(&item, true);
+    let fan = market().person("fan");
+    let likes = format!("/2/users/{}/likes", fan.id);
+    fan.post(&likes, &json!({ "tweet_id": post })).is(200);
+    until("the like is counted", || {
+        metric(&ads.stats("LINE_ITEM", &item, &[]), "likes") == 1
+    });
+    // Nothing was won in an auction: nothing is charged.
+    let stats = ads.stats("LINE_ITEM", &item, &[]);
+    assert_eq!(metric(&stats, "billed_charge_local_micro"), 0);
+}

@@ -1,0 +1,199 @@
+//! The ledger: what is served and done shows in every figure, and figures agree with each other.
+
+mod agreement;
+mod attribution;
+mod budgets;
+mod jobs;
+mod markets;
+mod serving;
+mod stats;
+mod videos;
+
+use std::io::Read as _;
+
+use base::Time;
+use base::clock::wall;
+use flate2::read::GzDecoder;
+use serde_json::{Value, json};
+
+use super::{Advertiser, send};
+use crate::harness::{Answer, Ask, Server, until};
+
+/// A server of each test's own: what others promote would be served beside it.
+pub(super) fn market() -> &'static Server {
+    thread_local! {
+        static MARKET: &'static Server = Box::leak(Box::new(Server::start(&[])));
+    }
+    MARKET.with(|server| *server)
+}
+
+/// A network that serves what is promoted.
+pub(super) struct Network {
+    pub(super) server: &'static Server,
+    pub(super) bearer: String,
+}
+
+impl Network {
+    pub(super) fn new() -> Self {
+        Self::on(market())
+    }
+
+    /// On another server than usual.
+    pub(super) fn on(server: &'static Server) -> Self {
+        let app = server.new_app("self-serve");
+        let allow = ["app", "access", &app.id, "--allow", "ads_serving"];
+        server.cli(&allow).well();
+        Self {
+            server,
+            bearer: app.bearer,
+        }
+    }
+
+    pub(super) fn post(&self, path: &str, body: &Value) -> Answer {
+        let ask = Ask::post(format!("/ads-serve/1/{path}")).json(body);
+        self.server.send(ask.bearer(&self.bearer))
+    }
+
+    /// What is shown to a viewer in a timeline.
+    pub(super) fn request(&self, viewer: &Value, slots: i64) -> Vec<Value> {
+        let body = json!({ "viewer": viewer, "placement": "TWITTER_TIMELINE", "slots": slots });
+        let answer = self.post("request", &body).is(200);
+        answer["data"].as_array().unwrap().clone()
+    }
+
+    pub(super) fn token(&self, viewer: &Value) -> String {
+        let shown = self.request(viewer, 1);
+        let token = shown.first().map(|one| one["impression_token"].as_str());
+        token
+            .flatten()
+            .unwrap_or_else(|| panic!("nothing is shown"))
+            .to_owned()
+    }
+
+    pub(super) fn report(&self, events: &[(&str, &str)]) -> Answer {
+        let events: Vec<Value> = events
+            .iter()
+            .map(|(token, kind)| json!({ "impression_token": token, "kind": kind }))
+            .collect();
+        self.post("events", &json!({ "events": events }))
+    }
+}
+
+pub(super) const HOUR: i64 = 3_600_000;
+
+pub(super) fn written(ms: i64) -> String {
+    let text = Time::from_ms(ms).to_string();
+    format!("{}Z", text.split('.').next().unwrap())
+}
+
+/// So many hours around now, whole ones.
+pub(super) fn around(before: i64, after: i64) -> (String, String) {
+    let now = wall().ms() / HOUR * HOUR;
+    (written(now - before * HOUR), written(now + after * HOUR))
+}
+
+impl Advertiser {
+    pub(super) fn stats(&self, entity: &str, id: &str, more: &[(&str, &str)]) -> Value {
+        let (from, to) = around(24, 1);
+        let mut params = vec![
+            ("entity", entity),
+            ("entity_ids", id),
+            ("start_time", from.as_str()),
+            ("end_time", to.as_str()),
+            ("granularity", "TOTAL"),
+            ("metric_groups", "ENGAGEMENT,BILLING"),
+            ("placement", "ALL_ON_TWITTER"),
+        ];
+        params.retain(|(name, _)| more.iter().all(|(other, _)| other != name));
+        params.extend(more);
+        self.figures(&params).is(200)
+    }
+
+    pub(super) fn figures(&self, params: &[(&str, &str)]) -> Answer {
+        let path = format!("/12/stats/accounts/{}", self.account);
+        send(&self.person, "GET", &path, params)
+    }
+
+    pub(super) fn beside(
+        &self,
+        method: &'static str,
+        path: &str,
+        params: &[(&str, &str)],
+    ) -> Answer {
+        let path = format!(
+            "/12/stats/{}",
+            path.replace('A', &format!("accounts/{}", self.account))
+        );
+        send(&self.person, method, &path, params)
+    }
+
+    /// A campaign whose budget may be spent at once.
+    pub(super) fn quick_campaign(&self, daily: &str) -> String {
+        let params = [
+            ("funding_instrument_id", self.instrument.as_str()),
+            ("name", "Quick"),
+            ("daily_budget_amount_local_micro", daily),
+            ("standard_delivery", "false"),
+        ];
+        self.make("/campaigns", &params)
+    }
+
+    pub(super) fn quick_item(&self, campaign: &str, bid: &str) -> String {
+        let params = [
+            ("campaign_id", campaign),
+            ("objective", "ENGAGEMENTS"),
+            ("product_type", "PROMOTED_TWEETS"),
+            ("placements", "ALL_ON_TWITTER"),
+            ("bid_amount_local_micro", bid),
+            ("start_time", "2026-01-01T00:00:00Z"),
+        ];
+        self.make("/line_items", &params)
+    }
+
+    /// A post that a line item shows: the post, and what promotes it.
+    pub(super) fn promoted(&self, item: &str, nullcast: bool) -> (String, String) {
+        let text = format!("Look at this {}", crate::harness::fresh());
+        let body = json!({ "text": text, "nullcast": nullcast });
+        let made = self.person.publish(&body).is(201);
+        let post = made["data"]["id"].as_str().unwrap().to_owned();
+        let params = [("line_item_id", item), ("tweet_ids", post.as_str())];
+        let made = self.send("POST", "/promoted_tweets", &params).is(200);
+        let promoted = made["data"][0]["id"].as_str().unwrap().to_owned();
+        (post, promoted)
+    }
+}
+
+pub(super) fn metric(stats: &Value, name: &str) -> i64 {
+    let metrics = &stats["data"][0]["id_data"][0]["metrics"];
+    assert!(metrics.as_object().unwrap().contains_key(name), "{stats}");
+    let values = metrics[name].as_array();
+    values.map_or(0, |all| all.iter().map(|one| one.as_i64().unwrap()).sum())
+}
+
+/// A job's file, once it is there.
+pub(super) fn file(ads: &Advertiser, job: &Value) -> Value {
+    let id = job["data"]["id_str"].as_str().unwrap().to_owned();
+    let mut url = String::new();
+    until("the job is done", || {
+        let found = ads.beside("GET", "jobs/A", &[("job_ids", &id)]).is(200);
+        let one = &found["data"][0];
+        one["url"].as_str().unwrap_or_default().clone_into(&mut url);
+        assert_ne!(one["status"], "FAILED");
+        one["status"] == "SUCCESS"
+    });
+    let path = &url[url.find("/ads-files/").unwrap()..];
+    let answer = ads.person.server.send(Ask::get(path));
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("content-type"), "application/gzip");
+    let mut text = String::new();
+    GzDecoder::new(answer.body.as_slice())
+        .read_to_string(&mut text)
+        .unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+pub(super) fn sum(entity: &Value, name: &str) -> i64 {
+    let data = entity["id_data"].as_array().unwrap().iter();
+    let values = data.filter_map(|one| one["metrics"][name].as_array());
+    values.flatten().map(|one| one.as_i64().unwrap()).sum()
+}

@@ -1,0 +1,266 @@
+//! What goes before videos: at whose videos it is shown, and how those are counted.
+
+use serde_json::{Value, json};
+
+use super::{Network, market, metric};
+use crate::ads::{Advertiser, send};
+use crate::harness::{Ask, Person};
+use crate::media::samples::{Film, mp4};
+use crate::media::{at_once, processed};
+
+/// Portugal, as the gazetteer has it.
+const PORTUGAL: &str = "3c65374ea675483e";
+
+/// Shows a video to everyone; the post.
+fn video(person: &Person<'_>) -> String {
+    let film = at_once(person, "tweet_video", &mp4(Film::default())).is(200);
+    let id = film["data"]["id"].as_str().unwrap().to_owned();
+    processed(person, &id);
+    let body = json!({ "media": { "media_ids": [id] } });
+    let made = person.publish(&body).is(201);
+    made["data"]["id"].as_str().unwrap().to_owned()
+}
+
+fn publisher(person: &Person<'_>, category: &str, more: &[&str]) {
+    let add = ["ads", "publisher", "add", &person.username];
+    let usual = ["--category", category, "--country", "PT"];
+    market().cli(&[&add[..], &usual, more].concat()).well();
+}
+
+/// A line item whose film goes before videos.
+fn preroll(ads: &Advertiser) -> String {
+    let feature = ["ads", "account", "feature", &ads.account];
+    let add = ["--add", "PREROLL_VIEWS_OBJECTIVE"];
+    market().cli(&[&feature[..], &add].concat()).well();
+    let campaign = ads.quick_campaign("20000000");
+    let params = [
+        ("campaign_id", campaign.as_str()),
+        ("objective", "PREROLL_VIEWS"),
+        ("product_type", "MEDIA"),
+        ("placements", "ALL_ON_TWITTER"),
+        ("categories", "IAB7"),
+        ("bid_amount_local_micro", "150000"),
+        ("start_time", "2026-01-01T00:00:00Z"),
+    ];
+    let item = ads.make("/line_items", &params);
+    let clip = ads.clip();
+    ads.send("POST", "/media_library", &[("media_key", &clip)])
+        .is(200);
+    let page = ads.get("/account_media", &[("creative_types", "PREROLL")]);
+    let media = page["data"][0]["id"].as_str().unwrap();
+    let params = [("line_item_id", item.as_str()), ("account_media_id", media)];
+    ads.send("POST", "/media_creatives", &params).is(200);
+    item
+}
+
+impl Network {
+    /// What goes before a post's video; nothing where nothing does.
+    fn before(&self, viewer: &Value, post: &str) -> Option<Value> {
+        let body = json!({
+            "viewer": viewer, "placement": "TWITTER_TIMELINE", "slots": 1, "post_id": post,
+        });
+        let answer = self.post("request", &body).is(200);
+        answer["data"].get(0).cloned()
+    }
+}
+
+#[test]
+fn a_film_goes_before_videos_of_those_whom_its_line_item_is_about() {
+    let (ads, network) = (Advertiser::on(market()), Network::new());
+    let person = |name: &str| market().person(name);
+    let (club, lab) = (person("club"), person("lab"));
+    let (shy, rider) = (person("shy"), person("rider"));
+    publisher(&club, "se", &[]);
+    publisher(&lab, "sg", &[]);
+    publisher(&shy, "se", &["--restricted"]);
+    let [sports, technology, restricted, private] = [&club, &lab, &shy, &rider].map(video);
+    let plain = club.says("No video");
+    let item = preroll(&ads);
+    let key = json!({ "key": "device" });
+    let goes = |post: &str| network.before(&key, post).is_some();
+    let of_all = || [&sports, &technology, &restricted, &private].map(|post| goes(post));
+    let target = |kind: &str, value: &str, operator: &str| {
+        let params = [
+            ("line_item_id", item.as_str()),
+            ("targeting_type", kind),
+            ("targeting_value", value),
+            ("operator_type", operator),
+        ];
+        ads.make("/targeting_criteria", &params)
+    };
+    let drop = |criterion: &str| {
+        let path = format!("/targeting_criteria/{criterion}");
+        ads.send("DELETE", &path, &[]).is(200);
+    };
+    // Whoever it is not about anybody goes before all videos of publishers who let it.
+    assert_eq!(of_all(), [true, true, false, false]);
+    assert!(!goes(&plain) && !goes("1"));
+    assert!(network.request(&key, 1).is_empty(), "there is no video");
+    let shown = network.before(&key, &sports).unwrap();
+    assert!(shown["media_creative_id"].is_string(), "{shown}");
+    // Categories of content: those of the publisher must all be asked for.
+    let criterion = target("IAB_CATEGORY", "IAB17", "EQ");
+    assert_eq!(of_all(), [true, false, false, false]);
+    drop(&criterion);
+    let criterion = target("IAB_CATEGORY", "IAB17", "NE");
+    assert_eq!(of_all(), [false, true, false, false]);
+    drop(&criterion);
+    // Publishers by name.
+    let criterion = target("CONTENT_PUBLISHER_USER", &club.id, "NE");
+    assert_eq!(of_all(), [false, true, false, false]);
+    drop(&criterion);
+    // A set that the operator put together, for those in its country.
+    let fan = market().person("fan");
+    let edit = [
+        "user",
+        "edit",
+        &fan.username,
+        "--location",
+        "Lisbon, Portugal",
+    ];
+    market().cli(&edit).well();
+    fan.says("Here I am");
+    let add = ["ads", "curated-category", "add", "Labs", "--country", "PT"];
+    let more = ["--publisher", lab.username.as_str()];
+    let set = market().cli(&[&add[..], &more].concat()).json();
+    let set = set["id"].as_str().unwrap();
+    target("LOCATION", PORTUGAL, "EQ");
+    let link = [
+        ("line_item_id", item.as_str()),
+        ("curated_category_id", set),
+    ];
+    ads.make("/line_item_curated_categories", &link);
+    let fan = json!({ "user_id": fan.id });
+    crate::harness::until("the fan is known to be in Portugal", || {
+        network.before(&fan, &technology).is_some()
+    });
+    assert!(network.before(&fan, &sports).is_none());
+    assert_eq!(of_all(), [false; 4], "somewhere else");
+    // Named by the set, and left out by name.
+    target("CONTENT_PUBLISHER_USER", &lab.id, "NE");
+    assert!(network.before(&fan, &technology).is_none());
+}
+
+#[test]
+fn videos_count_as_monetized_once_something_was_shown_before_them() {
+    let (ads, network) = (Advertiser::on(market()), Network::new());
+    let (club, rider) = (market().person("club"), market().person("rider"));
+    publisher(&club, "se", &[]);
+    publisher(&rider, "se", &[]);
+    let videos = [&club, &club, &rider].map(video);
+    let add = ["ads", "curated-category", "add", "Bikes", "--country", "PT"];
+    let more = [
+        "--publisher",
+        &club.username,
+        "--publisher",
+        &rider.username,
+    ];
+    let set = market().cli(&[&add[..], &more].concat()).json();
+    let one = format!("/curated_categories/{}", set["id"].as_str().unwrap());
+    let counts = || {
+        let set = ads.get(&one, &[])["data"]["videos_monetized_in_last_thirty_days"].clone();
+        let list = send(&ads.person, "GET", "/12/content_categories", &[]).is(200);
+        let rows = list["data"].as_array().unwrap().iter();
+        let mut rows = rows.filter(|row| row["id"] == "se");
+        let sports = rows.next().unwrap();
+        [
+            set,
+            sports["videos_monetized_in_last_thirty_days"].clone(),
+            sports["publishers_in_last_thirty_days"].clone(),
+        ]
+    };
+    let item = preroll(&ads);
+    assert_eq!(counts(), [0, 0, 2], "nothing was shown yet");
+    let show = |post: &str, viewer: &str| {
+        let shown = network.before(&json!({ "key": viewer }), post).unwrap();
+        let token = shown["impression_token"].as_str().unwrap().to_owned();
+        network.report(&[(&token, "impression")]).is(200);
+        token
+    };
+    // What is asked for and not shown does not count.
+    network
+        .before(&json!({ "key": "one" }), &videos[1])
+        .unwrap();
+    let token = show(&videos[0], "one");
+    show(&videos[0], "other");
+    network.report(&[(&token, "video_content_start")]).is(200);
+    assert_eq!(counts(), [1, 1, 2]);
+    show(&videos[2], "one");
+    assert_eq!(counts(), [2, 2, 2]);
+    assert_eq!(
+        metric(&ads.stats("LINE_ITEM", &item, &[]), "impressions"),
+        3
+    );
+    // More than thirty days ago.
+    let month = 31 * 24 * super::HOUR;
+    market().sql(&format!(
+        "UPDATE ad_video SET shown_at = shown_at - {month}"
+    ));
+    assert_eq!(counts(), [0, 0, 2]);
+}
+
+#[test]
+fn who_took_part_in_a_campaign_is_estimated_and_served_alike() {
+    let (ads, network) = (Advertiser::on(market()), Network::new());
+    let grant = ["ads", "account", "feature", &ads.account, "--add"];
+    market()
+        .cli(&[&grant[..], &["ENGAGER_RETARGETING"]].concat())
+        .well();
+    let exact = ["ads", "account", "set", &ads.account, "--estimate", "exact"];
+    market().cli(&exact).well();
+    let first = ads.quick_campaign("20000000");
+    let item = ads.quick_item(&first, "150000");
+    ads.promoted(&item, false);
+    let people = ["clicks", "looks", "stays away"].map(|name| {
+        let person = market().person(&name.replace(' ', ""));
+        person.says("Hello");
+        person
+    });
+    let user = |person: &Person<'_>| json!({ "user_id": person.id });
+    for (person, kinds) in people.iter().zip([2, 1, 0]) {
+        if kinds > 0 {
+            let token = network.token(&user(person));
+            let kinds = &["impression", "url_click"][..kinds];
+            let events: Vec<(&str, &str)> = kinds.iter().map(|kind| (&*token, *kind)).collect();
+            network.report(&events).is(200);
+        }
+    }
+    let pause = [("entity_status", "PAUSED")];
+    ads.send("PUT", &format!("/campaigns/{first}"), &pause)
+        .is(200);
+    for (kind, wanted) in [
+        ("ENGAGEMENT", [true, false, false]),
+        ("IMPRESSION", [true, true, false]),
+    ] {
+        let item = ads.quick_item(&ads.quick_campaign("20000000"), "150000");
+        ads.promoted(&item, false);
+        let criteria = [
+            ("CAMPAIGN_ENGAGEMENT", first.as_str()),
+            ("ENGAGEMENT_TYPE", kind),
+        ];
+        for (kind, value) in criteria {
+            let params = [
+                ("line_item_id", item.as_str()),
+                ("targeting_type", kind),
+                ("targeting_value", value),
+            ];
+            ads.make("/targeting_criteria", &params);
+        }
+        let asked = criteria
+            .map(|(kind, value)| json!({ "targeting_type": kind, "targeting_value": value }));
+        let path = format!("/12/accounts/{}/audience_estimate", ads.account);
+        let body = json!({ "targeting_criteria": asked });
+        let told = ads.person.signed(Ask::post(path).json(&body)).is(200);
+        let count = wanted.iter().filter(|one| **one).count();
+        assert_eq!(
+            told["data"]["audience_size"],
+            json!({ "min": count, "max": count }),
+            "{kind}: {told}"
+        );
+        let served = [0, 1, 2].map(|place: usize| {
+            let shown = network.request(&user(&people[place]), 5);
+            shown.iter().any(|one| one["line_item_id"] == item.as_str())
+        });
+        assert_eq!(served, wanted, "{kind}");
+    }
+}
