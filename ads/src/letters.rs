@@ -209,7 +209,7 @@ fn told(
     span: (Time, Time),
 ) -> Result<String, Stop> {
     let zone = Zone::named(account.text("timezone"));
-    let mut text = format!(
+    let head = format!(
         "Hello,\n\nthis is what the advertising account {} ({}) on {} came to from {} to {}, by the \
          clocks of {}:\n\n",
         line(account.text("name")),
@@ -222,51 +222,59 @@ fn told(
     let ids = records::ids_of(tx, CAMPAIGN.name, account.id)?;
     let campaigns = all(tx, &CAMPAIGN, &ids)?;
     let sums = sums(tx, Entity::Campaign, &ids, span)?;
-    if sums.is_empty() {
-        text.push_str("Nothing was shown.\n");
-        text.push_str(&why(PERFORMANCE));
-        return Ok(text);
-    }
+    let rows: Vec<(&Record, &Sums)> = sums
+        .iter()
+        .filter_map(|(id, sums)| Some((campaigns.get(id)?, sums)))
+        .collect();
+    let body = if rows.is_empty() {
+        "Nothing was shown.\n".to_owned()
+    } else {
+        figures(rows)
+    };
+    Ok(head + &body + &why(PERFORMANCE))
+}
+
+/// What some campaigns came to: together, and one by one.
+fn figures(mut rows: Vec<(&Record, &Sums)>) -> String {
+    rows.sort_by_key(|(campaign, sums)| {
+        let shown = sums.of(Metric::Impressions);
+        (std::cmp::Reverse(shown), campaign.id)
+    });
     let mut whole = Sums::default();
     let mut spent: BTreeMap<&str, i64> = BTreeMap::new();
-    let mut rows = Vec::new();
-    for (id, sums) in &sums {
-        let Some(campaign) = campaigns.get(id) else {
-            continue;
-        };
+    for (campaign, sums) in &rows {
         whole.add_all(sums);
-        let (currency, charge) = (campaign.text("currency"), sums.of(Metric::Charge));
-        let of_currency = spent.entry(currency).or_default();
-        *of_currency = of_currency.saturating_add(charge);
-        rows.push((sums.of(Metric::Impressions), campaign, sums));
+        let sum = spent.entry(campaign.text("currency")).or_default();
+        *sum = sum.saturating_add(sums.of(Metric::Charge));
     }
-    rows.sort_by_key(|(shown, campaign, _)| (std::cmp::Reverse(*shown), campaign.id));
-    for (what, metric) in [
+    let mut lines: Vec<String> = [
         ("Impressions", Metric::Impressions),
         ("Engagements", Metric::Engagements),
         ("Clicks", Metric::Clicks),
-    ] {
-        text.push_str(&format!("{what}: {}\n", whole.of(metric)));
-    }
-    for (currency, charge) in &spent {
-        text.push_str(&format!("Spent: {}\n", money(*charge, currency)));
-    }
-    text.push_str("\nBy campaign:\n");
-    for (shown, campaign, sums) in rows.iter().take(CAMPAIGNS) {
-        text.push_str(&format!(
-            "- {} ({}): {shown} impressions, {} engagements, {} clicks, {}\n",
+    ]
+    .iter()
+    .map(|(what, metric)| format!("{what}: {}", whole.of(*metric)))
+    .collect();
+    let spent = spent.iter();
+    lines.extend(spent.map(|(currency, charge)| format!("Spent: {}", money(*charge, currency))));
+    lines.push("\nBy campaign:".to_owned());
+    let of_campaign = |(campaign, sums): &(&Record, &Sums)| {
+        format!(
+            "- {} ({}): {} impressions, {} engagements, {} clicks, {}",
             line(campaign.text("name")),
             campaign.written_id(),
+            sums.of(Metric::Impressions),
             sums.of(Metric::Engagements),
             sums.of(Metric::Clicks),
             money(sums.of(Metric::Charge), campaign.text("currency")),
-        ));
-    }
+        )
+    };
+    lines.extend(rows.iter().take(CAMPAIGNS).map(of_campaign));
     if rows.len() > CAMPAIGNS {
-        text.push_str(&format!("- and {} more\n", rows.len() - CAMPAIGNS));
+        lines.push(format!("- and {} more", rows.len() - CAMPAIGNS));
     }
-    text.push_str(&why(PERFORMANCE));
-    Ok(text)
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Recommendations as time passes: one is open at a time, followed, over, turned down or overtaken.
 
+#![expect(clippy::too_many_lines, reason = "a story is told in one piece")]
+
 use ads::desk::Desk;
 use ads::kind::Ids;
 use ads::resources::line_items::LINE_ITEM;

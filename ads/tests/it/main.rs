@@ -4,9 +4,13 @@
 #[cfg(test)]
 mod advice;
 #[cfg(test)]
+mod auctions;
+#[cfg(test)]
 mod insights;
 #[cfg(test)]
 mod letters;
+#[cfg(test)]
+mod narrow;
 #[cfg(test)]
 mod reach;
 #[cfg(test)]

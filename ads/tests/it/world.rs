@@ -130,7 +130,7 @@ impl World {
 
     /// Everything that was written can be found, and the log tells of it: other tests on the same
     /// server may keep it back for a while.
-    async fn settled(&self) {
+    pub(crate) async fn settled(&self) {
         loop {
             let read = |tx: &mut store::Tx<'_>| {
                 let read = store::log::end(tx)?;

@@ -98,6 +98,20 @@ impl Server {
         server
     }
 
+    /// Kills it, and serves the same data anew beside those who still hold on to it.
+    pub(crate) fn after_it(&self) -> Self {
+        self.signal(Signal::KILL);
+        until("it is gone", || {
+            self.try_send(Ask::get("/readyz")).is_none()
+        });
+        let mut server = Self::prepare_on(Engine::Sqlite, &[]);
+        server.database.clone_from(&self.database);
+        server.args.clone_from(&self.args);
+        std::os::unix::fs::symlink(self.data(), server.data()).unwrap();
+        server.start_again();
+        server
+    }
+
     /// Starts a server on one of the engines.
     pub(crate) fn start_on(engine: Engine, args: &[&str]) -> Self {
         let mut server = Self::prepare_on(engine, args);

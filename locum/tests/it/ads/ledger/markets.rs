@@ -16,7 +16,7 @@ fn bidder(server: &'static Server, currency: &str, bid: &str) -> (Advertiser, St
         instrument: instrument["id"].as_str().unwrap().to_owned(),
         ..ads
     };
-    let item = ads.quick_item(&ads.quick_campaign("20000000"), bid);
+    let item = ads.quick_item(&ads.quick_campaign("2000000000"), bid);
     ads.promoted(&item, false);
     (ads, item)
 }
