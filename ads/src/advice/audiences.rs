@@ -144,7 +144,8 @@ fn spending(desk: &mut Desk<'_, '_>, campaign: &Record, item: &Record) -> Result
         (Entity::Campaign, campaign)
     };
     let from = (now.ms() - days * DAY).div_euclid(HOUR) * HOUR;
-    let spent = ledger::spent_in(desk.tx, entity, &[of.id], (Time::from_ms(from), now))?;
+    let span = (Time::from_ms(from), now.plus_ms(1));
+    let spent = ledger::spent_in(desk.tx, entity, &[of.id], span)?;
     let spent = spent.first().map_or(0, |(_, spent)| *spent);
     let daily = of.int(DAILY).map(|daily| daily.saturating_mul(days));
     // A total is for the whole flight; without an end it is there to be spent at once.
