@@ -905,8 +905,8 @@ const LINES: &[(&str, &[How])] = &[
     (
         "contract 6: figures",
         &[
-            Test("ledger", "figures_are_given_for_what_the_contract_allows"),
-            Test("ledger", "jobs_wait_are_called_off_and_are_counted"),
+            Test("stats", "figures_are_given_for_what_the_contract_allows"),
+            Test("jobs", "jobs_wait_are_called_off_and_are_counted"),
         ],
     ),
     (
@@ -1105,12 +1105,13 @@ const SOURCES: &[(&str, &str)] = &[
     ("curated_categories", include_str!("curated_categories.rs")),
     ("gates", include_str!("gates.rs")),
     ("insights", include_str!("insights.rs")),
-    ("ledger", include_str!("ledger.rs")),
+    ("jobs", include_str!("ledger/jobs.rs")),
     ("limits", include_str!("limits.rs")),
     ("mod", include_str!("mod.rs")),
     ("recommendations", include_str!("recommendations.rs")),
     ("scheduled_posts", include_str!("scheduled_posts.rs")),
     ("settings", include_str!("settings.rs")),
+    ("stats", include_str!("ledger/stats.rs")),
 ];
 
 /// The bounds that are declared, as the list of lines writes them.
