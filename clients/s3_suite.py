@@ -4,7 +4,6 @@ import os
 import random
 import socket
 import sqlite3
-import struct
 import subprocess
 import sys
 import time
@@ -19,41 +18,6 @@ import tour_world
 
 os.environ["OAUTHLIB_INSECURE_TRANSPORT"] = "1"
 SECRET = "a secret that nothing shows"
-
-
-def boxed(name, *parts):
-    body = b"".join(parts)
-    return struct.pack(">I", len(body) + 8) + name + body
-
-
-def words(*numbers):
-    return struct.pack(f">{len(numbers)}I", *numbers)
-
-
-def mp4(size, length=2000, frames=60, width=64, height=48):
-    """A film of one track, whose frames are noise."""
-    ftyp = boxed(b"ftyp", b"isom\0\0\2\0isomavc1mp41")
-    mdat = boxed(b"mdat", random.Random(size).randbytes(size))
-    matrix = (0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
-    mvhd = words(0, 0, 0, 1000, length, 0x10000, 0x01000000, 0, 0, *matrix, 0, 0, 0, 0, 0, 0, 2)
-    tkhd = words(3, 0, 0, 1, 0, length, 0, 0, 0, 0, *matrix, width << 16, height << 16)
-    entry = b"\0\0\0\0\0\0\0\1" + bytes(16) + struct.pack(">HH", width, height)
-    entry += words(0x480000, 0x480000, 0) + b"\0\1" + bytes(32) + b"\0\x18\xff\xff"
-    stbl = boxed(
-        b"stbl",
-        boxed(b"stsd", words(0, 1), boxed(b"mp4v", entry)),
-        boxed(b"stts", words(0, 1, frames, length // frames)),
-        boxed(b"stsc", words(0, 1, 1, frames, 1)),
-        boxed(b"stsz", words(0, size // frames, frames)),
-        boxed(b"stco", words(0, 1, len(ftyp) + 8)),
-    )
-    mdia = boxed(
-        b"mdia",
-        boxed(b"mdhd", words(0, 0, 0, 1000, length), b"\x55\xc4\0\0"),
-        boxed(b"hdlr", words(0, 0), b"vide", words(0, 0, 0), b"\0"),
-        boxed(b"minf", boxed(b"vmhd", words(1, 0, 0)), stbl),
-    )
-    return ftyp + mdat + boxed(b"moov", boxed(b"mvhd", mvhd), boxed(b"trak", boxed(b"tkhd", tkhd), mdia))
 
 
 class Bucket:
@@ -239,7 +203,7 @@ class Suite(unittest.TestCase):
         self.assertEqual(requests.get(self.url(f"/media/{path}")).status_code, 404)
 
     def test_a_video_of_several_parts_is_read_in_ranges(self):
-        file = mp4(18_000_000)
+        file = tour_world.mp4(18_000_000)
         media, told = self.film(file)
         self.assertEqual(told["data"]["processing_info"]["state"], "succeeded", told)
         address = self.post(media)[1]["variants"][0]["url"]
@@ -262,7 +226,7 @@ class Suite(unittest.TestCase):
         try:
             self.assertEqual(self.photo(tour_world.png(60, 40)).status_code, 503)
             self.assertEqual(requests.get(shown["url"]).status_code, 503)
-            told = self.film(mp4(30_000))[1]
+            told = self.film(tour_world.mp4(30_000))[1]
             self.assertEqual(told["data"]["processing_info"]["state"], "failed")
             self.assertEqual(told["errors"][0]["detail"], "The file could not be stored.")
             self.assertEqual(self.local(), [])

@@ -43,6 +43,41 @@ def gif():
     return head + frame % b"\x44" + frame % b"\x4c" + b"\x3b"
 
 
+def boxed(name, *parts):
+    body = b"".join(parts)
+    return struct.pack(">I", len(body) + 8) + name + body
+
+
+def words(*numbers):
+    return struct.pack(f">{len(numbers)}I", *numbers)
+
+
+def mp4(size, length=2000, frames=60, width=64, height=48):
+    """A film of one track, whose frames are noise."""
+    ftyp = boxed(b"ftyp", b"isom\0\0\2\0isomavc1mp41")
+    mdat = boxed(b"mdat", random.Random(size).randbytes(size))
+    matrix = (0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
+    mvhd = words(0, 0, 0, 1000, length, 0x10000, 0x01000000, 0, 0, *matrix, 0, 0, 0, 0, 0, 0, 2)
+    tkhd = words(3, 0, 0, 1, 0, length, 0, 0, 0, 0, *matrix, width << 16, height << 16)
+    entry = b"\0\0\0\0\0\0\0\1" + bytes(16) + struct.pack(">HH", width, height)
+    entry += words(0x480000, 0x480000, 0) + b"\0\1" + bytes(32) + b"\0\x18\xff\xff"
+    stbl = boxed(
+        b"stbl",
+        boxed(b"stsd", words(0, 1), boxed(b"mp4v", entry)),
+        boxed(b"stts", words(0, 1, frames, length // frames)),
+        boxed(b"stsc", words(0, 1, 1, frames, 1)),
+        boxed(b"stsz", words(0, size // frames, frames)),
+        boxed(b"stco", words(0, 1, len(ftyp) + 8)),
+    )
+    mdia = boxed(
+        b"mdia",
+        boxed(b"mdhd", words(0, 0, 0, 1000, length), b"\x55\xc4\0\0"),
+        boxed(b"hdlr", words(0, 0), b"vide", words(0, 0, 0), b"\0"),
+        boxed(b"minf", boxed(b"vmhd", words(1, 0, 0)), stbl),
+    )
+    return ftyp + mdat + boxed(b"moov", boxed(b"mvhd", mvhd), boxed(b"trak", boxed(b"tkhd", tkhd), mdia))
+
+
 def window():
     """From yesterday until soon, as operations on figures ask for it."""
     now, form = datetime.datetime.now(datetime.timezone.utc), "%Y-%m-%dT%H:%M:%SZ"

@@ -207,12 +207,22 @@ impl Node {
 }
 
 fn accent_of(path: &str) -> Accent {
-    let first = path.split('/').nth(1).unwrap_or_default();
-    match first {
+    let mut segments = path.split('/').skip(1);
+    match segments.next().unwrap_or_default() {
         "1.1" | "oauth" | "oauth2" => Accent::Legacy,
         "12" | "11" | "5" => Accent::Ads,
+        version if is_past(version) && segments.next().is_some_and(is_of_ads) => Accent::Ads,
         _ => Accent::V2,
     }
+}
+
+/// Versions of the advertising interface that have ended: its clients are told so in its own words.
+fn is_past(version: &str) -> bool {
+    version.parse::<u8>().is_ok_and(|version| version < 12)
+}
+
+fn is_of_ads(segment: &str) -> bool {
+    ["accounts", "batch", "insights", "stats", "targeting_criteria"].contains(&segment)
 }
 
 /// Every way to write a path: each of its words in either vocabulary, and what they betray.
@@ -363,6 +373,15 @@ mod tests {
         }
         assert_eq!(lost("GET", "/1.1/nothing.json").accent, Accent::Legacy);
         assert_eq!(lost("GET", "/oauth/nothing").accent, Accent::Legacy);
+        for (path, accent) in [
+            ("/12/nothing", Accent::Ads),
+            ("/0/accounts/x/features", Accent::Ads),
+            ("/10/stats/accounts/x", Accent::Ads),
+            ("/10/users", Accent::V2),
+            ("/13/accounts", Accent::V2),
+        ] {
+            assert_eq!(lost("GET", path).accent, accent, "{path}");
+        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What remains of the older interface around OAuth 1.0a.
 
 use network::audit::By;
+use base::refusal::Subject;
+use base::Refusal;
 use network::{tokens, users};
 use serde_json::json;
 
@@ -32,5 +34,26 @@ pub(crate) fn verify(call: Call) -> Pending {
         let email = wanted && caller.app.request_email;
         let found = call.read(move |tx| users::active(tx, user)).await?;
         call.say_whole(&view::older_user(&found, email))
+    })
+}
+
+/// `GET /1.1/users/show.json`: the user with an id or a name. Clients of the advertising interface
+/// find out by it as whom a post is to be written.
+pub(crate) fn show(call: Call) -> Pending {
+    Box::pin(async move {
+        let id = call.id("user_id");
+        let name = call.text("screen_name").unwrap_or_default().to_owned();
+        if id.is_none() && name.is_empty() {
+            return Err(Refusal::missing("user_id").into());
+        }
+        let found = call.read(move |tx| {
+            let named = match id {
+                Some(id) => Some(id),
+                None => store::users::by_username(tx, &name)?.map(|user| user.id),
+            };
+            let unknown = || Refusal::NotFound(Subject::new("user", "screen_name", &name));
+            users::named(tx, named.ok_or_else(unknown)?, "user_id")
+        });
+        call.say_whole(&view::older_user(&found.await?, false))
     })
 }

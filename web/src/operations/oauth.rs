@@ -88,6 +88,23 @@ pub static OAUTH1: &[Endpoint] = &[
         ),
     ]])
     .accent(Accent::Legacy),
+    Endpoint::new("showUser", "GET", "/1.1/users/show.json")
+        .aliases(&["/1.1/users/show"])
+        .act(oauth::legacy::show)
+        .about("The user with an id or a name, in the form of the older interface.")
+        .permit("1A", Scopes::NONE)
+        .limits(&[quarter(900)], &[quarter(900)])
+        .params(&[[
+            Param::query("user_id", Kind::Id, "The id of the user."),
+            Param::query("screen_name", Kind::Text(1, 100), "The name; the id wins."),
+            Param::query(
+                "include_entities",
+                YES_OR_NO,
+                "Taken, and not heeded: the entities are there.",
+            ),
+        ]
+        .as_slice()])
+        .accent(Accent::Legacy),
 ];
 
 /// OAuth 2.0.
