@@ -157,3 +157,26 @@ fn the_caller_is_shown_in_the_older_form() {
         .is(200);
     refused(person.signed(me()), 401, 89);
 }
+
+#[test]
+fn users_are_found_as_older_clients_look_for_them() {
+    let server = shared();
+    let (person, other) = (server.person("looker"), server.person("lookedup"));
+    let show = |query: String| person.signed(Ask::get(format!("/1.1/users/show.json?{query}")));
+    let loud = other.username.to_uppercase();
+    for query in [
+        format!("screen_name={loud}"),
+        format!("user_id={}&screen_name=nobody", other.id),
+    ] {
+        let user = show(query).is(200);
+        assert_eq!(user["id_str"], other.id.as_str());
+        assert_eq!(user["screen_name"], other.username.as_str());
+        assert!(user.get("email").is_none(), "{user}");
+    }
+    show(String::new()).is_code(403, 38);
+    show("screen_name=nobody_at_all".to_owned()).is_code(404, 50);
+    show("user_id=7".to_owned()).is_code(404, 50);
+    show("user_id=x".to_owned()).is_code(400, 44);
+    server.cli(&["user", "suspend", &other.id]).json();
+    show(format!("user_id={}", other.id)).is_code(403, 63);
+}
