@@ -305,6 +305,9 @@ class Creatives(unittest.TestCase):
         card = Card.load(account=ACCOUNT, id=new.id)
         told = card.components[0]["media_metadata"][self.image]
         self.assertEqual((told["type"], told["width"], told["height"]), ("IMAGE", 800, 418))
+        short = card.components[1]["destination"]["tco_url"]
+        led = requests.get(short, allow_redirects=False)
+        self.assertEqual(led.headers["location"], "https://bikes.example/login")
         # What was told goes back as it is, but for one address.
         card.components[1]["destination"]["url"] = "https://bikes.example/newvalue"
         card.save()

@@ -21,12 +21,12 @@ const AFTER: i64 = 86_400_000;
 
 /// Something that somebody did.
 #[derive(Clone, Copy, Debug)]
-struct Act {
-    kind: Kind,
-    at: Time,
-    viewer: i64,
+pub(crate) struct Act {
+    pub(crate) kind: Kind,
+    pub(crate) at: Time,
+    pub(crate) viewer: i64,
     /// The post it was done with, or the user.
-    subject: i64,
+    pub(crate) subject: i64,
 }
 
 /// Whether the log has something that was not looked at.
@@ -97,7 +97,7 @@ fn acts(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<Act>, Fault> {
 
 /// What an act is to the ledger: because of an impression of the last day, or because the post is
 /// there for its promotion only.
-fn attributed(tx: &mut Tx<'_>, act: Act) -> Result<Option<Event>, Fault> {
+pub(crate) fn attributed(tx: &mut Tx<'_>, act: Act) -> Result<Option<Event>, Fault> {
     let since = act.at.plus_ms(-AFTER);
     for shown in ledger::shown_to(tx, act.viewer, since)? {
         if shown.at <= act.at && is_about(tx, &shown, act)? {

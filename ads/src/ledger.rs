@@ -61,7 +61,7 @@ pub fn pays_for(item: &Record, kind: Kind) -> bool {
                 _ => Kind::VideoView,
             }
         }
-        "LINK_CLICK" => kind == Kind::UrlClick,
+        "LINK_CLICK" => matches!(kind, Kind::UrlClick | Kind::CardClick),
         "APP_CLICK" => kind == Kind::AppClick,
         "FOLLOW" => kind == Kind::Follow,
         _ => kind.is_engagement(),
@@ -96,7 +96,9 @@ pub fn record(tx: &mut Tx<'_>, events: &[Event]) -> Result<Vec<Fact>, Fault> {
     events.sort_by_key(|event| (event.at, event.id));
     let mut facts = Vec::with_capacity(events.len());
     for event in events {
-        if known.insert((event.once, event.kind))
+        let twin = event.kind.twin().map(|twin| (event.once, twin));
+        if twin.is_none_or(|twin| !known.contains(&twin))
+            && known.insert((event.once, event.kind))
             && let Some(fact) = books.fact(tx, event)?
         {
             facts.push(fact);

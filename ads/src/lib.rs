@@ -10,6 +10,8 @@ pub mod attribution;
 pub mod batch;
 pub mod change;
 pub mod choices;
+pub mod clicks;
+pub mod conversations;
 pub mod cursor;
 pub mod declare;
 pub mod desk;

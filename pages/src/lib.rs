@@ -10,6 +10,7 @@
 mod account;
 mod authorize;
 mod callbacks;
+mod compose;
 mod console;
 mod device;
 mod difference;
@@ -38,6 +39,7 @@ pub use account::{
 };
 pub use authorize::{AppCard, Authorize, Cancelled, Consent, Pin};
 pub use callbacks::{CallbackTester, Compared, Delete, Verdict};
+pub use compose::{Choice, Compose, ConversationCard, Still, Thanks, Written};
 pub use console::{Chart, Fault, Judged, OperatorLine, QueryFor, ReadQuery, SearchConsole, Step};
 pub use device::device;
 pub use difference::Difference;

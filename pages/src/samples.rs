@@ -3,6 +3,7 @@
 pub(crate) mod account;
 pub(crate) mod app;
 pub(crate) mod authorize;
+pub(crate) mod compose;
 pub(crate) mod console;
 pub(crate) mod manager;
 pub(crate) mod portal;
@@ -56,6 +57,9 @@ pub fn samples() -> Result<Vec<Sample>, Fault> {
     add::<crate::manager::AdsManager>(&mut all)?;
     add::<crate::Mailbox>(&mut all)?;
     add::<crate::LetterPage>(&mut all)?;
+    add::<crate::ConversationCard>(&mut all)?;
+    add::<crate::Compose>(&mut all)?;
+    add::<crate::Written>(&mut all)?;
     Ok(all)
 }
 

@@ -1,6 +1,7 @@
 //! Who may act on advertising accounts, and what was changed in them.
 
 pub mod audiences;
+pub mod card_links;
 pub mod options;
 pub mod viewers;
 

@@ -392,6 +392,7 @@ mod tests {
                 "ads_access",
                 "ads_change",
                 "ads_option",
+                "card_link",
                 "audience_member",
                 "audience_key",
                 "audience_gone",

@@ -30,12 +30,12 @@ macro_rules! highest_of {
 }
 
 /// Tables whose key is an id that was issued here, and how its highest is found.
-const NOUNS: [(&str, &str); 23] = highest_of!(
+const NOUNS: [(&str, &str); 24] = highest_of!(
     "users" "app" "post" "media" "list"
     "poll" "community" "space" "space_topic" "bookmark_folder"
     "upload" "note" "story" "dm_conversation" "dm_event" "rule"
     "webhook" "replay" "compliance_job" "activity_subscription"
-    "stream_connection" "ad_job" "notification"
+    "stream_connection" "ad_job" "notification" "card_link"
 );
 /// When the log and the record were last added to.
 const LAST: [&str; 2] = [

@@ -242,6 +242,12 @@ pub(crate) fn media_keys(post: &Post) -> impl Iterator<Item = &str> {
     post.media_keys.split(',').filter(|key| !key.is_empty())
 }
 
+/// The number in the address of the card that a post carries itself.
+pub(crate) fn card_of(post: &Post) -> Option<i64> {
+    let own = post.card_uri.strip_prefix("card://");
+    own.filter(|_| post.repost_of_id.is_none())?.parse().ok()
+}
+
 /// The users that entities mention.
 fn mentioned(entities: &str) -> Vec<UserId> {
     let parsed: Option<serde_json::Value> = serde_json::from_str(entities).ok();

@@ -5,6 +5,7 @@ use std::hash::Hash;
 
 use base::{Fault, PostId, Time, UserId};
 use network::visibility::{Sight, Sights, Viewer};
+use store::ads::card_links::{self, CardLink};
 use store::graph::{self, Tie};
 use store::ledger::{self, Entity, Sums};
 use store::media::Media;
@@ -16,7 +17,7 @@ use store::users::User;
 use store::{Tx, follows, media, places, polls, posts, records, spaces, subscriptions, users};
 
 use crate::media::id_of;
-use crate::posts::{PostFacts, media_keys, short_part};
+use crate::posts::{PostFacts, card_of, media_keys, short_part};
 use crate::shown::Reach;
 use crate::users::UserFacts;
 use crate::wants::bit_of;
@@ -81,6 +82,8 @@ pub(crate) struct World {
     pub(crate) versions: HashMap<PostId, Vec<PostId>>,
     /// The first parts of long posts.
     pub(crate) shorts: HashMap<PostId, String>,
+    /// Where cards lead first, by the card.
+    pub(crate) links: HashMap<i64, CardLink>,
     /// Posts that may not be seen.
     pub(crate) hidden: HashMap<PostId, Sight>,
     /// What the viewer's own promoted posts came to by their promotion, where that is asked for.
@@ -172,6 +175,7 @@ impl World {
             kin: Kin::default(),
             versions: HashMap::new(),
             shorts: HashMap::new(),
+            links: HashMap::new(),
             hidden: HashMap::new(),
             promoted: HashMap::new(),
         }
@@ -290,6 +294,11 @@ impl World {
         needs
             .users
             .extend(self.posts.items().iter().map(|post| post.author_id));
+        self.load_links(tx)?;
+        let shown = self.links.values();
+        needs
+            .media
+            .extend(shown.filter_map(|link| id_of(&link.media_key)));
         // The text of a post that carries media ends in a link to them.
         let keys = self.posts.items().iter().flat_map(media_keys);
         needs.media.extend(keys.filter_map(id_of));
@@ -307,6 +316,19 @@ impl World {
         self.judge(tx)?;
         self.load_promoted(tx, wants)?;
         self.load_kin(tx, wants)
+    }
+
+    /// The text of a post with a card ends in the link that the card leads by.
+    fn load_links(&mut self, tx: &mut Tx<'_>) -> Result<(), Fault> {
+        let cards: HashSet<i64> = self.posts.items().iter().filter_map(card_of).collect();
+        if cards.is_empty() {
+            return Ok(());
+        }
+        let cards: Vec<i64> = cards.into_iter().collect();
+        for link in card_links::of_cards(tx, &cards)? {
+            self.links.entry(link.card_id).or_insert(link);
+        }
+        Ok(())
     }
 
     fn load_carried(

@@ -222,7 +222,14 @@ fn is_past(version: &str) -> bool {
 }
 
 fn is_of_ads(segment: &str) -> bool {
-    ["accounts", "batch", "insights", "stats", "targeting_criteria"].contains(&segment)
+    [
+        "accounts",
+        "batch",
+        "insights",
+        "stats",
+        "targeting_criteria",
+    ]
+    .contains(&segment)
 }
 
 /// Every way to write a path: each of its words in either vocabulary, and what they betray.

@@ -39,6 +39,7 @@ fn kinds(asked: &[&str]) -> Vec<Kind> {
         Kind::Follow,
         Kind::PollVote,
         Kind::VideoCta,
+        Kind::CardClick,
     ];
     if asked.is_empty() {
         return DONE.to_vec();

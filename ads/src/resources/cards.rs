@@ -1,8 +1,11 @@
 //! Cards: a medium and where it leads, made of components.
 
+use std::collections::HashMap;
+
 use base::refusal::{At, Problem};
 use base::{Refusal, Stop, Word};
 use serde_json::{Map, Value};
+use store::ads::card_links::{self, Destination};
 use store::media::Media;
 
 use crate::access::Who;
@@ -138,11 +141,12 @@ fn checked_media(desk: &mut Desk<'_, '_>, card: &Record) -> Result<Vec<Media>, S
     Err(Refusal::from(problems).into())
 }
 
-/// Apps that cards lead to are apps of the account.
+/// Apps that cards lead to are apps of the account; sites are led to by short links.
 fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
     if change.verb == Verb::Delete {
-        return Ok(());
+        return Ok(card_links::remove(desk.tx, change.record.id)?);
     }
+    card_links::set(desk.tx, change.record.id, &destinations(&change.record))?;
     let (_, all) = parts(&change.record);
     for destination in each(all).filter_map(|part| part.get("destination")) {
         for (system, name) in [
@@ -156,14 +160,62 @@ fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
     Ok(())
 }
 
+/// The sites that a card leads to, each once.
+fn destinations(card: &Record) -> Vec<Destination<'_>> {
+    let (_, all) = parts(card);
+    let groups: Vec<&[Value]> = match all.first() {
+        Some(Value::Array(_)) => all
+            .iter()
+            .filter_map(Value::as_array)
+            .map(Vec::as_slice)
+            .collect(),
+        _ => vec![all],
+    };
+    let mut found: Vec<Destination<'_>> = Vec::new();
+    for group in groups {
+        let media = group.iter().flat_map(media_keys).next();
+        let leads = group.iter().find_map(|part| {
+            let url = site(part)?;
+            let title = part.get("title").and_then(Value::as_str);
+            Some((url, title.unwrap_or_default()))
+        });
+        let Some((url, title)) = leads.filter(|(url, _)| found.iter().all(|one| one.url != *url))
+        else {
+            continue;
+        };
+        found.push(Destination {
+            url,
+            title,
+            media_key: media.unwrap_or_default(),
+        });
+    }
+    found
+}
+
+/// The site that a component leads to.
+fn site(part: &Value) -> Option<&str> {
+    part.get("destination")?.get("url")?.as_str()
+}
+
+/// The short links of cards: what they are for, by card and destination.
+type Links = HashMap<(i64, String), i64>;
+
 fn computed(
     desk: &mut Desk<'_, '_>,
     cards: &[Record],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Stop> {
     let known = card_media::find(desk, cards.iter().flat_map(keys))?;
+    let ids: Vec<i64> = cards.iter().map(|card| card.id).collect();
+    let links = card_links::of_cards(desk.tx, &ids)?.into_iter();
+    let links: Links = links
+        .map(|link| ((link.card_id, link.url), link.id))
+        .collect();
     let of = |card: &Record| {
         let (name, all) = parts(card);
-        let told = all.iter().map(|part| told(desk, part, &known)).collect();
+        let told = all
+            .iter()
+            .map(|part| told(desk, card, part, (&known, &links)))
+            .collect();
         vec![
             (name, Value::Array(told)),
             ("card_uri", format!("card://{}", card.id).into()),
@@ -172,12 +224,21 @@ fn computed(
     Ok(cards.iter().map(of).collect())
 }
 
-/// A component, or the components of a slide, with what is known of the media.
-fn told(desk: &Desk<'_, '_>, part: &Value, known: &Known) -> Value {
+/// A component, or the components of a slide, with what is known of the media and the short link.
+fn told(desk: &Desk<'_, '_>, card: &Record, part: &Value, facts: (&Known, &Links)) -> Value {
     if let Value::Array(slide) = part {
-        return slide.iter().map(|part| told(desk, part, known)).collect();
+        let parts = slide.iter();
+        return parts.map(|part| told(desk, card, part, facts)).collect();
     }
+    let (known, links) = facts;
     let mut part = part.clone();
+    let link = site(&part).and_then(|url| links.get(&(card.id, url.to_owned())));
+    if let Some(link) = link
+        && let Some(to) = part.get_mut("destination").and_then(Value::as_object_mut)
+    {
+        let short = format!("{}/c/{link}", desk.site);
+        to.insert("tco_url".to_owned(), short.into());
+    }
     let media = media_keys(&part)
         .into_iter()
         .filter_map(|key| known.get(key));

@@ -3,6 +3,7 @@
 use base::refusal::{At, Problem};
 use base::{Refusal, Stop, Word};
 use serde_json::Value;
+use store::ads::card_links::{self, Destination};
 
 use crate::access::Who;
 use crate::change::Change;
@@ -49,8 +50,26 @@ const CONVERSATION: Resource = Resource {
     gate: Some(Gate::new("CONVERSATION_CARD")),
     delete: Delete::Hard,
     computed: Some(computed),
+    after: Some(after),
     ..Resource::DEFAULT
 };
+
+/// Posts lead to the page of the card, where it is answered.
+fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
+    let card = &change.record;
+    let Some(uri) = card.int("uri") else {
+        return Ok(());
+    };
+    if change.verb == Verb::Delete {
+        return Ok(card_links::remove(desk.tx, uri)?);
+    }
+    let to = Destination {
+        url: "",
+        title: card.text("title"),
+        media_key: card.text("media_key"),
+    };
+    Ok(card_links::set(desk.tx, uri, &[to])?)
+}
 
 // A number sign is one more than the twenty.
 const fn option(name: &'static str) -> Field {
@@ -121,7 +140,8 @@ const IMAGE_FIELDS: &[Field] = &[
         .or("IMAGE_CONVERSATION"),
 ];
 
-const OPTIONS: [(&str, &str); 4] = [
+/// The options of a card, each with the text of its post.
+pub const OPTIONS: [(&str, &str); 4] = [
     ("first_cta", "first_cta_tweet"),
     ("second_cta", "second_cta_tweet"),
     ("third_cta", "third_cta_tweet"),

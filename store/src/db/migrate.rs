@@ -95,6 +95,10 @@ const SCRIPTS: &[(&str, &str)] = &[
         "auctions",
         include_str!("../../migrations/0025_auctions.sql"),
     ),
+    (
+        "card_links",
+        include_str!("../../migrations/0026_card_links.sql"),
+    ),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

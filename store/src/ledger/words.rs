@@ -105,6 +105,8 @@ numbered! {
         Video15 = 21 "video_15s",
         /// Half of it was in view for two seconds.
         VideoMrc = 22 "video_mrc_view",
+        /// The link of its card was opened.
+        CardClick = 23 "card_click",
     }
 }
 
@@ -270,6 +272,16 @@ impl Kind {
             Self::Video6 => &[M::Video6],
             Self::Video15 => &[M::Video15],
             Self::VideoMrc => &[M::VideoMrc],
+            Self::CardClick => &[M::CardEngagements, M::UrlClicks, M::Clicks, M::Engagements],
+        }
+    }
+
+    /// What else the same click may be reported as.
+    pub const fn twin(self) -> Option<Self> {
+        match self {
+            Self::UrlClick => Some(Self::CardClick),
+            Self::CardClick => Some(Self::UrlClick),
+            _ => None,
         }
     }
 

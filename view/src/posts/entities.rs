@@ -3,20 +3,25 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
+use store::ads::card_links::CardLink;
 
-use super::text::{REPOST_LENGTH, media_link, media_link_place, stands_alone};
+use super::text::{REPOST_LENGTH, card_link, link_place, media_link, stands_alone};
 use super::{PostFacts, media_keys};
+use crate::media::{address, id_of};
 
 /// As JSON, or empty.
 pub(crate) fn of_sent(facts: PostFacts<'_>) -> Cow<'_, str> {
     let stored = of_words(facts);
-    match media_link(facts) {
-        Some(link) => Cow::Owned(with_media(facts, &stored, &link)),
+    if let Some(link) = media_link(facts) {
+        return Cow::Owned(with(&stored, of_media(facts, &link)));
+    }
+    match card_link(facts) {
+        Some((card, link)) => Cow::Owned(with(&stored, vec![of_card(facts, card, &link)])),
         None => stored,
     }
 }
 
-/// Without the link to media that ends it.
+/// Without the link that ends it.
 fn of_words(facts: PostFacts<'_>) -> Cow<'_, str> {
     let post = facts.post;
     if facts.is_long() {
@@ -73,15 +78,64 @@ fn moved(entity: &mut Value, before: usize, end: usize) -> Option<()> {
 /// What is shown of an address at most.
 const DISPLAYED: usize = 30;
 
-/// Entities with the link to media that ends the text: one for each of them.
-fn with_media(facts: PostFacts<'_>, stored: &str, link: &str) -> String {
-    let (start, end) = media_link_place(facts, link);
+/// An address as people see it.
+fn displayed(address: &str) -> String {
+    let plain = address
+        .split_once("://")
+        .map_or(address, |(_, rest)| rest)
+        .trim_end_matches('/');
+    if plain.chars().count() <= DISPLAYED {
+        return plain.to_owned();
+    }
+    plain.chars().take(DISPLAYED).chain(['…']).collect()
+}
+
+/// The link to media that ends the text: one entity for each of them.
+fn of_media(facts: PostFacts<'_>, link: &str) -> Vec<Value> {
+    let (start, end) = link_place(facts, link);
     let plain = link.split_once("://").map_or(link, |(_, rest)| rest);
     let display: String = plain.chars().take(DISPLAYED).chain(['…']).collect();
-    let links = media_keys(facts.post).map(|key| {
+    let keys = media_keys(facts.post);
+    keys.map(|key| {
         json!({ "start": start, "end": end, "url": link, "expanded_url": link,
             "display_url": display, "media_key": key })
+    })
+    .collect()
+}
+
+/// The link that the post's card leads by, with what the card shows.
+fn of_card(facts: PostFacts<'_>, card: &CardLink, link: &str) -> Value {
+    let (start, end) = link_place(facts, link);
+    // The platform's own page of a card has no other address.
+    let to = Some(card.url.as_str()).filter(|url| !url.is_empty());
+    let to = to.unwrap_or(link);
+    let mut entity = json!({ "start": start, "end": end, "url": link, "expanded_url": to,
+        "display_url": displayed(to), "title": card.title });
+    let (world, id) = (facts.world, id_of(&card.media_key));
+    let media = id.and_then(|id| world.media.get(id));
+    let image = media.and_then(|media| {
+        let moves = media.kind != "photo";
+        let own = address(media, world.site).filter(|_| !moves || media.path_of("small").is_some());
+        let still =
+            Some(media.preview_image_url.clone()).filter(|still| moves && !still.is_empty());
+        let own = own.map(|own| {
+            if moves {
+                format!("{own}?name=small")
+            } else {
+                own
+            }
+        });
+        own.or(still)
     });
+    if let (Some(image), Some(media), Some(members)) = (image, media, entity.as_object_mut()) {
+        let image = json!({ "url": image, "width": media.width, "height": media.height });
+        members.insert("images".to_owned(), json!([image]));
+    }
+    entity
+}
+
+/// Entities with further links.
+fn with(stored: &str, links: Vec<Value>) -> String {
     let parsed = serde_json::from_str(stored).ok();
     let mut all: Map<String, Value> = parsed.unwrap_or_default();
     let urls = all.entry("urls").or_insert_with(|| json!([]));

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use base::text::{LENGTH, short_first_part, weigh};
 use base::{Fault, Id, Word};
+use store::ads::card_links::{self, CardLink};
 use store::posts::Post;
 use store::{Tx, media};
 
-use super::{PostFacts, media_keys};
+use super::{PostFacts, card_of, media_keys};
 use crate::media::{address, id_of};
 use crate::out::Out;
 
@@ -46,10 +47,12 @@ pub(super) fn display_range(out: &mut Out, facts: PostFacts<'_>) {
     out.array([post.display_start, end], Out::int);
 }
 
-/// The text as it is sent, not escaped: a link to the media it carries ends it.
+/// The text as it is sent, not escaped: a link to the media that it carries ends it, or the link
+/// that its card leads by.
 pub(crate) fn sent(facts: PostFacts<'_>) -> Cow<'_, str> {
     let words = words(facts);
-    match media_link(facts) {
+    let link = media_link(facts).or_else(|| Some(card_link(facts)?.1));
+    match link {
         Some(link) if words.is_empty() => Cow::Owned(link),
         Some(link) => Cow::Owned(format!("{words} {link}")),
         None => words,
@@ -67,8 +70,25 @@ pub(super) fn media_link(facts: PostFacts<'_>) -> Option<String> {
     address(media, world.site)
 }
 
-/// Where that link begins and ends in the text, in code points.
-pub(super) fn media_link_place(facts: PostFacts<'_>, link: &str) -> (usize, usize) {
+/// Where the card of a post leads, and the link that the post has for it.
+pub(super) fn card_link(facts: PostFacts<'_>) -> Option<(&CardLink, String)> {
+    let world = facts.world;
+    let link = world.links.get(&card_of(facts.post)?)?;
+    Some((link, short_link(link, facts.post, world.site)?))
+}
+
+/// The link by which a card leads where a post carries it: whoever opens it is known to come from
+/// there.
+fn short_link(link: &CardLink, post: &Post, site: &str) -> Option<String> {
+    let (page, id) = match link.url.as_str() {
+        "" => ("cards", link.card_id),
+        _ => ("c", link.id),
+    };
+    (!site.is_empty()).then(|| format!("{site}/{page}/{id}/{}", post.id))
+}
+
+/// Where the link at the end begins and ends in the text, in code points.
+pub(super) fn link_place(facts: PostFacts<'_>, link: &str) -> (usize, usize) {
     let words = words(facts).chars().count();
     let start = if words == 0 {
         0
@@ -78,7 +98,8 @@ pub(super) fn media_link_place(facts: PostFacts<'_>, link: &str) -> (usize, usiz
     (start, start.saturating_add(link.chars().count()))
 }
 
-/// The text of a post just written, with the link to its media at `site` that ends it.
+/// The text of a post just written, with the link at `site` that ends it: to its media, or where its
+/// card leads.
 pub(crate) fn of_new(tx: &mut Tx<'_>, post: &Post, site: &str) -> Result<String, Fault> {
     let first = media_keys(post).next().and_then(id_of);
     let media = match first {
@@ -86,6 +107,12 @@ pub(crate) fn of_new(tx: &mut Tx<'_>, post: &Post, site: &str) -> Result<String,
         None => None,
     };
     let link = media.as_ref().and_then(|media| address(media, site));
+    let card = card_of(post).filter(|_| link.is_none());
+    let leads = match card {
+        Some(card) => card_links::of_cards(tx, &[card])?,
+        None => Vec::new(),
+    };
+    let link = link.or_else(|| short_link(leads.first()?, post, site));
     Ok(match link {
         Some(link) if post.text.is_empty() => link,
         Some(link) => format!("{} {link}", post.text),
@@ -93,7 +120,7 @@ pub(crate) fn of_new(tx: &mut Tx<'_>, post: &Post, site: &str) -> Result<String,
     })
 }
 
-/// The text without a link to media.
+/// The text without the link at its end.
 fn words(facts: PostFacts<'_>) -> Cow<'_, str> {
     let post = facts.post;
     if post.repost_of_id.is_some() {

@@ -1,8 +1,8 @@
 //! What remains of the older interface around OAuth 1.0a.
 
-use network::audit::By;
-use base::refusal::Subject;
 use base::Refusal;
+use base::refusal::Subject;
+use network::audit::By;
 use network::{tokens, users};
 use serde_json::json;
 

@@ -4,8 +4,12 @@
 
 use super::shared::ANY_LENGTH;
 use crate::call::Call;
-use crate::endpoint::{Accent, Body, Endpoint, Member, Pending, Shape, Window, quarter};
-use crate::pages::{access, join, landing, oauth1, oauth2, recover, settings, sign_in, style};
+use crate::endpoint::{
+    Accent, Body, Endpoint, Kind, Member, Param, Pending, Shape, Window, quarter,
+};
+use crate::pages::{
+    access, card, compose, join, landing, oauth1, oauth2, recover, settings, sign_in, style,
+};
 
 /// All of them but the portal's.
 pub static PAGES: &[Endpoint] = &[
@@ -86,6 +90,25 @@ pub static PAGES: &[Endpoint] = &[
     )
     .aliases(&["/2/oauth2/authorize"])
     .about("Lets an app act for the user within some scopes, or not."),
+    shown("followCard", "/c/{link}", card::follow)
+        .params(&[LINK])
+        .about("Leads where a card leads."),
+    shown("followCardFrom", "/c/{link}/{post}", card::follow_from)
+        .params(&[LINK, FROM])
+        .about(
+            "Leads where the card of a post leads; the click is counted where it is promoted. A \
+             serving client adds its `impression_token`.",
+        ),
+    shown("showCard", "/cards/{card}/{post}", compose::card)
+        .params(&[CARD])
+        .about("A conversation card, as a post carries it."),
+    shown("showComposer", compose::ACTION, compose::show)
+        .aliases(&["/intent/tweet"])
+        .about("Where a post is written, with a text that came with the link."),
+    sent("compose", compose::ACTION, compose::submit, COMPOSE)
+        .about("Writes a post; one with a hashtag of a conversation card answers the card."),
+    shown("showWritten", "/intent/written", compose::written)
+        .about("What was written, and what the card shows that it answers."),
     shown("getStyle", pages::STYLE_PATH, style::sheet).about("What the pages look like."),
     shown("getScript", pages::SCRIPT_PATH, style::script)
         .about("What the page does that shows a stream."),
@@ -122,10 +145,24 @@ pub(crate) const fn sent(
         .act(act)
 }
 
+const LINK: &[Param] = &[Param::path("link", Kind::Id, "The id of the link.")];
+const CARD: &[Param] = &[
+    Param::path("card", Kind::Id, "The number in the card's address."),
+    Param::path("post", Kind::Id, "The post that carries it."),
+];
+const FROM: &[Param] = &[Param::path("post", Kind::Id, "The post whose card it is.")];
+
 const fn text(name: &'static str) -> Member {
     Member::new(name, Shape::Text(0, ANY_LENGTH))
 }
 
+const COMPOSE: &[Member] = &[
+    text("csrf"),
+    text("text"),
+    text("card"),
+    text("of"),
+    text("in_reply_to"),
+];
 const SIGN_IN: &[Member] = &[text("csrf"), text("next"), text("login"), text("password")];
 const JOIN: &[Member] = &[
     text("csrf"),

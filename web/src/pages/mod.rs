@@ -6,6 +6,8 @@
 
 pub(crate) mod access;
 pub(crate) mod app;
+pub(crate) mod card;
+pub(crate) mod compose;
 mod errand;
 pub(crate) mod errors;
 pub(crate) mod forms;

@@ -88,7 +88,10 @@ fn a_card_is_made_of_components() {
     assert_eq!(card["card_type"], "IMAGE_WEBSITE");
     let id = card["id"].as_str().unwrap();
     assert_eq!(card["card_uri"], format!("card://{id}"));
-    assert_eq!(card["components"][1], details());
+    let mut leads = card["components"][1].clone();
+    let destination = leads["destination"].as_object_mut().unwrap();
+    destination.remove("tco_url").unwrap();
+    assert_eq!(leads, details());
     let told = &card["components"][0]["media_metadata"][&image];
     assert_eq!(
         (&told["type"], &told["width"]),

@@ -4,6 +4,7 @@
 
 mod audiences;
 mod campaigns;
+mod card_links;
 mod cards;
 mod collection;
 mod conform;

@@ -1,0 +1,86 @@
+//! Links of cards that are opened (contract §8.11): the click belongs to what is promoted as other
+//! acts do, or to the impression whose token the link came with.
+
+use base::{Fault, PostId};
+use store::Tx;
+use store::ads::card_links::CardLink;
+use store::ledger::{self, Entity, Kind, Origin};
+use store::posts::{self, State};
+
+use crate::attribution::{Act, attributed};
+use crate::ledger::{Event, record};
+use crate::serving::{Impression, hashed};
+
+/// Somebody opens a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Click {
+    /// The post whose card it was.
+    pub post: PostId,
+    /// Who clicked: a user, or less than nothing for someone who is none.
+    pub viewer: i64,
+    /// The impression that a serving client says it came from.
+    pub impression: Option<Impression>,
+}
+
+/// The number of someone who is nobody here: the same for the same browser at the same address, and
+/// not to be traced back to either.
+pub fn stranger(key: &[u8; 32], address: &str, agent: &str) -> i64 {
+    let text = format!("card click\0{address}\0{agent}");
+    -1 - hashed(&[key.as_slice(), text.as_bytes()].concat())
+}
+
+/// Records that the link of a card was opened at a post; whether it counts for anything.
+pub fn record_click(tx: &mut Tx<'_>, link: &CardLink, click: &Click) -> Result<bool, Fault> {
+    let post = posts::by_id(tx, click.post)?;
+    let carries = format!("card://{}", link.card_id);
+    if post.is_none_or(|post| post.card_uri != carries || post.state != State::Live) {
+        return Ok(false);
+    }
+    let event = match of_token(tx, click)? {
+        Some(event) => Some(event),
+        None => attributed(
+            tx,
+            Act {
+                kind: Kind::CardClick,
+                at: tx.now(),
+                viewer: click.viewer,
+                subject: click.post.get(),
+            },
+        )?,
+    };
+    let Some(event) = event else {
+        return Ok(false);
+    };
+    Ok(!record(tx, &[event])?.is_empty())
+}
+
+/// What a click is where it came with the token of an impression that was reported.
+fn of_token(tx: &mut Tx<'_>, click: &Click) -> Result<Option<Event>, Fault> {
+    let (now, post) = (tx.now(), click.post.get());
+    let shown = click.impression.as_ref().filter(|shown| {
+        let holds = shown.at.ms() <= now.ms() && now.ms() <= shown.over().ms();
+        holds && shown.creative == Entity::PromotedPost && shown.subject == post
+    });
+    let Some(shown) = shown else {
+        return Ok(None);
+    };
+    let known = ledger::by_impression(tx, &[shown.id])?;
+    if !known.contains(&(shown.id, Kind::Impression)) {
+        return Ok(None);
+    }
+    Ok(Some(Event {
+        kind: Kind::CardClick,
+        at: now,
+        line_item_id: shown.line_item_id,
+        creative: shown.creative,
+        creative_id: shown.creative_id,
+        subject: shown.subject,
+        viewer: shown.viewer,
+        placement: shown.placement,
+        looks: shown.looks.clone(),
+        price: shown.price,
+        origin: Origin::Attributed,
+        id: tx.next_id::<()>().get(),
+        once: shown.id,
+    }))
+}

@@ -1,0 +1,438 @@
+//! Links of cards: what posts show, where they lead, and what of clicks is counted.
+
+use base::Time;
+use base::clock::wall;
+use serde_json::{Value, json};
+
+use super::{Advertiser, send};
+use crate::harness::{Ask, Person, Server, fresh};
+use crate::media::samples::png;
+use crate::pages::browser::Browser;
+
+const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101";
+const SITE: &str = "https://bikes.example/spring?ride=1&more=2";
+
+/// An advertiser on a server where nobody else promotes anything, with a card.
+struct Carded {
+    ads: Advertiser,
+    item: String,
+    card: Value,
+    bearer: String,
+}
+
+fn card_body(image: &str, url: &str) -> Value {
+    let destination = json!({ "type": "WEBSITE", "url": url });
+    let details = json!({ "type": "DETAILS", "title": "Ride more", "destination": destination });
+    let medium = json!({ "type": "MEDIA", "media_key": image });
+    json!({ "name": "Cargo offer", "components": [medium, details] })
+}
+
+impl Carded {
+    fn new() -> Self {
+        let server: &'static Server = Box::leak(Box::new(Server::start(&[])));
+        let ads = Advertiser::on(server);
+        let app = server.new_app("self-serve");
+        let allow = ["app", "access", &app.id, "--allow", "ads_serving"];
+        server.cli(&allow).well();
+        let campaign = [
+            ("funding_instrument_id", ads.instrument.as_str()),
+            ("name", "Quick"),
+            ("daily_budget_amount_local_micro", "20000000"),
+            ("standard_delivery", "false"),
+        ];
+        let item = ads.line_item(&ads.make("/campaigns", &campaign));
+        let body = card_body(&ads.image(), SITE);
+        let path = format!("/12/accounts/{}/cards", ads.account);
+        let made = ads.person.signed(Ask::post(path).json(&body)).is(200);
+        Self {
+            item,
+            card: made["data"].clone(),
+            bearer: app.bearer,
+            ads,
+        }
+    }
+
+    const fn server(&self) -> &'static Server {
+        self.ads.person.server
+    }
+
+    /// A post with the card; promoted or not.
+    fn post(&self, nullcast: bool, promoted: bool) -> String {
+        self.with(&self.card["card_uri"], nullcast, promoted)
+    }
+
+    /// The same with another card.
+    fn with(&self, uri: &Value, nullcast: bool, promoted: bool) -> String {
+        let text = format!("Look at this {}", fresh());
+        let body = json!({ "text": text, "nullcast": nullcast, "card_uri": uri });
+        let made = self.ads.person.publish(&body).is(201);
+        let post = made["data"]["id"].as_str().unwrap().to_owned();
+        let told = made["data"]["text"].as_str().unwrap();
+        assert!(told.ends_with(&format!("/{post}")), "{told}");
+        if promoted {
+            let params = [("line_item_id", self.item.as_str()), ("tweet_ids", &post)];
+            self.ads.send("POST", "/promoted_tweets", &params).is(200);
+        }
+        post
+    }
+
+    fn serving(&self, act: &str, body: &Value) -> Value {
+        let ask = Ask::post(format!("/ads-serve/1/{act}")).json(body);
+        self.server().send(ask.bearer(&self.bearer)).is(200)
+    }
+
+    /// Shows what is promoted to a viewer, and says so; the token of a post.
+    fn shown(&self, viewer: &Value, post: &str) -> String {
+        let ask = json!({ "viewer": viewer, "placement": "TWITTER_TIMELINE", "slots": 20 });
+        let all = self.serving("request", &ask);
+        let all = all["data"].as_array().unwrap().clone();
+        let found = all.iter().find(|one| one["post_id"] == post);
+        let token = found.unwrap()["impression_token"].as_str().unwrap();
+        self.report(token, "impression");
+        token.to_owned()
+    }
+
+    fn report(&self, token: &str, kind: &str) -> Value {
+        let event = json!({ "impression_token": token, "kind": kind });
+        self.serving("events", &json!({ "events": [event] }))["data"][0]["status"].clone()
+    }
+
+    /// Clicks that the line item's figures tell of: on links, with its cards, of any kind, and all
+    /// that was done.
+    fn clicks(&self) -> [i64; 4] {
+        let hour = |shift: i64| {
+            let at = Time::from_ms((wall().ms() / 3_600_000 + shift) * 3_600_000).to_string();
+            format!("{}Z", at.split('.').next().unwrap())
+        };
+        let params = [
+            ("entity", "LINE_ITEM"),
+            ("entity_ids", &self.item),
+            ("start_time", &hour(-2)),
+            ("end_time", &hour(1)),
+            ("granularity", "TOTAL"),
+            ("metric_groups", "ENGAGEMENT"),
+            ("placement", "ALL_ON_TWITTER"),
+        ];
+        let path = format!("/12/stats/accounts/{}", self.ads.account);
+        let stats = send(&self.ads.person, "GET", &path, &params).is(200);
+        let metrics = &stats["data"][0]["id_data"][0]["metrics"];
+        let names = ["url_clicks", "card_engagements", "clicks", "engagements"];
+        names.map(|name| metrics[name][0].as_i64().unwrap_or(0))
+    }
+
+    /// Opens a link; it leads to where the card said.
+    fn open(&self, browser: &mut Browser<'_>, link: &str) {
+        let answer = browser.send(Ask::get(link).header("user-agent", BROWSER));
+        assert_eq!(answer.status, 302, "{link}: {}", answer.text());
+        assert_eq!(answer.header("location"), SITE);
+        assert_eq!(answer.header("cache-control"), "private, no-store");
+        assert_eq!(answer.header("referrer-policy"), "no-referrer");
+    }
+}
+
+/// The post as it is shown, and the path of the link that its card leads by.
+fn link_of(person: &Person<'_>, post: &str) -> (Value, String) {
+    let path = format!("/2/tweets/{post}?tweet.fields=entities,display_text_range");
+    let told = person.get(path).is(200)["data"].clone();
+    let link = told["entities"]["urls"][0]["url"].as_str().unwrap_or("");
+    let path = link.split_once("/c/").map_or("", |(_, rest)| rest);
+    let path = format!("/c/{path}");
+    (told, path)
+}
+
+fn signed_in(person: &Person<'static>) -> Browser<'static> {
+    let set = [
+        "user",
+        "password",
+        &person.username,
+        "--password",
+        "a long secret",
+    ];
+    person.server.cli(&set).well();
+    let mut browser = Browser::new(person.server);
+    browser.sign_in(&person.username, "a long secret", "/settings/account");
+    browser
+}
+
+#[test]
+fn the_link_of_a_card_is_shown_and_leads_where_the_card_says() {
+    let carded = Carded::new();
+    let (ads, card) = (&carded.ads, &carded.card);
+    let destination = &card["components"][1]["destination"];
+    assert_eq!(destination["url"], SITE);
+    let short = destination["tco_url"].as_str().unwrap();
+    let post = carded.post(false, false);
+    let (told, link) = link_of(&ads.person, &post);
+    let entity = &told["entities"]["urls"][0];
+    assert_eq!(entity["url"], format!("{short}/{post}"));
+    assert_eq!(entity["expanded_url"], SITE);
+    assert_eq!(entity["display_url"], "bikes.example/spring?ride=1&mo…");
+    assert_eq!(entity["title"], "Ride more");
+    assert_eq!(entity["images"][0]["width"], 800);
+    let text: Vec<char> = told["text"].as_str().unwrap().chars().collect();
+    let place = |name: &str| usize::try_from(entity[name].as_u64().unwrap()).unwrap();
+    let cut: String = text[place("start")..place("end")].iter().collect();
+    assert_eq!(entity["url"], cut);
+    assert_eq!(told["display_text_range"][1], json!(place("start") - 1));
+
+    let mut browser = Browser::new(carded.server());
+    let own = short.split_once("/c/").unwrap().1.to_owned();
+    for path in [
+        link.clone(),
+        format!("/c/{own}"),
+        format!("{link}?url=https://evil.example&next=//evil.example"),
+        // What is no post with the card leads there all the same.
+        format!("/c/{own}/1"),
+    ] {
+        carded.open(&mut browser, &path);
+    }
+    for path in ["/c/1", "/c/1/1", "/c/0"] {
+        assert_eq!(browser.get(path).status, 404, "{path}");
+    }
+    for path in ["/c/x", "/c/https:%2f%2fevil.example"] {
+        let answer = browser.get(path);
+        assert!(
+            matches!(answer.status, 400 | 404),
+            "{path}: {}",
+            answer.text()
+        );
+    }
+
+    // Another destination has another link; whoever has the first is still led there.
+    let id = card["id"].as_str().unwrap();
+    let path = format!("/12/accounts/{}/cards/{id}", ads.account);
+    let image = card["components"][0]["media_key"].as_str().unwrap();
+    let change = |url: &str| {
+        let ask = Ask::new("PUT", path.clone()).json(&card_body(image, url));
+        ads.person.signed(ask).is(200)["data"].clone()
+    };
+    let changed = change("https://bikes.example/summer");
+    assert_ne!(changed["components"][1]["destination"]["tco_url"], short);
+    let (told, other) = link_of(&ads.person, &post);
+    assert_eq!(
+        told["entities"]["urls"][0]["expanded_url"],
+        "https://bikes.example/summer"
+    );
+    assert_ne!(other, link);
+    carded.open(&mut browser, &link);
+    let back = change(SITE);
+    assert_eq!(back["components"][1]["destination"]["tco_url"], short);
+    // The links of a card that is no more lead nowhere, and its posts show none.
+    ads.send("DELETE", &format!("/cards/{id}"), &[]).is(200);
+    for path in [&link, &other] {
+        assert_eq!(browser.get(path.clone()).status, 404, "{path}");
+    }
+    let (told, _) = link_of(&ads.person, &post);
+    assert!(told.get("entities").is_none(), "{told}");
+}
+
+#[test]
+fn a_click_on_a_card_counts_where_it_is_promoted_and_once() {
+    let carded = Carded::new();
+    let post = carded.post(false, true);
+    let (_, link) = link_of(&carded.ads.person, &post);
+    let fan = carded.server().person("fan");
+    let mut browser = signed_in(&fan);
+    // Before an impression a click has nothing to do with the promotion.
+    carded.open(&mut browser, &link);
+    assert_eq!(carded.clicks(), [0; 4]);
+    let token = carded.shown(&json!({ "user_id": fan.id }), &post);
+    let head = browser.send(Ask::new("HEAD", link.clone()).header("user-agent", BROWSER));
+    assert_eq!(head.status, 302);
+    for header in [("user-agent", "LinkBot/2.1"), ("user-agent", "")] {
+        browser.send(Ask::get(link.clone()).header(header.0, header.1));
+    }
+    let ahead = Ask::get(link.clone()).header("user-agent", BROWSER);
+    browser.send(ahead.header("sec-purpose", "prefetch"));
+    let inside = Ask::get(link.clone()).header("user-agent", BROWSER);
+    browser.send(inside.header("sec-fetch-dest", "image"));
+    assert_eq!(carded.clicks(), [0; 4]);
+    carded.open(&mut browser, &link);
+    assert_eq!(carded.clicks(), [1; 4]);
+    carded.open(&mut browser, &link);
+    assert_eq!(carded.clicks(), [1; 4]);
+    // Nor is it counted again as the network reports it.
+    assert_eq!(carded.report(&token, "url_click"), "REPEATED");
+    assert_eq!(carded.clicks(), [1; 4]);
+
+    // Someone who is no user comes with the token that the network was given.
+    let token = carded.shown(&json!({ "key": "device-1" }), &post);
+    let mut stranger = Browser::new(carded.server());
+    for token in ["", "x.y", &token, &token] {
+        carded.open(&mut stranger, &format!("{link}?impression_token={token}"));
+    }
+    assert_eq!(carded.clicks(), [2; 4]);
+    let path = format!("/2/tweets/{post}?tweet.fields=non_public_metrics,promoted_metrics");
+    let figures = carded.ads.person.get(path).is(200)["data"].clone();
+    assert_eq!(figures["promoted_metrics"]["url_link_clicks"], 2);
+    assert_eq!(figures["non_public_metrics"]["url_link_clicks"], 2);
+    assert_eq!(figures["non_public_metrics"]["engagements"], 2);
+}
+
+#[test]
+fn a_click_on_what_is_there_for_its_promotion_always_counts() {
+    let carded = Carded::new();
+    let post = carded.post(true, true);
+    let (_, link) = link_of(&carded.ads.person, &post);
+    let mut browser = Browser::new(carded.server());
+    carded.open(&mut browser, &link);
+    carded.open(&mut browser, &link);
+    assert_eq!(carded.clicks(), [1; 4]);
+    let mut fan = signed_in(&carded.server().person("fan"));
+    carded.open(&mut fan, &link);
+    assert_eq!(carded.clicks(), [2; 4]);
+    // The link says whose click it is, not what is promoted: another post does not count for this.
+    let other = carded.post(true, false);
+    let (_, apart) = link_of(&carded.ads.person, &other);
+    carded.open(&mut fan, &apart);
+    assert_eq!(carded.clicks(), [2; 4]);
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "one story")]
+fn a_conversation_card_is_answered_by_a_post() {
+    let carded = Carded::new();
+    let ads = &carded.ads;
+    let (image, unlocked) = (ads.image(), ads.media("tweet_image", &png(1000, 400)));
+    let params = [
+        ("name", "Routes"),
+        ("title", "Sunday ride"),
+        ("media_key", image.as_str()),
+        ("first_cta", "#Coast"),
+        ("first_cta_tweet", "I choose the <coast> & more"),
+        ("second_cta", "#Hills"),
+        ("second_cta_tweet", "Up we go"),
+        ("thank_you_text", "See you there"),
+        ("thank_you_url", "https://bikes.example/thanks"),
+        ("unlocked_image_media_key", unlocked.as_str()),
+    ];
+    let path = "/cards/image_conversation";
+    let made = ads.send("POST", path, &params).is(200)["data"].clone();
+    let uri = &made["card_uri"];
+    let post = carded.with(uri, true, true);
+    let told = ads
+        .person
+        .get(format!("/2/tweets/{post}?tweet.fields=entities"));
+    let entity = told.is(200)["data"]["entities"]["urls"][0].clone();
+    assert_eq!(entity["title"], "Sunday ride");
+    assert_eq!(entity["expanded_url"], entity["url"]);
+    let url = entity["url"].as_str().unwrap();
+    let page = url
+        .split_once("/cards/")
+        .map(|(_, rest)| format!("/cards/{rest}"));
+    let page = page.unwrap();
+
+    // Anybody sees the card; who chooses signs in first.
+    let mut stranger = Browser::new(carded.server());
+    let shown = stranger.get(page.clone()).is_page(200);
+    for part in ["Sunday ride", "#Coast", "#Hills", "/media/"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert!(
+        !shown.contains("See you there") && !shown.contains(&unlocked),
+        "{shown}"
+    );
+    let link = shown.split("href=\"/intent/post?").nth(1).unwrap();
+    let link = link
+        .split('"')
+        .next()
+        .unwrap()
+        .replace("&#38;", "&")
+        .replace("&amp;", "&");
+    let link = format!("/intent/post?{link}");
+    let asked = stranger.get(link.clone());
+    assert_eq!(asked.status, 303);
+    assert!(asked.header("location").starts_with("/login?next="));
+
+    let fan = carded.server().person("fan");
+    let mut browser = signed_in(&fan);
+    let form = browser.get(link);
+    let html = form.is_page(200);
+    assert!(
+        html.contains("I choose the &#60;coast&#62; &#38; more #Coast"),
+        "{html}"
+    );
+    let text = "I choose the <coast> & more #Coast";
+    let send = |browser: &mut Browser<'_>, text: &str| {
+        browser.submit(&form, "/intent/post", &[("text", text)])
+    };
+    let sent = send(&mut browser, text);
+    assert_eq!(sent.status, 303, "{}", sent.text());
+    let to = sent.header("location").to_owned();
+    let after = browser.get(to.clone()).is_page(200);
+    let name = unlocked.as_str();
+    for part in ["See you there", "https://bikes.example/thanks", name] {
+        assert!(after.contains(part), "{part}: {after}");
+    }
+    let posts = fan.get(format!("/2/users/{}/tweets", fan.id)).is(200);
+    assert_eq!(
+        posts["data"][0]["text"],
+        "I choose the &lt;coast&gt; &amp; more #Coast"
+    );
+    // It counts as use of the card, once.
+    assert_eq!(carded.clicks(), [0, 1, 0, 1]);
+    let again = send(&mut browser, text);
+    assert!(again.is_page(400).contains("duplicate"));
+    assert_eq!(send(&mut browser, "#hills too").status, 303);
+    assert_eq!(carded.clicks(), [0, 1, 0, 1]);
+
+    // A post without one of the hashtags is a post, and nothing is unlocked by it.
+    let plain = send(&mut browser, "No choice");
+    assert_eq!(plain.status, 303);
+    let shown = browser
+        .get(plain.header("location").to_owned())
+        .is_page(200);
+    assert!(
+        !shown.contains("See you there") && !shown.contains(name),
+        "{shown}"
+    );
+    // Nobody else is shown what somebody has unlocked, nor is it for another post than the one
+    // that carries the card.
+    let mut other = signed_in(&carded.server().person("other"));
+    other.get(to.clone()).is_page(404);
+    let (elsewhere, _) = to.split_once("of=").unwrap();
+    let id = to.split_once("id=").unwrap().1;
+    let shown = browser.get(format!("{elsewhere}of=1&id={id}")).is_page(200);
+    assert!(!shown.contains("See you there"), "{shown}");
+    other.get(format!("{page}0")).is_page(404);
+    other.get("/cards/1/1").is_page(404);
+}
+
+#[test]
+fn a_post_is_written_from_a_link() {
+    let server = crate::harness::shared();
+    let fan = server.person("writer");
+    let mut browser = signed_in(&fan);
+    let query = "text=Hello%20there&url=https://bikes.example&hashtags=one,%23two&via=@ada";
+    for path in ["/intent/post", "/intent/tweet"] {
+        let html = browser.get(format!("{path}?{query}")).is_page(200);
+        assert!(
+            html.contains("Hello there https://bikes.example #one #two via @ada"),
+            "{html}"
+        );
+    }
+    let form = browser.get("/intent/post");
+    let send = |browser: &mut Browser<'_>, text: &str| {
+        browser.submit(&form, "/intent/post", &[("text", text)])
+    };
+    for text in ["", "  ", &"é".repeat(281)] {
+        let page = send(&mut browser, text).is_page(400);
+        assert!(page.contains("aria-invalid"), "{page}");
+    }
+    browser.get("/intent/post?text=a&text=b").is_page(400);
+    let forged = Ask::post("/intent/post").form("text=Forged");
+    browser.send(forged).is_page(403);
+    // A reply names whom it is to.
+    let first = fan.says("First");
+    let form = browser.get(format!("/intent/post?in_reply_to={first}&text=Second"));
+    let sent = browser.submit(&form, "/intent/post", &[("text", "Second")]);
+    assert_eq!(sent.status, 303, "{}", sent.text());
+    browser.get(sent.header("location").to_owned()).is_page(200);
+    let posts = format!("/2/users/{}/tweets?tweet.fields=referenced_tweets", fan.id);
+    let posts = fan.get(posts).is(200);
+    assert_eq!(
+        posts["data"][0]["referenced_tweets"][0]["id"],
+        first.as_str()
+    );
+    assert_eq!(posts["data"].as_array().unwrap().len(), 2);
+}

@@ -1,0 +1,95 @@
+//! Where cards lead: a short link for each card and destination.
+
+use base::{Fault, Id};
+
+use crate::Tx;
+use crate::db::Row;
+
+/// A short link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardLink {
+    /// Its id.
+    pub id: i64,
+    /// The card that leads there.
+    pub card_id: i64,
+    /// The destination; empty: the platform's own page of the card.
+    pub url: String,
+    /// What the card says of it.
+    pub title: String,
+    /// The media that the card shows with it.
+    pub media_key: String,
+}
+
+/// A destination of a card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Destination<'a> {
+    /// Its address; empty: the platform's own page of the card.
+    pub url: &'a str,
+    /// What the card says of it.
+    pub title: &'a str,
+    /// The media that the card shows with it.
+    pub media_key: &'a str,
+}
+
+fn read(row: &Row<'_, '_>) -> Result<CardLink, Fault> {
+    Ok(CardLink {
+        id: row.int(0)?,
+        card_id: row.int(1)?,
+        url: row.text(2)?,
+        title: row.text(3)?,
+        media_key: row.text(4)?,
+    })
+}
+
+/// The link with an id.
+pub fn by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<CardLink>, Fault> {
+    let sql = "SELECT id, card_id, url, title, media_key FROM card_link WHERE id = $1";
+    tx.row(sql, &[id.into()], read)
+}
+
+/// Where some cards lead now; what belongs to one card is in its order.
+pub fn of_cards(tx: &mut Tx<'_>, cards: &[i64]) -> Result<Vec<CardLink>, Fault> {
+    let sql = "SELECT id, card_id, url, title, media_key FROM card_link \
+               WHERE card_id = $1 AND place > 0 ORDER BY place";
+    tx.of_each(sql, cards, &[], read)
+}
+
+/// Says where a card leads from now on. What it led to before is kept for those who have the link.
+pub fn set(tx: &mut Tx<'_>, card: i64, destinations: &[Destination<'_>]) -> Result<(), Fault> {
+    let sql = "UPDATE card_link SET place = 0 WHERE card_id = $1 AND place > 0";
+    tx.exec(sql, &[card.into()])?;
+    for (place, to) in (1_i64..).zip(destinations) {
+        let known = "SELECT id FROM card_link WHERE card_id = $1 AND url = $2";
+        let known = tx.row(known, &[card.into(), to.url.into()], |row| row.int(0))?;
+        if let Some(id) = known {
+            let sql = "UPDATE card_link SET title = $1, media_key = $2, place = $3 WHERE id = $4";
+            let args = [
+                to.title.into(),
+                to.media_key.into(),
+                place.into(),
+                id.into(),
+            ];
+            tx.exec(sql, &args)?;
+            continue;
+        }
+        let id: Id<()> = tx.next_id();
+        let sql = "INSERT INTO card_link (id, card_id, url, title, media_key, place) \
+                   VALUES ($1, $2, $3, $4, $5, $6)";
+        let args = [
+            id.get().into(),
+            card.into(),
+            to.url.into(),
+            to.title.into(),
+            to.media_key.into(),
+            place.into(),
+        ];
+        tx.exec(sql, &args)?;
+    }
+    Ok(())
+}
+
+/// The links of a card that is no more lead nowhere.
+pub fn remove(tx: &mut Tx<'_>, card: i64) -> Result<(), Fault> {
+    let sql = "DELETE FROM card_link WHERE card_id = $1";
+    tx.exec(sql, &[card.into()]).map(|_| ())
+}
