@@ -82,8 +82,8 @@ pub(crate) struct World {
     pub(crate) versions: HashMap<PostId, Vec<PostId>>,
     /// The first parts of long posts.
     pub(crate) shorts: HashMap<PostId, String>,
-    /// Where cards lead first, by the card.
-    pub(crate) links: HashMap<i64, CardLink>,
+    /// Where cards lead, by the card, in its order.
+    pub(crate) links: HashMap<i64, Vec<CardLink>>,
     /// Posts that may not be seen.
     pub(crate) hidden: HashMap<PostId, Sight>,
     /// What the viewer's own promoted posts came to by their promotion, where that is asked for.
@@ -295,7 +295,7 @@ impl World {
             .users
             .extend(self.posts.items().iter().map(|post| post.author_id));
         self.load_links(tx)?;
-        let shown = self.links.values();
+        let shown = self.links.values().flatten();
         needs
             .media
             .extend(shown.filter_map(|link| id_of(&link.media_key)));
@@ -326,7 +326,7 @@ impl World {
         }
         let cards: Vec<i64> = cards.into_iter().collect();
         for link in card_links::of_cards(tx, &cards)? {
-            self.links.entry(link.card_id).or_insert(link);
+            self.links.entry(link.card_id).or_default().push(link);
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 use store::ads::card_links::CardLink;
 
-use super::text::{REPOST_LENGTH, card_link, link_place, media_link, stands_alone};
+use super::text::{REPOST_LENGTH, card_links, link_place, media_link, stands_alone};
 use super::{PostFacts, media_keys};
 use crate::media::{address, id_of};
 
@@ -15,10 +15,12 @@ pub(crate) fn of_sent(facts: PostFacts<'_>) -> Cow<'_, str> {
     if let Some(link) = media_link(facts) {
         return Cow::Owned(with(&stored, of_media(facts, &link)));
     }
-    match card_link(facts) {
-        Some((card, link)) => Cow::Owned(with(&stored, vec![of_card(facts, card, &link)])),
-        None => stored,
-    }
+    let Some((_, first)) = card_links(facts).next() else {
+        return stored;
+    };
+    let place = link_place(facts, &first);
+    let links = card_links(facts).map(|(card, link)| of_card(facts, card, &link, place));
+    Cow::Owned(with(&stored, links.collect()))
 }
 
 /// Without the link that ends it.
@@ -103,9 +105,14 @@ fn of_media(facts: PostFacts<'_>, link: &str) -> Vec<Value> {
     .collect()
 }
 
-/// The link that the post's card leads by, with what the card shows.
-fn of_card(facts: PostFacts<'_>, card: &CardLink, link: &str) -> Value {
-    let (start, end) = link_place(facts, link);
+/// A link that the post's card leads by, with what the card shows. The text ends with the first of
+/// them: all stand there.
+fn of_card(
+    facts: PostFacts<'_>,
+    card: &CardLink,
+    link: &str,
+    (start, end): (usize, usize),
+) -> Value {
     // The platform's own page of a card has no other address.
     let to = Some(card.url.as_str()).filter(|url| !url.is_empty());
     let to = to.unwrap_or(link);

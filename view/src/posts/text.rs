@@ -51,7 +51,7 @@ pub(super) fn display_range(out: &mut Out, facts: PostFacts<'_>) {
 /// that its card leads by.
 pub(crate) fn sent(facts: PostFacts<'_>) -> Cow<'_, str> {
     let words = words(facts);
-    let link = media_link(facts).or_else(|| Some(card_link(facts)?.1));
+    let link = media_link(facts).or_else(|| Some(card_links(facts).next()?.1));
     match link {
         Some(link) if words.is_empty() => Cow::Owned(link),
         Some(link) => Cow::Owned(format!("{words} {link}")),
@@ -70,11 +70,12 @@ pub(super) fn media_link(facts: PostFacts<'_>) -> Option<String> {
     address(media, world.site)
 }
 
-/// Where the card of a post leads, and the link that the post has for it.
-pub(super) fn card_link(facts: PostFacts<'_>) -> Option<(&CardLink, String)> {
+/// Where the card of a post leads, and the links that the post has for it.
+pub(super) fn card_links(facts: PostFacts<'_>) -> impl Iterator<Item = (&CardLink, String)> {
     let world = facts.world;
-    let link = world.links.get(&card_of(facts.post)?)?;
-    Some((link, short_link(link, facts.post, world.site)?))
+    let card = card_of(facts.post).and_then(|card| world.links.get(&card));
+    let links = card.into_iter().flatten();
+    links.filter_map(move |link| Some((link, short_link(link, facts.post, world.site)?)))
 }
 
 /// The link by which a card leads where a post carries it: whoever opens it is known to come from

@@ -215,6 +215,24 @@ fn the_link_of_a_card_is_shown_and_leads_where_the_card_says() {
     );
     assert_ne!(other, link);
     carded.open(&mut browser, &link);
+    // Slides lead to places of their own.
+    let slide = |url: &str| card_body(image, url)["components"].clone();
+    let slides =
+        json!({ "slides": [slide("https://one.example/"), slide("https://two.example/")] });
+    ads.person
+        .signed(Ask::new("PUT", path.clone()).json(&slides))
+        .is(200);
+    let (told, _) = link_of(&ads.person, &post);
+    let urls = told["entities"]["urls"].as_array().unwrap();
+    let to: Vec<&Value> = urls.iter().map(|one| &one["expanded_url"]).collect();
+    assert_eq!(to, ["https://one.example/", "https://two.example/"]);
+    assert_ne!(urls[0]["url"], urls[1]["url"]);
+    assert!(
+        told["text"]
+            .as_str()
+            .unwrap()
+            .ends_with(urls[0]["url"].as_str().unwrap())
+    );
     let back = change(SITE);
     assert_eq!(back["components"][1]["destination"]["tco_url"], short);
     // The links of a card that is no more lead nowhere, and its posts show none.
@@ -394,7 +412,8 @@ fn a_conversation_card_is_answered_by_a_post() {
     let id = to.split_once("id=").unwrap().1;
     let shown = browser.get(format!("{elsewhere}of=1&id={id}")).is_page(200);
     assert!(!shown.contains("See you there"), "{shown}");
-    other.get(format!("{page}0")).is_page(404);
+    let (card, _) = page.rsplit_once('/').unwrap();
+    other.get(format!("{card}/1")).is_page(404);
     other.get("/cards/1/1").is_page(404);
 }
 
