@@ -187,6 +187,7 @@ mod tests {
         "app_id",
         "audience_id",
         "campaign_id",
+        "card_id",
         "client_id",
         "community_id",
         "conversation_id",
