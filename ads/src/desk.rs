@@ -126,6 +126,11 @@ impl<'t, 'c> Desk<'t, 'c> {
             let message = "The role on this account does not allow this action";
             return Err(Problem::new("ACTION_NOT_ALLOWED", message).into());
         }
+        let approval = record.text("approval_status");
+        if writes && who == Who::CampaignWriter && approval != "ACCEPTED" {
+            let message = format!("Campaigns are not changed while the account is {approval}");
+            return Err(Problem::new("INVALID_ACCOUNT_SERVICE_LEVEL", message).into());
+        }
         self.account = Some(Account {
             record,
             role,

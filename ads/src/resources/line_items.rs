@@ -104,6 +104,7 @@ pub static LINE_ITEM: Resource = Resource {
         Rule::Own(has_legal_placements),
         Rule::Own(caps_what_can_be_capped),
         Rule::Beside("campaign_id", keeps_within_its_campaign),
+        Rule::Within(is_for_a_user_of_the_account),
         Rule::Within(fill),
         Rule::Within(is_like_its_siblings),
         Rule::Within(is_one_of_so_many),
@@ -284,6 +285,22 @@ fn keeps_within_its_campaign(change: &Change, campaign: &Record) -> Result<(), P
         return Err(Problem::attribute(BID, message));
     }
     Ok(())
+}
+
+/// What is advertised is somebody's whom the account may promote.
+fn is_for_a_user_of_the_account(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+    const NAME: &str = "advertiser_user_id";
+    let user = change.record.int(NAME).filter(|_| change.sent(NAME));
+    let Some(user) = user.filter(|_| change.verb != Verb::Delete && change.changes(NAME)) else {
+        return Ok(());
+    };
+    if promotable_users::of_user(desk, base::UserId::new(user))?.is_some() {
+        return Ok(());
+    }
+    let message = format!("The user {user} is not promoted by this account");
+    Err(Problem::attribute(NAME, message)
+        .code("INVALID_USER_ID")
+        .into())
 }
 
 /// What follows from the campaign, the objective and the account.

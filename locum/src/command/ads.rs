@@ -7,11 +7,9 @@ use ads::advice::Adviser;
 use ads::desk::Desk;
 use ads::engine;
 use ads::given::Given;
-use ads::kind::{Ids, Kind};
+use ads::kind::Ids;
 use ads::record::Record;
-use ads::resources::accounts::{
-    self, ACCOUNT, LISTED, MOST_CAMPAIGNS, MOST_LINE_ITEMS, NewAccount,
-};
+use ads::resources::accounts::{self, NewAccount};
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads::resources::{features, promotable_users};
 use ads::zone::Zone;
@@ -27,7 +25,7 @@ use store::Tx;
 use super::invite::site;
 use super::options::{self, OptionCommand};
 use super::publishers::{self, CuratedCommand, PublisherCommand};
-use super::{find, simulation};
+use super::{account_settings, find, simulation};
 use crate::world::World;
 
 /// What may be done about advertising.
@@ -267,7 +265,7 @@ fn act(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Stop> {
         }
         AccountCommand::Set { account, .. } => {
             let account = account_of(tx, account)?;
-            set(tx, account, command)
+            account_settings::set(tx, account, command)
         }
         AccountCommand::List { .. }
         | AccountCommand::Show { .. }
@@ -409,80 +407,6 @@ fn fund(tx: &mut Tx<'_>, account: Record, command: &AccountCommand) -> Result<Va
     spoken(&mut desk, &made)
 }
 
-fn set(tx: &mut Tx<'_>, account: Record, command: &AccountCommand) -> Result<Value, Stop> {
-    let AccountCommand::Set {
-        campaigns,
-        line_items,
-        gates,
-        approval,
-        business,
-        allow,
-        refuse,
-        estimate,
-        ..
-    } = command
-    else {
-        return Ok(Value::Null);
-    };
-    let account = opened(account, allow, refuse)?;
-    let account = of_business(account, business.as_deref())?;
-    let account = worded(account, ("estimate", "estimate"), estimate.as_deref())?;
-    let account = worded(account, ("gates", "feature_gates"), gates.as_deref())?;
-    let account = worded(
-        account,
-        ("approval", "approval_status"),
-        approval.as_deref(),
-    )?;
-    let most = MOST_CAMPAIGNS;
-    let account = limited(account, ("campaigns", "campaign_limit"), *campaigns, most)?;
-    let most = MOST_LINE_ITEMS;
-    let account = limited(
-        account,
-        ("line_items", "line_item_limit"),
-        *line_items,
-        most,
-    )?;
-    keep(tx, account)
-}
-
-fn keep(tx: &mut Tx<'_>, mut account: Record) -> Result<Value, Stop> {
-    account.updated_at = tx.now();
-    store::records::update(tx, ACCOUNT.name, &account.to_store())?;
-    show(tx, account)
-}
-
-/// With another limit, if one is given.
-fn limited(
-    mut account: Record,
-    (name, field): (&'static str, &'static str),
-    limit: Option<i64>,
-    most: i64,
-) -> Result<Record, Stop> {
-    let Some(limit) = limit else {
-        return Ok(account);
-    };
-    if !(1..=most).contains(&limit) {
-        let message = format!("A limit is one of 1 to {most}");
-        return Err(wrong(name, &limit.to_string(), &message));
-    }
-    account.set(field, limit);
-    Ok(account)
-}
-
-/// With one of the words that a field may hold, if one is given.
-fn worded(
-    mut account: Record,
-    (name, field): (&'static str, &'static str),
-    word: Option<&str>,
-) -> Result<Record, Stop> {
-    if let (Some(word), Some(declared)) = (word, ACCOUNT.field(field)) {
-        let text = [word.to_owned()];
-        let value = declared.kind.read(name, ads::kind::Raw::Text(&text))?;
-        account.set(field, value);
-    }
-    Ok(account)
-}
-
 /// Looks for what could do better of what an account pays for.
 async fn recommend(world: &World, account: String) -> Result<Value, Stop> {
     let adviser = adviser(world)?;
@@ -532,43 +456,6 @@ fn dismissed(tx: &mut Tx<'_>, account: &Record, text: &str) -> Result<(), Stop> 
     Err(find::unknown("recommendation", text))
 }
 
-/// The business that an account belongs to.
-fn of_business(mut account: Record, business: Option<&str>) -> Result<Record, Stop> {
-    let Some(business) = business else {
-        return Ok(account);
-    };
-    let text = [business.to_owned()];
-    let value = Kind::Text(0, 20).read("business", ads::kind::Raw::Text(&text))?;
-    account.set("business_id", value);
-    Ok(account)
-}
-
-/// What is opened to an account one by one.
-fn opened(mut account: Record, allow: &[String], refuse: &[String]) -> Result<Record, Stop> {
-    if let Some(unknown) = allow
-        .iter()
-        .chain(refuse)
-        .find(|name| !LISTED.contains(&name.as_str()))
-    {
-        return Err(wrong(
-            "allow",
-            unknown,
-            &format!("It is one of {}", LISTED.join(", ")),
-        ));
-    }
-    let mut refused: Vec<String> = account
-        .texts("refused")
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
-    refused.retain(|name| !allow.contains(name));
-    refused.extend(refuse.iter().cloned());
-    refused.sort_unstable();
-    refused.dedup();
-    account.set("refused", refused);
-    Ok(account)
-}
-
 pub(super) fn wrong(name: &'static str, value: &str, message: &str) -> Stop {
     Refusal::invalid(name, value, message).into()
 }
@@ -599,7 +486,7 @@ fn list(tx: &mut Tx<'_>, user: &str) -> Result<Value, Stop> {
     Ok(rows.into())
 }
 
-fn show(tx: &mut Tx<'_>, account: Record) -> Result<Value, Stop> {
+pub(super) fn show(tx: &mut Tx<'_>, account: Record) -> Result<Value, Stop> {
     let roles: Vec<Value> = store::ads::of_account(tx, account.id)?
         .iter()
         .map(|access| {

@@ -948,6 +948,14 @@ fn a_line_item_suits_its_objective() {
     ] {
         line(more).is(200);
     }
+    // Whose it is: somebody whom the account may promote.
+    let stranger = shared().person("stranger");
+    for user in [stranger.id.as_str(), "1"] {
+        let answer = line(&[("advertiser_user_id", user)]);
+        is(&answer, 400, "INVALID_USER_ID", "advertiser_user_id");
+    }
+    let own = line(&[("advertiser_user_id", &ads.person.id)]).is(200);
+    assert_eq!(own["data"]["advertiser_user_id"], ads.person.id.as_str());
     // Line items of a campaign are of one kind; what they pay by stays, but for installs.
     let campaign = ads.campaign();
     let first = ads.line_item(&campaign);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ads::access::Role;
+use ads::access::{Role, Who};
 use ads::declare::Resource;
 use ads::kind::Kind;
 use ads::operations::Place;
@@ -381,6 +381,43 @@ fn a_role_that_is_taken_away_is_gone_with_the_next_request() {
     assert_eq!(list(), NO_ACCOUNT);
     let accounts = send(&colleague, "GET", "/12/accounts", &[]).is(200);
     assert_eq!(accounts["data"], json!([]));
+}
+
+#[test]
+fn campaigns_wait_for_the_review_of_the_account() {
+    let ads = Advertiser::new();
+    let campaign = format!("/campaigns/{}", ads.campaign());
+    for approval in ["UNDER_REVIEW", "REJECTED"] {
+        let set = [
+            "ads",
+            "account",
+            "set",
+            &ads.account,
+            "--approval",
+            approval,
+        ];
+        shared().cli(&set).well();
+        let writes = |operation: &ads::Operation| {
+            operation.writes && operation.who == Who::CampaignWriter && !operation.sandbox
+        };
+        let waits = |code: &str| code == "403 INVALID_ACCOUNT_SERVICE_LEVEL";
+        let all = wrong(&ads.person, &ads.account, "", writes, waits);
+        assert_eq!(all, Vec::<String>::new(), "{approval}");
+        // All else is there as before.
+        let one = ads.get(&campaign, &[]);
+        assert_eq!(one["data"]["servable"], false);
+        ads.make("/custom_audiences", &[("name", approval)]);
+    }
+    let set = [
+        "ads",
+        "account",
+        "set",
+        &ads.account,
+        "--approval",
+        "ACCEPTED",
+    ];
+    shared().cli(&set).well();
+    ads.send("PUT", &campaign, &[("name", "Summer")]).is(200);
 }
 
 /// What an answer says beside the ids that were asked for.

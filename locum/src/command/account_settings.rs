@@ -1,0 +1,127 @@
+//! `locum ads account set`: what an account may have, what it is held to, and what came of its
+//! review.
+
+use ads::kind::Kind;
+use ads::record::Record;
+use ads::resources::accounts::{ACCOUNT, LISTED, MOST_CAMPAIGNS, MOST_LINE_ITEMS};
+use base::Stop;
+use serde_json::Value;
+use store::Tx;
+
+use super::ads::{AccountCommand, show, wrong};
+
+/// Sets what is given, and nothing else.
+pub(super) fn set(
+    tx: &mut Tx<'_>,
+    account: Record,
+    command: &AccountCommand,
+) -> Result<Value, Stop> {
+    let AccountCommand::Set {
+        campaigns,
+        line_items,
+        gates,
+        approval,
+        business,
+        allow,
+        refuse,
+        estimate,
+        ..
+    } = command
+    else {
+        return Ok(Value::Null);
+    };
+    let account = opened(account, allow, refuse)?;
+    let account = of_business(account, business.as_deref())?;
+    let account = worded(account, ("estimate", "estimate"), estimate.as_deref())?;
+    let account = worded(account, ("gates", "feature_gates"), gates.as_deref())?;
+    let account = worded(
+        account,
+        ("approval", "approval_status"),
+        approval.as_deref(),
+    )?;
+    let most = MOST_CAMPAIGNS;
+    let account = limited(account, ("campaigns", "campaign_limit"), *campaigns, most)?;
+    let most = MOST_LINE_ITEMS;
+    let account = limited(
+        account,
+        ("line_items", "line_item_limit"),
+        *line_items,
+        most,
+    )?;
+    keep(tx, account)
+}
+
+fn keep(tx: &mut Tx<'_>, mut account: Record) -> Result<Value, Stop> {
+    account.updated_at = tx.now();
+    store::records::update(tx, ACCOUNT.name, &account.to_store())?;
+    show(tx, account)
+}
+
+/// With another limit, if one is given.
+fn limited(
+    mut account: Record,
+    (name, field): (&'static str, &'static str),
+    limit: Option<i64>,
+    most: i64,
+) -> Result<Record, Stop> {
+    let Some(limit) = limit else {
+        return Ok(account);
+    };
+    if !(1..=most).contains(&limit) {
+        let message = format!("A limit is one of 1 to {most}");
+        return Err(wrong(name, &limit.to_string(), &message));
+    }
+    account.set(field, limit);
+    Ok(account)
+}
+
+/// With one of the words that a field may hold, if one is given.
+fn worded(
+    mut account: Record,
+    (name, field): (&'static str, &'static str),
+    word: Option<&str>,
+) -> Result<Record, Stop> {
+    if let (Some(word), Some(declared)) = (word, ACCOUNT.field(field)) {
+        let text = [word.to_owned()];
+        let value = declared.kind.read(name, ads::kind::Raw::Text(&text))?;
+        account.set(field, value);
+    }
+    Ok(account)
+}
+
+/// The business that an account belongs to.
+fn of_business(mut account: Record, business: Option<&str>) -> Result<Record, Stop> {
+    let Some(business) = business else {
+        return Ok(account);
+    };
+    let text = [business.to_owned()];
+    let value = Kind::Text(0, 20).read("business", ads::kind::Raw::Text(&text))?;
+    account.set("business_id", value);
+    Ok(account)
+}
+
+/// What is opened to an account one by one.
+fn opened(mut account: Record, allow: &[String], refuse: &[String]) -> Result<Record, Stop> {
+    if let Some(unknown) = allow
+        .iter()
+        .chain(refuse)
+        .find(|name| !LISTED.contains(&name.as_str()))
+    {
+        return Err(wrong(
+            "allow",
+            unknown,
+            &format!("It is one of {}", LISTED.join(", ")),
+        ));
+    }
+    let mut refused: Vec<String> = account
+        .texts("refused")
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    refused.retain(|name| !allow.contains(name));
+    refused.extend(refuse.iter().cloned());
+    refused.sort_unstable();
+    refused.dedup();
+    account.set("refused", refused);
+    Ok(account)
+}
