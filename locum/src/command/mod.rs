@@ -1,12 +1,8 @@
 //! Administration: one command, executed the same way whether the command line has the data folder
 //! to itself or a running server does it on its behalf.
 
-<<<<<<< HEAD
-pub(crate) mod ads;
-=======
 mod account_settings;
-mod ads;
->>>>>>> d894e1b (ads: campaigns wait for the review of the account; a line item is for somebody whom the account may promote; cli: settings of accounts by themselves)
+pub(crate) mod ads;
 mod apps;
 mod ask;
 mod audit;
