@@ -190,9 +190,9 @@ people(here, "a campaign is made, promoted with, changed and paused, and apps se
   await ada.follow("Summer");
   await look(ada, "campaign");
   await ada.follow("Riders");
-  await ada.follow(`Delete ${post.id}`);
-  await look(ada, "delete");
-  await ada.press("Delete");
+  await ada.follow(`Stop promoting ${post.id}`);
+  await look(ada, "stop-promoting");
+  await ada.press("Stop promoting");
   assert.deepEqual(await api("GET", "/promoted_tweets", { line_item_ids: item }), []);
   await ada.open(`${home}/campaigns/${campaign}/delete`);
   await ada.press("Delete");
@@ -369,7 +369,7 @@ people(here, "from an uploaded picture to a card, a promoted post, an audience o
   }
   here.server.cli("ads", "simulate", home.split("/").at(-1), "--hours", "168");
   await ada.open(`${home}/campaigns/${campaign}`);
-  await ada.follow("Take the figures apart");
+  await ada.follow("Breakdown");
   await ada.follow("Placement");
   await look(ada, "figures-by-placement");
   const [spent] = await row(ada, "On this network").locator("td").allInnerTexts();

@@ -350,7 +350,7 @@ fn charts(
         )
     });
     let more = format!("{here}/figures?days={count}");
-    let more = Link::to("Take the figures apart", desk.path(&more));
+    let more = Link::to("Breakdown", desk.path(&more));
     Ok(Block::Charts(Charts {
         title: format!("Last {count} days"),
         actions: Some(more)

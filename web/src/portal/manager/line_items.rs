@@ -167,7 +167,10 @@ pub(super) fn one(
 /// The link to the question whether to delete something.
 pub(super) fn remove(desk: &Desk, path: &str, part: &str, id: &str) -> Vec<Act> {
     let act = Act {
-        text: "Delete",
+        text: match part {
+            "promoted-posts" | "promoted-accounts" | "scheduled-promoted" => "Stop promoting",
+            _ => "Delete",
+        },
         path: desk.path(&format!("/{part}/{id}/delete")),
         ..Act::default()
     };

@@ -132,6 +132,8 @@ fn told(done: &str) -> Option<&'static str> {
         "shared" => "The account may use it.",
         "revoked" => "The account may not use it any more.",
         "listed" => "The list is taken in. The size follows in a while.",
+        "stopped" => "It is not promoted any more.",
+        "published" => "It is published.",
         "joined" => "The person works on the account now.",
         "left" => "The person does not work on the account any more.",
         "applied" => "The recommendation is applied.",

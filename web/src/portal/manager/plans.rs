@@ -162,7 +162,7 @@ pub(super) fn plan(tx: &mut Tx<'_>, desk: &Desk, place: &Place) -> Result<Option
         ("people", id, "edit") => people::edit(tx, desk, id)?,
         ("people", id, "remove") => people::remove(tx, desk, id)?,
         ("recommendations", id, act @ ("apply" | "dismiss")) => Some(advice::plan(desk, id, act)),
-        (part @ ("scheduled" | "drafts"), "new", "") => posts::create(tx, desk, part)?,
+        (part @ ("posts" | "scheduled" | "drafts"), "new", "") => posts::create(tx, desk, part)?,
         (part @ ("scheduled" | "drafts"), id, "edit") => posts::edit(tx, desk, part, id)?,
         ("cards", "new", kind) => cards::create(tx, desk, kind)?,
         (part, id, "edit") if cards::is_part(part) => cards::edit(tx, desk, part, id)?,
@@ -222,19 +222,30 @@ fn delete(tx: &mut Tx<'_>, desk: &Desk, part: &str, id: &str) -> Result<Option<P
         "campaigns" => "Its line items go with it. Figures stay. This cannot be undone.",
         "line-items" => "What it promotes goes with it. Figures stay. This cannot be undone.",
         "audiences" => "It comes to nobody any more. This cannot be undone.",
+        "promoted-posts" | "promoted-accounts" => "Nothing else is deleted. Figures stay.",
+        "scheduled-promoted" => "The scheduled post stays, and is published without promotion.",
         "media" => "Cards and posts that show it already go on.",
         _ => "This cannot be undone.",
     };
+    let stops = matches!(
+        part,
+        "promoted-posts" | "promoted-accounts" | "scheduled-promoted"
+    );
+    let heading = if stops {
+        "Stop promoting it?".to_owned()
+    } else {
+        format!("Delete the {} {name}?", kind.about)
+    };
     Ok(Some(Plan {
-        heading: format!("Delete the {} {name}?", kind.about),
+        heading,
         lead: lead.to_owned(),
         method: "DELETE",
         path: kind.path,
         ids: vec![id.to_owned()],
-        submit: "Delete",
+        submit: if stops { "Stop promoting" } else { "Delete" },
         danger: true,
         action: desk.path(&format!("/{part}/{id}/delete")),
-        done: "deleted",
+        done: if stops { "stopped" } else { "deleted" },
         ..Plan::at(desk, &back)
     }))
 }

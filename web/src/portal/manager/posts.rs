@@ -25,11 +25,13 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk) -> Result<AdsManager, Stop> {
         "/scheduled/new",
     );
     let draft = desk.offer("POST", "draft_<posts>", "Write a draft", "/drafts/new");
+    let publish = desk.offer("POST", "<post>", "Publish a post", "/posts/new");
     Ok(AdsManager {
         heading: "Posts".to_owned(),
         lead: "Posts in the name of the account’s user. A line item promotes them.".to_owned(),
         actions: offered([
-            schedule.clone().map(|link| link.kind("primary")),
+            publish.map(|link| link.kind("primary")),
+            schedule.clone(),
             draft.clone(),
         ]),
         blocks: vec![scheduled(tx, desk, schedule)?, drafts(tx, desk, draft)?],
@@ -132,7 +134,8 @@ pub(super) fn one(tx: &mut Tx<'_>, desk: &Desk, part: &str, id: &str) -> Result<
     let delete = desk.offer("DELETE", path, "Delete", &format!("{here}/delete"));
     let when = match text(&post, "scheduled_at") {
         "" => String::new(),
-        at => format!("Published {}.", day(at)),
+        at if open => format!("To be published {}.", day(at)),
+        at => format!("It was to be published {}.", day(at)),
     };
     Ok(AdsManager {
         trail: vec![Link::to("Posts", desk.path("/posts"))],
@@ -195,31 +198,41 @@ fn path_of(part: &str) -> &'static str {
 /// The form of a new one.
 pub(super) fn create(tx: &mut Tx<'_>, desk: &Desk, part: &str) -> Result<Option<Plan>, Stop> {
     let user = creatives::own_user(tx, desk)?.map(|user| user.to_string());
-    let drafts = part == "drafts";
-    let lead = if drafts {
-        "It is kept, and not published."
-    } else {
-        "It is published in the name of the account’s user."
+    let (heading, lead, path, submit, done) = match part {
+        "drafts" => (
+            "Write a draft",
+            "It is kept, and not published.",
+            "draft_<posts>",
+            "Save draft",
+            "created",
+        ),
+        "scheduled" => (
+            "Schedule a post",
+            "It is published in the name of the account’s user.",
+            "scheduled_<posts>",
+            "Schedule",
+            "created",
+        ),
+        _ => (
+            "Publish a post",
+            "It is published at once, in the name of the account’s user. Then a line item can \
+             promote it.",
+            "<post>",
+            "Publish",
+            "published",
+        ),
     };
     Ok(Some(Plan {
-        heading: if drafts {
-            "Write a draft".to_owned()
-        } else {
-            "Schedule a post".to_owned()
-        },
+        heading: heading.to_owned(),
         lead: lead.to_owned(),
         trail: vec![Link::to("Posts", desk.path("/posts"))],
-        path: if drafts {
-            "draft_<posts>"
-        } else {
-            "scheduled_<posts>"
-        },
+        path,
         fixed: vec![("as_user_id", user.unwrap_or_default())],
         asks: asks(tx, desk, part, &Value::Null)?,
-        submit: if drafts { "Save draft" } else { "Schedule" },
+        submit,
         action: desk.path(&format!("/{part}/new")),
         then: Then::Path(desk.path("/posts")),
-        done: "created",
+        done,
         work: Some(send),
         ..Plan::at(desk, "/posts")
     }))
@@ -264,7 +277,7 @@ fn asks(tx: &mut Tx<'_>, desk: &Desk, part: &str, now: &Value) -> Result<Vec<Ask
         shown.at_first(is_promoted_only(now).to_string())
     };
     let mut asks = vec![Ask::area("text", "Text").at_first(text(now, "text"))];
-    if part != "drafts" {
+    if part == "scheduled" {
         let at = words::typed_moment(text(now, "scheduled_at"));
         asks.push(
             Ask::moment("scheduled_at", "When (UTC)")
