@@ -35,6 +35,7 @@ pub(super) fn said(word: &str) -> String {
         "UNKNOWN" => "Not serving",
         "TRANSCODE_COMPLETED" => "Ready",
         "CRM" => "List of people",
+        "GIF" => "Animated GIF",
         "READ_ONLY" => "Target it",
         "READ_WRITE" => "Target it, change its people",
         "VIEW_3S_100PCT" => "3-second views",
