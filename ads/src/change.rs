@@ -1,7 +1,5 @@
 //! A record that is being made, changed or deleted, as rules look at it.
 
-use serde_json::Value;
-
 use crate::declare::Verb;
 use crate::record::Record;
 
@@ -39,13 +37,7 @@ impl Change {
     pub fn is_any(&self) -> bool {
         let before = self.before.as_ref();
         before.is_none_or(|before| {
-            let settled = |record: &Record| -> Vec<(String, Value)> {
-                let fields = record.fields().iter().filter(|(_, value)| !value.is_null());
-                fields
-                    .map(|(name, value)| (name.clone(), value.clone()))
-                    .collect()
-            };
-            settled(before) != settled(&self.record) || before.deleted != self.record.deleted
+            !before.held().eq(self.record.held()) || before.deleted != self.record.deleted
         })
     }
 }

@@ -1,5 +1,7 @@
 //! What values may be: how they are read as they come, kept, echoed and shown.
 
+use std::borrow::Cow;
+
 use base::refusal::Problem;
 use base::{Speech, Time, Word};
 use serde_json::{Number, Value};
@@ -276,11 +278,17 @@ impl Kind {
 
     /// A kept value as it is shown.
     pub fn speak(self, kept: &Value, speech: Speech) -> Value {
+        self.spoken(kept, speech).into_owned()
+    }
+
+    /// The same, without a copy of what is shown as it is kept.
+    pub fn spoken(self, kept: &Value, speech: Speech) -> Cow<'_, Value> {
         if let Value::Array(items) = kept {
-            return items.iter().map(|item| self.speak(item, speech)).collect();
+            let items = items.iter().map(|item| self.speak(item, speech));
+            return Cow::Owned(items.collect());
         }
         let number = kept.as_i64();
-        match (self, number) {
+        let other: Value = match (self, number) {
             (Self::Bool, Some(number)) => (number != 0).into(),
             (Self::Reference(of, _) | Self::Ids(of, _), Some(id)) => of.ids.write(id).into(),
             (Self::Account, Some(id)) => Ids::Short.write(id).into(),
@@ -292,8 +300,9 @@ impl Kind {
                 let word = words.iter().find(|word| word.post == kept);
                 word.map_or_else(|| kept.into(), |word| word.in_speech(speech).into())
             }
-            _ => kept.clone(),
-        }
+            _ => return Cow::Borrowed(kept),
+        };
+        Cow::Owned(other)
     }
 
     /// A kept value as it is echoed: ids of posts as numbers.

@@ -1,11 +1,16 @@
 //! A record in hand: its fields by name, and how it is shown.
 
+mod body;
+
+use std::fmt::Write as _;
+
 use base::{Fault, Speech, Time};
 use serde_json::{Map, Value};
 use store::records::{Level, Stored};
 
 use crate::declare::{Field, Resource};
 use crate::kind::instant;
+use body::Body;
 
 /// A record of a resource.
 #[derive(Clone, Debug)]
@@ -24,7 +29,7 @@ pub struct Record {
     pub created_at: Time,
     /// When it was changed last.
     pub updated_at: Time,
-    fields: Map<String, Value>,
+    fields: Body,
 }
 
 impl Record {
@@ -38,13 +43,12 @@ impl Record {
             deleted: false,
             created_at: now,
             updated_at: now,
-            fields: Map::new(),
+            fields: Body::default(),
         }
     }
 
     /// One that was stored.
     pub fn stored(of: &'static Resource, row: &Stored) -> Result<Self, Fault> {
-        let fields = serde_json::from_str(&row.body).map_err(Fault::when("a record's body"))?;
         Ok(Self {
             of,
             id: row.id,
@@ -53,7 +57,7 @@ impl Record {
             deleted: row.deleted,
             created_at: row.created_at,
             updated_at: row.updated_at,
-            fields,
+            fields: Body::read(of, &row.body)?,
         })
     }
 
@@ -73,7 +77,7 @@ impl Record {
             created_at: self.created_at,
             updated_at: self.updated_at,
             name_key: self.name_key(),
-            body: Value::Object(self.fields.clone()).to_string(),
+            body: self.fields.write(),
         }
     }
 
@@ -130,12 +134,12 @@ impl Record {
             "{} has no field {name}",
             self.of.name
         );
-        self.fields.insert(name.to_owned(), value.into());
+        self.fields.set(name, value.into());
     }
 
-    /// Its fields as they are stored.
-    pub const fn fields(&self) -> &Map<String, Value> {
-        &self.fields
+    /// Its fields that hold something, in the order of their names.
+    pub fn held(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+        self.fields.iter().filter(|(_, value)| !value.is_null())
     }
 
     /// Its id as it is written.
@@ -167,7 +171,7 @@ impl Record {
         out.push('"');
         for (field, value) in self.shown() {
             member(out, field.name.in_speech(speech));
-            json(out, &field.kind.speak(value, speech));
+            json(out, &field.kind.spoken(value, speech));
         }
         for (name, value) in more {
             member(out, name);
@@ -207,7 +211,10 @@ fn json(out: &mut String, value: &Value) {
             out.push_str(text);
             out.push('"');
         }
-        other => out.push_str(&other.to_string()),
+        other => {
+            // Writing to a text does not fail.
+            let _written = write!(out, "{other}");
+        }
     }
 }
 
