@@ -3,8 +3,9 @@
 use base::clock::wall;
 use serde_json::{Value, json};
 
+use super::ledger::{Network, market};
 use super::{Advertiser, is, send};
-use crate::harness::{Answer, shared};
+use crate::harness::{Answer, Ask, shared};
 
 const DAY: i64 = 24 * 3_600_000;
 
@@ -62,7 +63,8 @@ impl Advertiser {
 
     pub(super) fn looks(&self, more: &[&str]) {
         let look = ["ads", "account", "recommend", &self.account];
-        shared().cli(&[&look[..], more].concat()).well();
+        let server = self.person.server;
+        server.cli(&[&look[..], more].concat()).well();
     }
 
     fn path(&self, more: &str) -> String {
@@ -234,9 +236,59 @@ fn a_post_that_nobody_looks_at_any_more_should_give_way() {
     assert_eq!(below[1]["params"], params);
     ads.send("DELETE", &format!("/promoted_posts/{tired}"), &[])
         .is(200);
-    ads.looks(&[]);
-    assert_eq!(ads.recommendation(&id)["status"], "EXPIRED");
     ads.promote(&params).is(200);
+    ads.is_followed(&id);
+}
+
+#[test]
+fn a_bid_that_loses_most_auctions_should_be_higher() {
+    let (server, network) = (market(), Network::new());
+    let (ads, rival) = (Advertiser::on(server), Advertiser::on(server));
+    let campaign = ads.quick_campaign("20000000");
+    let item = ads.quick_item(&campaign, "50000");
+    ads.promoted(&item, false);
+    let best = rival.quick_item(&rival.quick_campaign("20000000"), "300000");
+    rival.promoted(&best, false);
+    let address = format!("{}@mail.example", ads.person.username);
+    let settings = [
+        ("notification_email", address.as_str()),
+        ("subscribe_email_types", "PERFORMANCE_IMPROVEMENT"),
+    ];
+    let path = format!("/user_settings/{}", ads.person.id);
+    ads.send("PUT", &path, &settings).is(200);
+    let shown = |number: usize| {
+        let shown = network.request(&json!({ "key": format!("device-{number}") }), 1);
+        shown[0]["line_item_id"].clone()
+    };
+    for number in 0..19 {
+        assert_eq!(shown(number), best.as_str());
+    }
+    ads.looks(&[]);
+    assert_eq!(ads.open(), None, "too few to say so");
+    assert_eq!(shown(19), best.as_str());
+    ads.looks(&[]);
+    let id = ads.open().unwrap();
+    let one = ads.recommendation(&id);
+    assert_eq!(
+        one["message"],
+        "Bid won 0% of the auctions of the last 7 days"
+    );
+    let update = json!({
+        "entity_type": "line_items",
+        "operation_type": "Update",
+        "params": { "line_item_id": item, "bid_amount_local_micro": 310_000 },
+        "dependent_entities": [],
+    });
+    assert_eq!(one["changes"]["params"], json!({ "campaign_id": campaign }));
+    assert_eq!(one["changes"]["dependent_entities"], json!([update]));
+    // Who asked for it is told, once.
+    let mailbox = server.send(Ask::get("/mailbox")).text();
+    assert_eq!(mailbox.matches(&address).count(), 1, "{mailbox}");
+    ads.batch("line_items", &json!([update])).is(200);
+    ads.is_followed(&id);
+    assert_eq!(shown(20), item.as_str());
+    rival.looks(&[]);
+    assert_eq!(rival.open(), None, "it wins");
 }
 
 #[test]
