@@ -228,7 +228,9 @@ fn without_one(desk: &mut Desk<'_, '_>, item: &Record, audience: &Audience) -> R
     let evaluator = desk.evaluator()?;
     let mut by_kind: BTreeMap<&str, Vec<&Criterion>> = BTreeMap::new();
     for one in &audience.criteria {
-        if !is_primary(&one.kind) && one.operator != Operator::Ne {
+        // The type of an engagement says which one is meant, and stands for no one by itself.
+        let meant = one.kind == "ENGAGEMENT_TYPE" || is_primary(&one.kind);
+        if !meant && one.operator != Operator::Ne {
             by_kind.entry(&one.kind).or_default().push(one);
         }
     }

@@ -53,6 +53,21 @@ fn preroll(ads: &Advertiser) -> String {
     item
 }
 
+/// Gives a line item some criteria together.
+fn targets(ads: &Advertiser, item: &str, criteria: &[(&str, &str, &str)]) -> Value {
+    let items = criteria.iter().map(|(kind, value, operator)| {
+        json!({
+            "operation_type": "Create",
+            "params": {
+                "line_item_id": item, "targeting_type": kind, "targeting_value": value,
+                "operator_type": operator,
+            },
+        })
+    });
+    let items: Vec<Value> = items.collect();
+    ads.batch("targeting_criteria", &items.into()).is(200)
+}
+
 impl Network {
     /// What goes before a post's video; nothing where nothing does.
     fn before(&self, viewer: &Value, post: &str) -> Option<Value> {
@@ -80,13 +95,8 @@ fn a_film_goes_before_videos_of_those_whom_its_line_item_is_about() {
     let goes = |post: &str| network.before(&key, post).is_some();
     let of_all = || [&sports, &technology, &restricted, &private].map(|post| goes(post));
     let target = |kind: &str, value: &str, operator: &str| {
-        let params = [
-            ("line_item_id", item.as_str()),
-            ("targeting_type", kind),
-            ("targeting_value", value),
-            ("operator_type", operator),
-        ];
-        ads.make("/targeting_criteria", &params)
+        let made = targets(&ads, &item, &[(kind, value, operator)]);
+        made["data"][0]["id"].as_str().unwrap().to_owned()
     };
     let drop = |criterion: &str| {
         let path = format!("/targeting_criteria/{criterion}");
@@ -238,14 +248,8 @@ fn who_took_part_in_a_campaign_is_estimated_and_served_alike() {
             ("CAMPAIGN_ENGAGEMENT", first.as_str()),
             ("ENGAGEMENT_TYPE", kind),
         ];
-        for (kind, value) in criteria {
-            let params = [
-                ("line_item_id", item.as_str()),
-                ("targeting_type", kind),
-                ("targeting_value", value),
-            ];
-            ads.make("/targeting_criteria", &params);
-        }
+        let both = criteria.map(|(kind, value)| (kind, value, "EQ"));
+        targets(&ads, &item, &both);
         let asked = criteria
             .map(|(kind, value)| json!({ "targeting_type": kind, "targeting_value": value }));
         let path = format!("/12/accounts/{}/audience_estimate", ads.account);
