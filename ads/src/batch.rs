@@ -37,7 +37,7 @@ impl<'i> Item<'i> {
         };
         let params = item.get("params").and_then(Value::as_object);
         Self {
-            verb: verb.filter(|verb| of.can(*verb)),
+            verb: verb.filter(|verb| of.can_in_batch(*verb)),
             name,
             params: params.cloned().unwrap_or_default(),
         }

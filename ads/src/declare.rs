@@ -33,6 +33,8 @@ pub struct Resource {
     pub path: &'static str,
     /// One of them, for people: `tracking tag`.
     pub about: &'static str,
+    /// Its path as older clients have it, where that is another.
+    pub older: &'static str,
     /// How its ids are written.
     pub ids: Ids,
     /// What counts its short ids, where kinds count theirs together; empty: it counts its own.
@@ -57,6 +59,8 @@ pub struct Resource {
     pub verbs: &'static [Verb],
     /// How many changes one batch holds at most.
     pub batch: usize,
+    /// What a batch does, where that is not what is done one by one.
+    pub batched: &'static [Verb],
     /// Who may read it.
     pub reads: Who,
     /// Who may change it.
@@ -157,6 +161,8 @@ pub enum Often {
     Stats,
     /// So many in a minute.
     Minute(u32),
+    /// So many in a minute for an account, whoever works on it.
+    Account(u32),
 }
 
 /// What must hold of a record when it is made or changed.
@@ -192,6 +198,7 @@ impl Resource {
         id: Word::same(""),
         path: "",
         about: "",
+        older: "",
         ids: Ids::Short,
         sequence: "",
         not_found: "NOT_FOUND",
@@ -210,6 +217,7 @@ impl Resource {
             Verb::Delete,
         ],
         batch: 0,
+        batched: &[],
         reads: Who::CampaignReader,
         writes: Who::CampaignWriter,
         sends: Sends::Params,
@@ -232,6 +240,14 @@ impl Resource {
     /// Whether something can be done to it.
     pub fn can(&self, verb: Verb) -> bool {
         self.verbs.contains(&verb)
+    }
+
+    /// Whether a batch may do something to it.
+    pub fn can_in_batch(&self, verb: Verb) -> bool {
+        if self.batched.is_empty() {
+            return self.can(verb);
+        }
+        self.batched.contains(&verb)
     }
 
     /// A field by its name in the posts vocabulary.

@@ -30,7 +30,10 @@ pub fn eligible(
     let audience = Audience::of_line_item(desk, item.id)?;
     // What asks for nothing is for everyone, also for those who did nothing yet.
     if audience.criteria.is_empty() {
-        return Ok(true);
+        return match viewer {
+            Some(user) => Ok(!evaluator.keeps_away(desk.tx, &audience, user)?),
+            None => Ok(true),
+        };
     }
     evaluator.admits(desk.tx, &audience, viewer)
 }

@@ -2,6 +2,7 @@
 //! ledger (contract §8.6).
 
 pub mod purse;
+mod told;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,6 +17,7 @@ use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
 use crate::resources::line_items::LINE_ITEM;
 use crate::zone::Zone;
 use purse::Purse;
+use told::Told;
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,6 +76,7 @@ struct Books {
     zones: HashMap<i64, Zone>,
     purses: HashMap<(Entity, i64), Purse>,
     owed: HashMap<i64, i64>,
+    told: Told,
 }
 
 /// Records what happened, as a whole; what was recorded already is left out. Nothing is charged
@@ -91,7 +94,8 @@ pub fn record(tx: &mut Tx<'_>, events: &[Event]) -> Result<Vec<Fact>, Fault> {
         records::lock(tx, FUNDING_INSTRUMENT.name, id)?;
     }
     let mut known = known(tx, events)?;
-    let mut books = books(tx, items)?;
+    let told = Told::of(tx, events)?;
+    let mut books = books(tx, items, told)?;
     let mut events: Vec<&Event> = events.iter().collect();
     events.sort_by_key(|event| (event.at, event.id));
     let mut facts = Vec::with_capacity(events.len());
@@ -159,7 +163,7 @@ pub fn all(
     rows.iter().map(read).collect()
 }
 
-fn books(tx: &mut Tx<'_>, items: HashMap<i64, Record>) -> Result<Books, Fault> {
+fn books(tx: &mut Tx<'_>, items: HashMap<i64, Record>, told: Told) -> Result<Books, Fault> {
     let of = |name: &'static str| distinct(items.values().filter_map(|item| item.int(name)));
     let (campaigns, funding) = (of("campaign_id"), of("funding_instrument_id"));
     let campaigns = all(tx, &CAMPAIGN, &campaigns)?;
@@ -182,6 +186,7 @@ fn books(tx: &mut Tx<'_>, items: HashMap<i64, Record>) -> Result<Books, Fault> {
         zones: zones.collect(),
         purses,
         owed: totals.into_iter().map(|(id, _, owed)| (id, owed)).collect(),
+        told,
         items,
     })
 }
@@ -235,7 +240,7 @@ impl Books {
             subject: event.subject,
             viewer: event.viewer,
             placement: event.placement,
-            looks: event.looks.clone(),
+            looks: self.told.looks(event),
             price_micro: event.price,
             billed,
             charge_micro: charge,

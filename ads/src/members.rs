@@ -3,8 +3,40 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use base::Time;
+use base::{Fault, Stop, Time};
+use serde_json::Value;
 use store::ads::audiences::{Changes, Key};
+
+use crate::record::Record;
+use crate::resources::custom_audiences::{CUSTOM_AUDIENCE, FLEXIBLE};
+use crate::segments;
+
+const DAY_MS: i64 = 86_400_000;
+
+/// Users of an audience's members that count now, in it since a time or later.
+type Find<'f> = &'f mut dyn FnMut(i64, (Time, Time)) -> Result<Vec<i64>, Stop>;
+
+/// Whom a list of people comes to: those whom its members are, or who are left of other lists by
+/// its segments. Ids, in their order.
+pub fn found(list: Option<&Record>, now: Time, find: Find<'_>) -> Result<Vec<i64>, Stop> {
+    let Some(list) = list.filter(|list| !list.deleted) else {
+        return Ok(Vec::new());
+    };
+    let ever = Time::from_ms(i64::MIN);
+    let made = std::ptr::eq(list.of, &CUSTOM_AUDIENCE) && list.text("audience_type") == FLEXIBLE;
+    if !made {
+        return find(list.id, (now, ever));
+    }
+    let segments = list.get("segments").unwrap_or(&Value::Null);
+    let people = segments::people(segments, &mut |id, days| {
+        let from = days.map_or(ever, |days| now.plus_ms(-days * DAY_MS));
+        find(id, (now, from))
+    })?;
+    if people.others {
+        return Err(Fault::new("segments that come to whoever they do not name").into());
+    }
+    Ok(people.ids)
+}
 
 /// A member, as far as the request has to do with it.
 #[derive(Clone, Debug, Default)]

@@ -156,11 +156,19 @@ impl Operation {
         let of_account = self.path.contains("{account_id}");
         of_account
             && match self.often {
-                Often::Usual | Often::More => true,
+                Often::Usual | Often::More | Often::Account(_) => true,
                 // Changes are counted for each user alone.
-                Often::Minute(calls) => calls != 450,
-                Often::Rarely | Often::Options | Often::Insights | Often::Stats => false,
+                Often::Minute(_)
+                | Often::Rarely
+                | Often::Options
+                | Often::Insights
+                | Often::Stats => false,
             }
+    }
+
+    /// Whether they are counted for the account and not for the user.
+    pub const fn counts_by_account_alone(&self) -> bool {
+        matches!(self.often, Often::Account(_))
     }
 
     /// Whether it answers with a page, and may be asked for the total.
@@ -196,10 +204,12 @@ fn of_resource(resource: &'static Resource) -> Vec<Operation> {
     let mut all: Vec<Operation> = verbs.map(|verb| of_verb(resource, *verb)).collect();
     if resource.batch > 0 {
         let path = format!("/12/batch/accounts/{{account_id}}/{}", resource.path);
+        let more =
+            (!resource.older.is_empty()).then(|| path.replace(resource.path, resource.older));
         all.push(Operation {
             id: leak(format!("batchAds{}", title(resource.path))),
             method: "POST",
-            aliases: older(&path, &[]),
+            aliases: older(&path, &more.into_iter().collect::<Vec<_>>()),
             path: leak(path),
             about: leak(format!(
                 "Up to {} changes of {}s in one request: all or none.",

@@ -36,6 +36,7 @@ pub mod notes;
 pub mod notifications;
 pub mod oauth1_flow;
 pub mod oauth2_flow;
+pub mod particulars;
 pub mod passwords;
 pub mod people;
 pub mod places;

@@ -45,7 +45,17 @@ pub struct EmailForm {
     pub password: Field,
 }
 
-/// Password and email.
+/// Say when one was born and of which gender one is. Form: `born_on`, `gender`.
+pub struct AboutForm {
+    /// Where the form posts to.
+    pub action: String,
+    /// The day of birth, `YYYY-MM-DD`.
+    pub born_on: Field,
+    /// `male`, `female` or `unsaid`.
+    pub gender: &'static str,
+}
+
+/// Password, email, and what only the platform knows.
 #[derive(Template)]
 #[template(path = "account.html")]
 pub struct AccountSettings {
@@ -55,6 +65,8 @@ pub struct AccountSettings {
     pub email: EmailForm,
     /// The password.
     pub password: PasswordForm,
+    /// What only the platform knows.
+    pub about: AboutForm,
 }
 
 impl AccountSettings {
@@ -78,6 +90,7 @@ impl Page for AccountSettings {
             ("email_password", &self.email.password),
             ("current", &self.password.current),
             ("password", &self.password.password),
+            ("born_on", &self.about.born_on),
         ])
     }
 

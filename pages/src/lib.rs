@@ -35,7 +35,7 @@ mod when;
 mod words;
 
 pub use account::{
-    AccountSettings, Connected, Connection, EmailForm, PasswordForm, Session, Sessions,
+    AboutForm, AccountSettings, Connected, Connection, EmailForm, PasswordForm, Session, Sessions,
 };
 pub use authorize::{AppCard, Authorize, Cancelled, Consent, Pin};
 pub use callbacks::{CallbackTester, Compared, Delete, Verdict};

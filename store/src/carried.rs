@@ -396,6 +396,7 @@ mod tests {
                 "audience_member",
                 "audience_key",
                 "audience_gone",
+                "audience_part",
                 "ad_event",
                 "ad_hour",
                 "ad_total",

@@ -41,6 +41,7 @@ pub mod meta;
 pub mod nonces;
 pub mod notes;
 pub mod notifications;
+pub mod particulars;
 pub mod people;
 pub mod places;
 pub mod polls;

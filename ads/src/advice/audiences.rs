@@ -60,7 +60,7 @@ fn of_item(
     if audience.criteria.is_empty() {
         return Ok(None);
     }
-    let count = evaluator.estimate(desk.tx, &audience)?.count;
+    let count = evaluator.estimate(desk.tx, &audience)?.shown();
     if count >= desk.house.narrow {
         return Ok(None);
     }
@@ -210,7 +210,7 @@ fn with_keywords(
         value: (*word).clone(),
         operator: Operator::Eq,
     }));
-    let count = evaluator.estimate(desk.tx, &wider)?.count;
+    let count = evaluator.estimate(desk.tx, &wider)?.shown();
     let below = new.iter().map(|word| {
         let params = json!({
             "line_item_id": item.written_id(),
@@ -242,7 +242,7 @@ fn without_one(desk: &mut Desk<'_, '_>, item: &Record, audience: &Audience) -> R
         };
         let mut wider = audience.clone();
         wider.criteria.retain(|one| one != *only);
-        let count = evaluator.estimate(desk.tx, &wider)?.count;
+        let count = evaluator.estimate(desk.tx, &wider)?.shown();
         if best.is_none_or(|(most, _)| count > most) {
             best = Some((count, only));
         }

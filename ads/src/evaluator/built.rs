@@ -1,12 +1,14 @@
 //! Sets that every question needs: who is active, and who is kept away.
 
-use base::{Fault, Stop, Time};
+use base::{Fault, Stop, Time, UserId};
 use store::Tx;
-use store::ads::viewers;
+use store::ads::{audiences, viewers};
 
 use super::criteria::Audience;
 use super::kept::Key;
+use super::sources::MEMBERS_MS;
 use super::{Evaluator, Users};
+use crate::resources::do_not_reach_lists::list_of;
 
 const DAY_MS: i64 = 86_400_000;
 /// How long somebody counts who does nothing more.
@@ -47,7 +49,8 @@ impl Evaluator {
         })
     }
 
-    /// Who is not reached, whatever is asked: those who block the advertiser.
+    /// Who is not reached, whatever is asked: those who block the advertiser, and whom the account
+    /// says.
     pub(super) fn kept_away(
         &self,
         tx: &mut Tx<'_>,
@@ -60,7 +63,22 @@ impl Evaluator {
                 Ok((viewers::blockers(tx, id)?, LONG_MS))
             })?);
         }
+        if audience.account != 0 {
+            away.push(self.not_to_be_reached(tx, audience.account)?);
+        }
         Ok(away)
+    }
+
+    /// Whom an account says that it does not want to reach.
+    fn not_to_be_reached(&self, tx: &mut Tx<'_>, account: i64) -> Result<Users, Stop> {
+        self.set(tx, Key::Away(account), |tx| {
+            let now = tx.now();
+            let users = match list_of(tx, account)? {
+                Some(list) => audiences::matched(tx, list, now)?,
+                None => Vec::new(),
+            };
+            Ok((users.into_iter().map(UserId::get).collect(), MEMBERS_MS))
+        })
     }
 
     /// Looks who was there since it was looked last: the log tells nothing of that.

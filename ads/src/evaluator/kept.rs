@@ -30,6 +30,8 @@ pub(super) enum Key {
     Followers(i64),
     /// Who blocks a user.
     Blockers(i64),
+    /// Whom an account does not want to reach.
+    Away(i64),
     /// Whatever else a criterion says: its type and value.
     Value(String, String),
 }
@@ -43,6 +45,10 @@ pub(super) enum Group {
     Language,
     /// By what they signed in with.
     Platform,
+    /// By the device.
+    Device,
+    /// By the version of what it runs.
+    Version,
 }
 
 /// Who joins or leaves a set.

@@ -1,4 +1,4 @@
-//! What users write in, and what they sign in with.
+//! What users write in.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -9,14 +9,12 @@ use roaring::RoaringBitmap;
 use store::Tx;
 use store::ads::viewers;
 
-use super::built::{AT_ONCE, since};
-use super::kept::{Group, Grouped};
+use super::built::AT_ONCE;
+use super::kept::Group;
 use super::{Evaluator, Users};
 
 /// Posts of a user that tell their language.
 const POSTS: u32 = 50;
-/// How long it is kept what people sign in with: the log tells nothing of that.
-const BROWSERS_MS: i64 = 600_000;
 
 impl Evaluator {
     /// Who writes in a language; none when it is of nobody known.
@@ -93,27 +91,6 @@ impl Evaluator {
         }
         Ok(counted)
     }
-
-    /// Finds out what everybody signed in with last.
-    pub(super) fn look_at_browsers(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
-        let since = since(tx);
-        let sessions: HashMap<i64, String> = viewers::signed_in(tx, since)?.into_iter().collect();
-        let mut by: BTreeMap<String, RoaringBitmap> = BTreeMap::new();
-        let mut kept = self.kept.lock();
-        for (user, agent) in sessions {
-            if let Some(platform) = platform(&agent) {
-                let number = kept.numbers.of(user);
-                by.entry(platform.to_owned()).or_default().insert(number);
-            }
-        }
-        let by = by
-            .into_iter()
-            .map(|(value, users)| (value, Arc::new(users)));
-        let by = by.collect();
-        let until = tx.now().plus_ms(BROWSERS_MS);
-        kept.groups.insert(Group::Platform, Grouped { by, until });
-        Ok(())
-    }
 }
 
 fn add(counted: &mut Vec<(Language, u32)>, spoken: Language) {
@@ -134,30 +111,9 @@ fn main(counted: &[(Language, u32)]) -> Option<&'static str> {
     most.map(|(spoken, _)| language_code(*spoken))
 }
 
-/// The number of the platform that a browser says it runs on (contract §9.4).
-pub(crate) fn platform(agent: &str) -> Option<&'static str> {
-    let has = |name: &str| agent.contains(name);
-    if has("iPhone") || has("iPad") || has("iPod") {
-        Some("0")
-    } else if has("Android") {
-        Some("1")
-    } else if has("BlackBerry") || has("BB10") {
-        Some("2")
-    } else if has("Mobile") {
-        Some("3")
-    } else if ["Windows", "Macintosh", "Linux", "CrOS", "X11"]
-        .iter()
-        .any(|name| has(name))
-    {
-        Some("4")
-    } else {
-        None
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{main, platform};
+    use super::main;
 
     #[test]
     fn most_posts_tell_the_language() {
@@ -166,21 +122,5 @@ mod tests {
         assert_eq!(main(&counted), Some("pt"));
         assert_eq!(main(&[(number("und"), 9)]), None);
         assert_eq!(main(&[(number("pt"), 1), (number("en"), 1)]), Some("en"));
-    }
-
-    #[test]
-    fn browsers_tell_the_platform() {
-        for (agent, wanted) in [
-            (
-                "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)",
-                Some("0"),
-            ),
-            ("Mozilla/5.0 (Linux; Android 15; Pixel 9) Mobile", Some("1")),
-            ("Mozilla/5.0 (X11; Linux x86_64; rv:130.0)", Some("4")),
-            ("Mozilla/5.0 (Windows NT 10.0; Win64; x64)", Some("4")),
-            ("curl/8", None),
-        ] {
-            assert_eq!(platform(agent), wanted, "{agent}");
-        }
     }
 }

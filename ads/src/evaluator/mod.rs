@@ -14,6 +14,7 @@
 //! evaluator.admits(desk.tx, &audience, Some(viewer))?            // for each viewer; None: unknown
 //! ```
 
+mod browsers;
 mod built;
 mod criteria;
 mod engaged;
@@ -23,6 +24,7 @@ mod locations;
 mod numbers;
 mod similar;
 mod sources;
+mod told;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -34,6 +36,9 @@ use parking_lot::Mutex;
 use roaring::RoaringBitmap;
 use store::Tx;
 
+use crate::discretion::{Discretion, Told};
+use crate::resources::do_not_reach_lists::list_of;
+
 pub use criteria::{Audience, Criterion, Operator, is_primary};
 use kept::Kept;
 use sources::Source;
@@ -42,12 +47,23 @@ use sources::Source;
 pub(crate) type Users = Arc<RoaringBitmap>;
 
 /// How many are reached.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Estimate {
     /// Exactly so many.
     pub count: u64,
+    /// What may be told of that.
+    pub told: Told,
     /// Types of criteria that say nothing here, since nothing is stored about them.
     pub ignored: BTreeSet<String>,
+}
+
+impl Estimate {
+    /// The number that may be shown, or what is decided by in sight of the advertiser; none of too
+    /// few.
+    pub fn shown(&self) -> u64 {
+        let shown = self.told.shown().unwrap_or(0);
+        u64::try_from(shown).unwrap_or(0)
+    }
 }
 
 /// A set of users, and their ids.
@@ -57,6 +73,8 @@ type People = (Users, Arc<HashSet<i64>>);
 pub struct Evaluator {
     /// What keywords came with lately.
     pub insights: Insights,
+    /// How much is told of whom audiences come to.
+    pub discretion: Discretion,
     search: Option<Arc<Search>>,
     /// Whose profiles place them in a country, as ids.
     people: Mutex<HashMap<String, People>>,
@@ -86,8 +104,14 @@ struct Reached {
 impl Evaluator {
     /// One that knows nothing yet. Without an index of posts nothing is known about what they say.
     pub fn new(search: Option<Arc<Search>>) -> Arc<Self> {
+        Self::discreet(search, Discretion::default())
+    }
+
+    /// The same, which tells no more than is said here.
+    pub fn discreet(search: Option<Arc<Search>>, discretion: Discretion) -> Arc<Self> {
         Arc::new(Self {
             insights: Insights::default(),
+            discretion,
             search,
             people: Mutex::default(),
             kept: Mutex::new(Kept::default()),
@@ -97,10 +121,43 @@ impl Evaluator {
     /// How many users criteria reach now.
     pub fn estimate(&self, tx: &mut Tx<'_>, audience: &Audience) -> Result<Estimate, Stop> {
         let reached = self.reached(tx, audience)?;
+        let users = reached.users();
+        let told = if self.is_discreet(tx, audience)? {
+            let kept = self.kept.lock();
+            let ids = users.iter().filter_map(|user| kept.numbers.id(user));
+            self.discretion.tell(self.discretion.crowd(ids))
+        } else {
+            Told::Exactly(i64::try_from(users.len()).unwrap_or(i64::MAX))
+        };
         Ok(Estimate {
-            count: reached.count(),
+            count: users.len(),
+            told,
             ignored: reached.ignored,
         })
+    }
+
+    /// Whether what is asked has to do with what the advertiser knows of people, or what they said
+    /// of themselves to nobody but the platform.
+    fn is_discreet(&self, tx: &mut Tx<'_>, audience: &Audience) -> Result<bool, Stop> {
+        let secret = |one: &Criterion| {
+            one.kind.starts_with("CUSTOM_AUDIENCE") || ["AGE", "GENDER"].contains(&&*one.kind)
+        };
+        let discreet = self.discretion.least > 1;
+        Ok(discreet
+            && (audience.criteria.iter().any(secret) || list_of(tx, audience.account)?.is_some()))
+    }
+
+    /// Whether an account does not reach a user, whatever it asks for.
+    pub fn keeps_away(
+        &self,
+        tx: &mut Tx<'_>,
+        audience: &Audience,
+        user: UserId,
+    ) -> Result<bool, Stop> {
+        self.catch_up(tx)?;
+        let away = self.kept_away(tx, audience)?;
+        let number = self.kept.lock().numbers.find(user.get());
+        Ok(number.is_some_and(|number| away.iter().any(|users| users.contains(number))))
     }
 
     /// Whether criteria reach a viewer now. One who is not known is reached by what asks for
@@ -177,7 +234,7 @@ impl Evaluator {
 }
 
 impl Reached {
-    fn count(&self) -> u64 {
+    fn users(&self) -> RoaringBitmap {
         let mut all = (*self.base).clone();
         for some in self.primary.iter().chain(self.each.values()) {
             match some.as_slice() {
@@ -194,7 +251,7 @@ impl Reached {
         for users in &self.out {
             all -= &**users;
         }
-        all.len()
+        all
     }
 
     fn holds(&self, user: u32) -> bool {

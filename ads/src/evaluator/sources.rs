@@ -13,9 +13,10 @@ use super::kept::{Group, Key};
 use super::{Evaluator, Users};
 use crate::kind::Ids;
 use crate::resources::line_items::LINE_ITEM;
+use crate::{matching, members};
 
 /// How long it is kept whom an audience comes to.
-const MEMBERS_MS: i64 = 5_000;
+pub(super) const MEMBERS_MS: i64 = 5_000;
 
 /// How long it is kept whom advertisements were shown to.
 const LEDGER_MS: i64 = 60_000;
@@ -99,6 +100,10 @@ impl Evaluator {
             "LOCATION" => self.grouped(tx, Group::Location, &place(value))?,
             "LANGUAGE" => self.speaking(tx, value)?,
             "PLATFORM" => self.grouped(tx, Group::Platform, value)?,
+            "PLATFORM_VERSION" => self.with_version(tx, criterion)?,
+            "DEVICE" => self.with_device(tx, value)?,
+            "AGE" => self.aged(tx, value)?,
+            "GENDER" => self.of_gender(tx, value)?,
             "IAB_CATEGORY" | "CONTENT_PUBLISHER_USER" | "ENGAGEMENT_TYPE" => {
                 return Ok(Source::Elsewhere);
             }
@@ -120,8 +125,12 @@ impl Evaluator {
         let key = Key::Value("CUSTOM_AUDIENCE".to_owned(), id.to_string());
         self.set(tx, key, |tx| {
             let now = tx.now();
-            let users = audiences::matched(tx, id, now)?;
-            Ok((users.into_iter().map(UserId::get).collect(), MEMBERS_MS))
+            let list = matching::stored(tx, id)?;
+            let users = members::found(list.as_ref(), now, &mut |id, (at, from)| {
+                let users = audiences::matched_since(tx, id, at, from)?;
+                Ok(users.into_iter().map(UserId::get).collect())
+            })?;
+            Ok((users, MEMBERS_MS))
         })
     }
 
@@ -151,7 +160,7 @@ impl Evaluator {
         match group {
             Group::Location => self.locate(tx)?,
             Group::Language => self.listen(tx)?,
-            Group::Platform => self.look_at_browsers(tx)?,
+            Group::Platform | Group::Device | Group::Version => self.look_at_browsers(tx)?,
         }
         Ok(held(self).flatten())
     }

@@ -10,6 +10,7 @@ use crate::access::Who;
 use crate::answer::Answer;
 use crate::declare::{Custom, Field};
 use crate::desk::Desk;
+use crate::discretion::Told;
 use crate::evaluator::{Audience, Criterion, Operator, is_primary};
 use crate::given::Given;
 use crate::kind::Kind;
@@ -47,8 +48,11 @@ fn estimate(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     let evaluator = desk.evaluator()?;
     let estimate = evaluator.estimate(desk.tx, &audience)?;
     let exact = desk.account()?.record.text("estimate") == "exact";
-    let count = estimate.count;
-    let (min, max) = if exact { (count, count) } else { around(count) };
+    let (min, max) = match estimate.told {
+        Told::Exactly(count) if exact => (count, count),
+        Told::Exactly(count) | Told::About(count) => around(count),
+        Told::Fewer(count) => (0, count),
+    };
     let mut answer = Answer::one(&json!({ "audience_size": { "min": min, "max": max } }));
     // Criteria are not told back.
     answer.echo.insert(CRITERIA.to_owned(), Value::Null);
@@ -60,9 +64,10 @@ fn estimate(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
 }
 
 /// A twentieth below and above.
-fn around(count: u64) -> (u64, u64) {
+fn around(count: i64) -> (i64, i64) {
     let least = count.saturating_mul(95) / 100;
-    (least, count.saturating_mul(105).div_ceil(100))
+    let most = count.saturating_mul(105).saturating_add(99) / 100;
+    (least, most)
 }
 
 fn missing(message: &str) -> Problem {

@@ -14,8 +14,9 @@ use crate::given::Given;
 use crate::kind::time;
 use crate::matching;
 use crate::members::Book;
+use crate::record::Record;
 use crate::resources::accounts::ACCOUNT;
-use crate::resources::custom_audiences::{Hold, need, not_allowed};
+use crate::resources::custom_audiences::{FLEXIBLE, Hold, need, not_allowed};
 
 /// The largest body.
 pub const BYTES: usize = 5_000_000;
@@ -35,6 +36,21 @@ const NAMES: [(&str, KeyKind); 7] = [
     ("partner_user_id", KeyKind::Partner),
 ];
 
+/// What a list of people takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// Whatever people are known by, from when until when.
+    All,
+    /// Addresses and phone numbers, from now on, and not for longer than is usual.
+    Contacts,
+}
+
+impl Takes {
+    fn takes(self, kind: KeyKind) -> bool {
+        self == Self::All || matches!(kind, KeyKind::Email | KeyKind::Phone)
+    }
+}
+
 /// One change: of whom, and from when until when.
 struct Operation {
     deletes: bool,
@@ -48,15 +64,31 @@ pub fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     if hold == Hold::Read {
         return Err(not_allowed("The account may read this audience only"));
     }
-    let operations = read(given.json.as_ref(), desk.now())?;
+    if audience.text("audience_type") == FLEXIBLE {
+        return Err(not_allowed("Its members are those of other audiences"));
+    }
+    let count = write(desk, &audience, given, Takes::All)?;
+    Ok(Answer::one(
+        &json!({ "success_count": count, "total_count": count }),
+    ))
+}
+
+/// Changes the members of a list of people; how many were named.
+pub fn write(
+    desk: &mut Desk<'_, '_>,
+    list: &Record,
+    given: &Given,
+    takes: Takes,
+) -> Result<usize, Stop> {
+    let operations = read(given.json.as_ref(), desk.now(), takes)?;
     // Whoever may write to it waits here for the others who may.
-    records::lock(desk.tx, ACCOUNT.name, audience.account_id)?;
+    records::lock(desk.tx, ACCOUNT.name, list.account_id)?;
     let users = operations.iter().flat_map(|operation| &operation.users);
     let mut keys: Vec<Key> = users.clone().flatten().copied().collect();
     keys.sort_unstable();
     keys.dedup();
     let count = users.count();
-    let mut book = Book::open(audiences::holders(desk.tx, audience.id, &keys)?);
+    let mut book = Book::open(audiences::holders(desk.tx, list.id, &keys)?);
     for operation in &operations {
         for keys in &operation.users {
             if operation.deletes {
@@ -66,14 +98,12 @@ pub fn change(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
             }
         }
     }
-    audiences::change(desk.tx, audience.id, &book.close())?;
-    matching::put_on(desk.tx, audience.id)?;
-    Ok(Answer::one(
-        &json!({ "success_count": count, "total_count": count }),
-    ))
+    audiences::change(desk.tx, list.id, &book.close())?;
+    matching::put_on(desk.tx, list.id)?;
+    Ok(count)
 }
 
-fn read(json: Option<&Value>, now: Time) -> Result<Vec<Operation>, Stop> {
+fn read(json: Option<&Value>, now: Time, takes: Takes) -> Result<Vec<Operation>, Stop> {
     let wrong = |message: String| Stop::from(Problem::new("INVALID_PARAMETER", message));
     let Some(Value::Array(items)) = json else {
         return Err(wrong("The request body must be a JSON array".to_owned()));
@@ -86,7 +116,7 @@ fn read(json: Option<&Value>, now: Time) -> Result<Vec<Operation>, Stop> {
     let mut all = Vec::with_capacity(items.len());
     let mut problems: Vec<Vec<Problem>> = Vec::with_capacity(items.len());
     for item in items {
-        match operation(item, now) {
+        match operation(item, now, takes) {
             Ok(operation) => {
                 all.push(operation);
                 problems.push(Vec::new());
@@ -118,7 +148,7 @@ fn unfit(name: &'static str, expected: &str) -> Problem {
     }
 }
 
-fn operation(item: &Value, now: Time) -> Result<Operation, Vec<Problem>> {
+fn operation(item: &Value, now: Time, takes: Takes) -> Result<Operation, Vec<Problem>> {
     let mut problems = Vec::new();
     let kind = item.get("operation_type").unwrap_or(&Value::Null);
     let deletes = match kind.as_str().map(str::to_ascii_lowercase).as_deref() {
@@ -143,11 +173,11 @@ fn operation(item: &Value, now: Time) -> Result<Operation, Vec<Problem>> {
             return Err(problems);
         }
     };
-    let times = times(params, now).unwrap_or_else(|several| {
+    let times = times(params, now, takes).unwrap_or_else(|several| {
         problems.extend(several);
         (now, now)
     });
-    let users = users(params, &mut problems);
+    let users = users(params, takes, &mut problems);
     if problems.is_empty() {
         return Ok(Operation {
             deletes,
@@ -158,7 +188,11 @@ fn operation(item: &Value, now: Time) -> Result<Operation, Vec<Problem>> {
     Err(problems)
 }
 
-fn times(params: &Map<String, Value>, now: Time) -> Result<(Time, Time), Vec<Problem>> {
+fn times(
+    params: &Map<String, Value>,
+    now: Time,
+    takes: Takes,
+) -> Result<(Time, Time), Vec<Problem>> {
     let mut problems = Vec::new();
     let mut read = |name: &'static str, usual: Time| match params.get(name) {
         None | Some(Value::Null) => usual,
@@ -167,8 +201,16 @@ fn times(params: &Map<String, Value>, now: Time) -> Result<(Time, Time), Vec<Pro
             usual
         }),
     };
-    let from = read("effective_at", now);
-    let until = read("expires_at", in_thirteen_months(now));
+    let (from, usual) = (read("effective_at", now), in_thirteen_months(now));
+    let until = read("expires_at", usual);
+    if takes == Takes::Contacts {
+        if params.get("effective_at").is_some_and(|at| !at.is_null()) {
+            problems.push(unfit("effective_at", "nothing"));
+        }
+        if until > usual {
+            problems.push(unfit("expires_at", "a time within thirteen months"));
+        }
+    }
     if problems.is_empty() && until <= from {
         problems.push(unfit("expires_at", "a time after effective_at"));
     }
@@ -195,7 +237,7 @@ fn in_thirteen_months(now: Time) -> Time {
     later().unwrap_or_else(|| now.plus_ms(396 * 24 * 3_600_000))
 }
 
-fn users(params: &Map<String, Value>, problems: &mut Vec<Problem>) -> Vec<Vec<Key>> {
+fn users(params: &Map<String, Value>, takes: Takes, problems: &mut Vec<Problem>) -> Vec<Vec<Key>> {
     let items = match params.get("users") {
         None | Some(Value::Null) => {
             problems.push(Problem::missing("users"));
@@ -209,7 +251,7 @@ fn users(params: &Map<String, Value>, problems: &mut Vec<Problem>) -> Vec<Vec<Ke
     };
     let mut all = Vec::with_capacity(items.len());
     for item in items {
-        match user(item) {
+        match user(item, takes) {
             Ok(keys) => all.push(keys),
             Err(problem) => problems.push(problem),
         }
@@ -221,7 +263,7 @@ fn users(params: &Map<String, Value>, problems: &mut Vec<Problem>) -> Vec<Vec<Ke
 }
 
 /// A user's keys: at least one.
-fn user(item: &Value) -> Result<Vec<Key>, Problem> {
+fn user(item: &Value, takes: Takes) -> Result<Vec<Key>, Problem> {
     let Value::Object(members) = item else {
         return Err(unfit("users", "objects"));
     };
@@ -232,6 +274,9 @@ fn user(item: &Value) -> Result<Vec<Key>, Problem> {
             Some(Value::Array(values)) => values,
             Some(_) => return Err(unfit(name, "an array of strings")),
         };
+        if !values.is_empty() && !takes.takes(kind) {
+            return Err(unfit(name, "no values (email and phone_number only)"));
+        }
         for value in values {
             let text = value.as_str().unwrap_or_default();
             let digest = match kind {
@@ -269,7 +314,7 @@ mod tests {
     use base::Time;
     use serde_json::json;
 
-    use super::{hex, in_thirteen_months, user};
+    use super::{Takes, hex, in_thirteen_months, user};
 
     #[test]
     fn membership_lasts_for_thirteen_months() {
@@ -299,7 +344,7 @@ mod tests {
         }
         assert_eq!(hex(&digest.replace('d', "g")), None);
         assert_eq!(hex(&digest.replace("da", "é")), None);
-        let same = |name: &str| user(&json!({ name: [digest] })).unwrap();
+        let same = |name: &str| user(&json!({ name: [digest] }), Takes::All).unwrap();
         assert_eq!(same("svc_id"), same("twitter_id"));
         assert_ne!(same("email"), same("phone_number"));
     }

@@ -23,6 +23,7 @@ use crate::resources::accounts::ACCOUNT;
 use crate::resources::audience_permissions;
 use crate::resources::audience_users;
 use crate::resources::audiences_targeted as targeted;
+use crate::{matching, segments};
 
 /// People whom an advertiser knows. Its size is worked out when nothing was written for a while.
 pub static CUSTOM_AUDIENCE: Resource = Resource {
@@ -30,13 +31,19 @@ pub static CUSTOM_AUDIENCE: Resource = Resource {
     id: Word::same("custom_audience_id"),
     path: "custom_audiences",
     about: "custom audience",
+    older: "tailored_audiences",
     not_found: "TAILORED_AUDIENCE_NOT_FOUND",
     fields: &[
         Field::text("name", 1, 255).required(),
         Field::text("description", 1, 1000),
-        Field::one_of("audience_type", &["CRM", "WEB", "MOBILE", "FLEXIBLE"])
-            .kept()
+        // Sent in a batch only: what is made by itself is a list of members.
+        Field::one_of("audience_type", TYPES)
+            .required()
+            .fixed()
             .or("CRM"),
+        Field::new("segments", Kind::Shape(segments::shape))
+            .fixed()
+            .hidden(),
         Field::new("audience_size", Kind::Int(0, i64::MAX)).kept(),
         Field::new("targetable", Kind::Bool).kept().or_flag(false),
         Field::text("partner_source", 1, 255).kept().or("OTHER"),
@@ -54,13 +61,22 @@ pub static CUSTOM_AUDIENCE: Resource = Resource {
     ],
     prefix: 255,
     verbs: &[],
+    batch: 10,
+    batched: &[Verb::Create],
     reads: Who::AudienceReader,
     writes: Who::AudienceWriter,
-    rules: &[Rule::Within(has_a_name_of_its_own)],
+    rules: &[
+        Rule::Own(is_made_so),
+        Rule::Within(has_a_name_of_its_own),
+        Rule::Within(is_made_of_its_own),
+    ],
     computed: Some(computed),
     after: Some(after),
     ..Resource::DEFAULT
 };
+
+/// Kinds of audiences, and what clients call one of them when they make it.
+const TYPES: &[&str] = &["CRM", "WEB", "MOBILE", "FLEXIBLE", "MOBILE_AUDIENCE"];
 
 const ID: Field = Field::reference("custom_audience_id", &CUSTOM_AUDIENCE)
     .required()
@@ -157,9 +173,12 @@ pub static OPERATIONS: &[Custom] = &[
     .aliases(&["tailored_audiences/{custom_audience_id}/users"])
     .params(&[ID])
     .json()
-    .often(crate::declare::Often::Minute(1500))
+    .often(crate::declare::Often::Account(1500))
     .body(audience_users::BYTES),
 ];
+
+/// The kind of audiences that are made of others.
+pub const FLEXIBLE: &str = "FLEXIBLE";
 
 /// What an account may do with an audience.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -284,6 +303,51 @@ fn delete(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     Ok(Answer::raw(show_one(desk, &record)?))
 }
 
+/// A batch makes audiences out of others; what members of a list are is uploaded.
+fn is_made_so(change: &Change) -> Result<(), Problem> {
+    if !change.is_new() || !change.sent("audience_type") {
+        return Ok(());
+    }
+    let segments = change.record.get("segments");
+    match (change.record.text("audience_type"), segments) {
+        ("FLEXIBLE", None) => Err(Problem::missing("segments")),
+        ("FLEXIBLE", Some(segments)) if segments::is_bounded(segments) => Ok(()),
+        ("FLEXIBLE", Some(_)) => {
+            let message = "The segments say only who is not in the audience";
+            Err(Problem::attribute("segments", message))
+        }
+        ("MOBILE" | "MOBILE_AUDIENCE", _) => {
+            let message = "Nothing is known of what people do in apps";
+            Err(Problem::new("FEATURE_NOT_AVAILABLE", message))
+        }
+        (other, _) => {
+            let message = format!("Expected FLEXIBLE, got \"{other}\" for audience_type");
+            Err(Problem::parameter("audience_type", other, message))
+        }
+    }
+}
+
+/// The audiences that one is made of are the account's own, or lent to it, and lists of members.
+fn is_made_of_its_own(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
+    if !change.is_new() || change.record.text("audience_type") != FLEXIBLE {
+        return Ok(());
+    }
+    let segments = change.record.get("segments").cloned().unwrap_or_default();
+    let name = CUSTOM_AUDIENCE.id.post;
+    for id in segments::parts(&segments) {
+        let Some((part, _)) = find(desk, id, false)? else {
+            return Err(not_found(&CUSTOM_AUDIENCE, name, id).into());
+        };
+        if part.text("audience_type") == FLEXIBLE {
+            let id = part.written_id();
+            let message = format!("The audience {id} is made of others itself");
+            return Err(Problem::attribute(name, message).into());
+        }
+    }
+    change.record.set("due_at", desk.now().ms());
+    Ok(())
+}
+
 fn has_a_name_of_its_own(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
     if change.is_new() {
         change.record.set("created_by", desk.caller.user.get());
@@ -304,8 +368,17 @@ fn has_a_name_of_its_own(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result
 }
 
 fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
+    if change.verb == Verb::Create
+        && let Some(segments) = change.record.get("segments")
+    {
+        let parts = segments::parts(segments);
+        audiences::set_parts(desk.tx, change.record.id, &parts)?;
+    }
     if change.verb != Verb::Delete {
         return Ok(());
+    }
+    for whole in audiences::made_of(desk.tx, change.record.id)? {
+        matching::put_on(desk.tx, whole)?;
     }
     audiences::end(desk.tx, change.record.id)?;
     targeted::changed(desk.tx, change.record.id)
@@ -329,24 +402,33 @@ fn computed(
             )
         };
         let kind = record.text("audience_type");
-        let reasons: &[&str] = match (record.flag("processed"), record.flag("targetable")) {
-            (false, _) => &["PROCESSING", "TOO_SMALL"],
-            (true, false) => &["TOO_SMALL"],
-            (true, true) => &[],
-        };
-        all.push(vec![
+        let mut members = vec![
             (
                 "targetable_types",
                 json!([kind, format!("EXCLUDED_{kind}")]),
             ),
-            ("reasons_not_targetable", json!(reasons)),
+            reasons(record),
             ("permission_level", level.into()),
             (
                 "owner_account_id",
                 ACCOUNT.ids.write(record.account_id).into(),
             ),
             ("is_owner", own.into()),
-        ]);
+        ];
+        if let Some(segments) = record.get("segments") {
+            members.push(("metadata", json!([{ "segments": segments }])));
+        }
+        all.push(members);
     }
     Ok(all)
+}
+
+/// Why a list of people cannot be used (yet).
+pub fn reasons(record: &Record) -> (&'static str, Value) {
+    let reasons: &[&str] = match (record.flag("processed"), record.flag("targetable")) {
+        (false, _) => &["PROCESSING", "TOO_SMALL"],
+        (true, false) => &["TOO_SMALL"],
+        (true, true) => &[],
+    };
+    ("reasons_not_targetable", json!(reasons))
 }

@@ -21,6 +21,7 @@ pub mod compositions;
 pub mod conversation_cards;
 pub mod curated_categories;
 pub mod custom_audiences;
+pub mod do_not_reach_lists;
 pub mod draft_posts;
 pub mod features;
 pub mod funding_instruments;
@@ -79,6 +80,7 @@ pub static RESOURCES: &[&Resource] = &[
     &media_library::LIBRARY_MEDIA,
     &custom_audiences::CUSTOM_AUDIENCE,
     &audience_permissions::AUDIENCE_PERMISSION,
+    &do_not_reach_lists::DO_NOT_REACH_LIST,
     &recommendations::RECOMMENDATION,
     &tax_settings::TAX_SETTINGS,
     &user_settings::USER_SETTINGS,
@@ -105,6 +107,7 @@ pub static CUSTOM: &[&[Custom]] = &[
     media_library::OPERATIONS,
     custom_audiences::OPERATIONS,
     audience_permissions::OPERATIONS,
+    do_not_reach_lists::OPERATIONS,
     targeting_options::OPERATIONS,
     targeting_suggestions::OPERATIONS,
     recommendations::OPERATIONS,
@@ -134,6 +137,7 @@ pub static INDEXES: &[Index] = &[
     Index::Filter("library_media", "media_id"),
     Index::Filter("targeting_criterion", "audience"),
     Index::Due("custom_audience", "due_at"),
+    Index::Due("do_not_reach_list", "due_at"),
     Index::Due("funding_instrument", "advise_at"),
     Index::Due("user_settings", "digest_at"),
     Index::Filter("custom_audience_permission", "pair"),

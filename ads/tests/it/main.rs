@@ -16,4 +16,6 @@ mod reach;
 #[cfg(test)]
 mod shop;
 #[cfg(test)]
+mod told;
+#[cfg(test)]
 mod world;

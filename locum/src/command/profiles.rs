@@ -3,7 +3,7 @@
 use base::{Stop, UserId};
 use clap::Args;
 use network::audit::By;
-use network::profiles;
+use network::{particulars, profiles};
 use serde::{Deserialize, Serialize};
 use store::Tx;
 
@@ -35,6 +35,15 @@ pub(crate) struct Edit {
     /// The address of the banner
     #[arg(long, value_name = "URL")]
     banner: Option<String>,
+    /// The day of birth, which nobody is shown: 1990-12-31; empty: not known
+    #[arg(long, value_name = "DAY")]
+    birthday: Option<String>,
+    /// The gender, which nobody is shown: male or female; empty: not known
+    #[arg(long)]
+    gender: Option<String>,
+    /// A phone number that was checked, by which advertisers' lists find the user: +351200000000
+    #[arg(long, value_name = "NUMBER")]
+    phone: Option<String>,
 }
 
 impl Edit {
@@ -48,7 +57,13 @@ impl Edit {
             profile_image_url: self.picture.clone(),
             profile_banner_url: self.banner.clone(),
         };
-        profiles::edit(tx, &By::operator(), id, &edit).map(drop)
+        let told = particulars::Edit {
+            born_on: self.birthday.clone(),
+            gender: self.gender.clone(),
+            phone: self.phone.clone(),
+        };
+        profiles::edit(tx, &By::operator(), id, &edit)?;
+        particulars::edit(tx, &By::operator(), id, &told).map(drop)
     }
 }
 

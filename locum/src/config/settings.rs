@@ -97,6 +97,8 @@ pub(crate) struct Settings {
     pub(crate) audiences: ads::matching::Plan,
     /// What else the operator decided about advertising.
     pub(crate) ads: ads::House,
+    /// How many users an audience must come to before anything is told of it.
+    pub(crate) least_audience: i64,
     /// Whether the log is written as JSON.
     pub(crate) log_json: bool,
     /// What is logged.
@@ -199,8 +201,8 @@ impl Settings {
             media_bucket: reader.bucket()?,
             webhooks: super::webhooks::read(values, reader.number("core.node")?)?,
             webhook_retention: reader.span("webhooks.retention"),
+            least_audience: reader.number("ads.min_audience")?,
             audiences: ads::matching::Plan {
-                least: reader.number("ads.min_audience")?,
                 delay: i64::try_from(reader.span("ads.audience_delay").as_millis())
                     .unwrap_or(i64::MAX),
             },

@@ -355,7 +355,7 @@ pub(crate) static KEYS: &[Key] = &[
         Kind::Count(1, MANY),
         Is("1"),
         Is("100"),
-        "How many users a custom audience must come to before it can be targeted.",
+        "How many users a custom audience must come to before anything is told of it; sizes are told in steps of half of that. With 1 everything is told.",
     ),
     both(
         "ads.audience_delay",

@@ -81,6 +81,7 @@ async fn match_audiences(world: World, shutdown: Shutdown) {
 /// Does one part of it; whether there may be more.
 async fn match_one(world: &World) -> Result<bool, Stop> {
     let plan = world.settings.audiences;
+    let discretion = world.evaluator.discretion;
     let behind = |tx: &mut store::Tx<'_>| Ok(ads::matching::is_behind(tx)?);
     if world.store.read(behind).await? {
         world.store.write(ads::matching::key_some).await?;
@@ -94,9 +95,10 @@ async fn match_one(world: &World) -> Result<bool, Stop> {
     if world.store.write(part).await? {
         return Ok(true);
     }
-    let measure = move |tx: &mut store::Tx<'_>| ads::matching::measure(tx, id);
+    let measure = move |tx: &mut store::Tx<'_>| ads::matching::measure(tx, id, &discretion);
     let found = world.store.read(measure).await?;
-    let settle = move |tx: &mut store::Tx<'_>| ads::matching::settle(tx, id, found, plan);
+    let settle =
+        move |tx: &mut store::Tx<'_>| ads::matching::settle(tx, id, found, (plan, &discretion));
     world.store.write(settle).await?;
     Ok(true)
 }

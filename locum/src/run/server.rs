@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ads::discretion::Discretion;
 use ads::evaluator::Evaluator;
 use base::{Fault, clock};
 use deliver::webhooks::Desk;
@@ -56,11 +57,18 @@ pub(crate) fn run(
     let folder = world.settings.data_dir.clone();
     let search = Search::open(&folder.join(INDEX))?;
     let world = World {
-        evaluator: Evaluator::new(Some(Arc::clone(&search))),
-        search: Some(search),
+        search: Some(Arc::clone(&search)),
         ..world
     };
     let page_key = doors::page_key(&world)?;
+    let discretion = Discretion {
+        least: world.settings.least_audience,
+        key: page_key,
+    };
+    let world = World {
+        evaluator: Evaluator::discreet(Some(search), discretion),
+        ..world
+    };
     let outcome = runtime.block_on(Box::pin(live(&world, page_key, ready_fd, announce)));
     runtime.shutdown_timeout(Duration::from_secs(1));
     if outcome.is_ok() {

@@ -1,7 +1,7 @@
 use super::{HOSTILE, ada, card, days, hostile, hostile_card, minutes, told};
 use crate::{
-    AccountSettings, AppCard, Connected, Connection, EmailForm, Field, Level, PasswordForm,
-    Session, Sessions,
+    AboutForm, AccountSettings, AppCard, Connected, Connection, EmailForm, Field, Level,
+    PasswordForm, Session, Sessions,
 };
 
 pub(crate) fn settings() -> Vec<(&'static str, AccountSettings)> {
@@ -22,6 +22,11 @@ pub(crate) fn settings() -> Vec<(&'static str, AccountSettings)> {
             current: Field::default(),
             password: Field::default(),
         },
+        about: AboutForm {
+            action: "/settings/account/about".to_owned(),
+            born_on: Field::of("1990-12-31"),
+            gender: "female",
+        },
     };
     let mut pending = plain();
     pending.frame = told(ada(), "We sent a letter to ada@new.example");
@@ -37,6 +42,7 @@ pub(crate) fn settings() -> Vec<(&'static str, AccountSettings)> {
     bad.email.address = Some(HOSTILE.to_owned());
     bad.email.pending = Some(HOSTILE.to_owned());
     bad.email.email = Field::refused(HOSTILE, HOSTILE);
+    bad.about.born_on = Field::refused(HOSTILE, HOSTILE);
     vec![
         ("plain", plain()),
         ("pending", pending),

@@ -224,11 +224,27 @@ fn add_keys(tx: &mut Tx<'_>, audience: i64, keys: &[(Key, i64)]) -> Result<(), F
 /// The users that an audience comes to at a moment, in the order of their ids. Nobody, once it was
 /// deleted.
 pub fn matched(tx: &mut Tx<'_>, audience: i64, at: Time) -> Result<Vec<UserId>, Fault> {
+    matched_since(tx, audience, at, Time::from_ms(i64::MIN))
+}
+
+/// Those of them who are in it since a moment or later.
+pub fn matched_since(
+    tx: &mut Tx<'_>,
+    audience: i64,
+    at: Time,
+    since: Time,
+) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT DISTINCT user_id FROM audience_user WHERE audience_id = $1 \
-               AND effective_at <= $2 AND expires_at > $3 \
-               AND NOT EXISTS (SELECT 1 FROM audience_gone WHERE audience_id = $4) \
+               AND effective_at <= $2 AND expires_at > $3 AND effective_at >= $4 \
+               AND NOT EXISTS (SELECT 1 FROM audience_gone WHERE audience_id = $5) \
                ORDER BY user_id";
-    let args = [audience.into(), at.into(), at.into(), audience.into()];
+    let args = [
+        audience.into(),
+        at.into(),
+        at.into(),
+        since.into(),
+        audience.into(),
+    ];
     tx.rows(sql, &args, |row| row.id(0))
 }
 
@@ -241,28 +257,39 @@ pub fn with_user(tx: &mut Tx<'_>, user: UserId, at: Time) -> Result<Vec<i64>, Fa
     tx.rows(sql, &[user.into(), at.into(), at.into()], |row| row.int(0))
 }
 
-/// How many users an audience comes to at a moment who were there since another: who joined, posted,
-/// liked, followed, signed in or had an app act for them since then (as in [`super::viewers`]).
-pub fn size(tx: &mut Tx<'_>, audience: i64, at: Time, since: Time) -> Result<i64, Fault> {
-    let sql = "SELECT COUNT(*) FROM (SELECT DISTINCT user_id FROM audience_user \
-               WHERE audience_id = $1 AND effective_at <= $2 AND expires_at > $3) AS found \
+/// The users whom an audience comes to at a moment, in it since `from` or later, who were there
+/// since another: who joined, posted, liked, followed, signed in or had an app act for them since
+/// then (as in [`super::viewers`]). In the order of their ids.
+pub fn present(
+    tx: &mut Tx<'_>,
+    audience: i64,
+    (at, from): (Time, Time),
+    since: Time,
+) -> Result<Vec<i64>, Fault> {
+    let sql = "SELECT users.id FROM (SELECT DISTINCT user_id FROM audience_user \
+               WHERE audience_id = $1 AND effective_at <= $2 AND expires_at > $3 \
+               AND effective_at >= $4 AND NOT EXISTS (SELECT 1 FROM audience_gone \
+               WHERE audience_id = $5)) AS found \
                JOIN users ON users.id = found.user_id AND users.state = 0 \
-               WHERE users.id >= $4 \
+               WHERE users.id >= $6 \
                OR EXISTS (SELECT 1 FROM post WHERE post.author_id = found.user_id \
-                   AND post.id >= $5 AND state = 0 AND nullcast = 0) \
+                   AND post.id >= $7 AND state = 0 AND nullcast = 0) \
                OR EXISTS (SELECT 1 FROM post_like WHERE post_like.user_id = found.user_id \
-                   AND post_like.id >= $6) \
+                   AND post_like.id >= $8) \
                OR EXISTS (SELECT 1 FROM follow WHERE follow.source_id = found.user_id \
-                   AND follow.id >= $7) \
+                   AND follow.id >= $9) \
                OR EXISTS (SELECT 1 FROM session WHERE session.user_id = found.user_id \
-                   AND session.revoked_at IS NULL AND session.last_seen_at >= $8) \
+                   AND session.revoked_at IS NULL AND session.last_seen_at >= $10) \
                OR EXISTS (SELECT 1 FROM credential_use WHERE \
-                   credential_use.user_id = found.user_id AND credential_use.last_used_at >= $9)";
+                   credential_use.user_id = found.user_id AND credential_use.last_used_at >= $11) \
+               ORDER BY users.id";
     let first = base::id::first_at(since);
     let args = [
         audience.into(),
         at.into(),
         at.into(),
+        from.into(),
+        audience.into(),
         first.into(),
         first.into(),
         first.into(),
@@ -270,7 +297,23 @@ pub fn size(tx: &mut Tx<'_>, audience: i64, at: Time, since: Time) -> Result<i64
         since.into(),
         since.into(),
     ];
-    Ok(tx.row(sql, &args, |row| row.int(0))?.unwrap_or(0))
+    tx.rows(sql, &args, |row| row.int(0))
+}
+
+/// Writes down of which other audiences one is made.
+pub fn set_parts(tx: &mut Tx<'_>, audience: i64, parts: &[i64]) -> Result<(), Fault> {
+    let sql = "INSERT INTO audience_part (part_id, audience_id) VALUES ($1, $2) \
+               ON CONFLICT DO NOTHING";
+    for part in parts {
+        tx.exec(sql, &[(*part).into(), audience.into()])?;
+    }
+    Ok(())
+}
+
+/// The audiences that are made of one, among others.
+pub fn made_of(tx: &mut Tx<'_>, part: i64) -> Result<Vec<i64>, Fault> {
+    let sql = "SELECT audience_id FROM audience_part WHERE part_id = $1 ORDER BY audience_id";
+    tx.rows(sql, &[part.into()], |row| row.int(0))
 }
 
 /// When the first of those whom an audience comes to begins or ends to be in it, after a moment.
@@ -286,6 +329,8 @@ pub fn next_turn(tx: &mut Tx<'_>, audience: i64, after: Time) -> Result<Option<T
 
 /// Ends an audience: it comes to nobody any more, and its members are forgotten by and by.
 pub fn end(tx: &mut Tx<'_>, audience: i64) -> Result<(), Fault> {
+    let sql = "DELETE FROM audience_part WHERE audience_id = $1";
+    tx.exec(sql, &[audience.into()])?;
     let sql = "INSERT INTO audience_gone (audience_id) VALUES ($1) ON CONFLICT DO NOTHING";
     tx.exec(sql, &[audience.into()]).map(|_| ())
 }

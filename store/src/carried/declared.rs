@@ -76,6 +76,7 @@ pub(super) const TABLES: &[Declared] = &[
     COMMUNITY_MEMBER,
     SUBSCRIPTION,
     AFFILIATE,
+    PARTICULARS,
     BOOKMARK_FOLDER,
     BOOKMARK,
     BOOKMARK_FILING,
@@ -170,6 +171,14 @@ const AFFILIATE: Declared = table(
     columns! { organization_id: User, user_id: User, id: Stamp },
 )
 .needs("$1 <> $2 AND EXISTS (SELECT 1 FROM users WHERE id = $2 AND affiliation <> '')");
+
+const PARTICULARS: Declared = table(
+    "particulars",
+    1,
+    columns! { user_id: User, born_on: Text, gender: Among(0, 2), phone: Text },
+)
+.needs("LENGTH($2) IN (0, 10) AND LENGTH($4) IN (0, 64)")
+.moves(&[("UPDATE users SET keyed = 0 WHERE id = $1", &["user_id"])]);
 
 const BOOKMARK_FOLDER: Declared = table(
     "bookmark_folder",

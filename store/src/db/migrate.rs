@@ -99,6 +99,14 @@ const SCRIPTS: &[(&str, &str)] = &[
         "card_links",
         include_str!("../../migrations/0026_card_links.sql"),
     ),
+    (
+        "segments",
+        include_str!("../../migrations/0027_segments.sql"),
+    ),
+    (
+        "particulars",
+        include_str!("../../migrations/0028_particulars.sql"),
+    ),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

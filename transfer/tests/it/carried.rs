@@ -112,6 +112,12 @@ fn posts(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
         let shelf = network::bookmarks::create_folder(tx, user, "Later")?;
         network::bookmarks::set(tx, user, placed, Some(shelf.id))?;
         network::subscriptions::begin(tx, user, ada)?;
+        let told = network::particulars::Edit {
+            born_on: Some("1990-12-31".to_owned()),
+            gender: Some("female".to_owned()),
+            phone: Some("+351200000000".to_owned()),
+        };
+        network::particulars::edit(tx, &By::operator(), user, &told)?;
     }
     network::subscriptions::begin(tx, cas, bea)?;
     let by = By::operator();
@@ -461,6 +467,7 @@ fn an_account_that_turns_out_to_be_another_brings_everything_along() {
             "note",
             "note_rating",
             "note_request",
+            "particulars",
             "poll_vote",
             "space_part",
             "subscription",

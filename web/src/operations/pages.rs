@@ -60,6 +60,8 @@ pub static PAGES: &[Endpoint] = &[
         &[],
     )
     .about("Sends another letter to confirm the address."),
+    sent("sayAbout", settings::ABOUT, settings::about, ABOUT)
+        .about("Says when a person was born and of which gender they are, to the platform only."),
     sent("cancelEmail", settings::CANCEL, settings::cancel, &[])
         .about("Takes back a change of the address that was not confirmed."),
     shown("showSessions", "/settings/sessions", access::show).about("Where a person is signed in."),
@@ -187,6 +189,7 @@ const PASSWORD: &[Member] = &[
     text("end_tokens"),
 ];
 const CHANGE_EMAIL: &[Member] = &[text("csrf"), text("email"), text("email_password")];
+const ABOUT: &[Member] = &[text("csrf"), text("born_on"), text("gender")];
 const ID: &[Member] = &[text("csrf"), text("id")];
 const OAUTH1: &[Member] = &[text("csrf"), text("oauth_token"), text("decision")];
 const OAUTH2: &[Member] = &[

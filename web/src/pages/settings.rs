@@ -2,8 +2,8 @@
 
 use base::refusal::Wrong;
 use base::{Refusal, Secret, Stop};
-use network::links;
-use pages::{AccountSettings, Confirmation, EmailForm, Field, Notice, PasswordForm};
+use network::{links, particulars};
+use pages::{AboutForm, AccountSettings, Confirmation, EmailForm, Field, Notice, PasswordForm};
 
 use super::forms::{self, Query};
 use super::recover::confirm_page;
@@ -21,6 +21,9 @@ pub(crate) const RESEND: &str = "/settings/account/email/resend";
 /// Where a change of the address is taken back.
 pub(crate) const CANCEL: &str = "/settings/account/email/cancel";
 
+/// Where a person says what only the platform knows.
+pub(crate) const ABOUT: &str = "/settings/account/about";
+
 const TOO_OFTEN: &str = "That was tried too often. Try again in a while.";
 
 /// Why forms were refused.
@@ -30,6 +33,7 @@ struct Refused {
     password: Field,
     email: Field,
     proof: Field,
+    born_on: Option<Field>,
     failure: Option<String>,
 }
 
@@ -45,6 +49,7 @@ pub(crate) fn show(call: Call) -> Pending {
             Some("tokens") => Some(
                 "Your password was changed. Other browsers were signed out, and apps disconnected.",
             ),
+            Some("about") => Some("That is noted, and shown to nobody."),
             Some("cancelled") => Some("Your address stays as it is."),
             _ => None,
         };
@@ -63,8 +68,8 @@ async fn page(
     frame.notices = notice.map(Notice::good).into_iter().collect();
     frame.failure = refused.failure;
     let user = person.user.id;
-    let pending = call
-        .read(move |tx| Ok(links::pending_email(tx, user)?))
+    let (pending, known) = call
+        .read(move |tx| Ok((links::pending_email(tx, user)?, particulars::of(tx, user)?)))
         .await?;
     let own = person.user.email.clone();
     let address = Some(own.clone()).filter(|email| !email.is_empty());
@@ -84,6 +89,15 @@ async fn page(
             action: PASSWORD.to_owned(),
             current: refused.current,
             password: refused.password,
+        },
+        about: AboutForm {
+            action: ABOUT.to_owned(),
+            born_on: refused.born_on.unwrap_or_else(|| Field::of(known.born_on)),
+            gender: match known.gender {
+                1 => "male",
+                2 => "female",
+                _ => UNSAID,
+            },
         },
     };
     Ok(visit.page(call, &page)?)
@@ -196,6 +210,40 @@ pub(crate) fn resend(call: Call) -> Pending {
                 };
                 let reply = page(&call, &visit, person, None, refused).await?;
                 Ok(reply.status(429))
+            }
+            Err(failed) => Err(failed.into()),
+        }
+    })
+}
+
+/// What a form says of whoever says nothing.
+const UNSAID: &str = "unsaid";
+
+/// `POST /settings/account/about`.
+pub(crate) fn about(call: Call) -> Pending {
+    run(async move {
+        let visit = Visit::of(&call).await?;
+        let person = visit.signed_in(&call)?;
+        let sent = forms::taken(&call, &visit).await?;
+        let born_on = sent.text("born_on").trim().to_owned();
+        let gender = sent.given("gender").filter(|said| *said != UNSAID);
+        let edit = particulars::Edit {
+            born_on: Some(born_on.clone()),
+            gender: Some(gender.unwrap_or_default().to_owned()),
+            phone: None,
+        };
+        let (by, user) = (person.by(&visit), person.user.id);
+        let said = call.write(move |tx| particulars::edit(tx, &by, user, &edit));
+        match said.await {
+            Ok(_) => Ok(see(&format!("{}?done=about", front::LINKS.account))),
+            Err(Stop::Refused(_)) => {
+                let message = "Enter a day in the past, and one of the genders";
+                let refused = Refused {
+                    born_on: Some(Field::refused(born_on, message)),
+                    ..Refused::default()
+                };
+                let reply = page(&call, &visit, person, None, refused).await?;
+                Ok(reply.status(400))
             }
             Err(failed) => Err(failed.into()),
         }

@@ -68,7 +68,7 @@ impl Shared {
         let mut auth = self.config.credentials(&head, sent.bytes.as_ref());
         auth.repeats = endpoint.accent == Accent::Ads;
         let caller = self.recognise(endpoint, &auth, trace).await?;
-        self.count(endpoint, facts.operation, caller.as_ref(), &head, trace)?;
+        let own = self.count(endpoint, facts.operation, caller.as_ref(), &head, trace)?;
         let account = account_of(endpoint, &path);
         self.look_at_account(account, endpoint, facts.operation, trace)?;
         let act = endpoint.act.ok_or_else(|| Refusal::NotBuilt {
@@ -100,7 +100,8 @@ impl Shared {
             home: Arc::clone(&self.home),
         };
         let answered = act(call).await;
-        self.count_for_account(account, &answered, endpoint, facts.operation, trace);
+        let pools = (account, own);
+        self.count_for_account(pools, &answered, endpoint, facts.operation, trace);
         answered
     }
 
@@ -121,23 +122,38 @@ impl Shared {
             return Ok(());
         }
         trace.account = Some(standing);
+        if is_of_account(endpoint) {
+            trace.standing = Some(standing);
+        }
         self.metrics.limited.inc();
         Err(Refusal::TooMany)
     }
 
     /// Counts a call for its advertising account, once it is known that the caller has to do with
-    /// it: nobody else uses up what it has.
+    /// it: nobody else uses up what it has, and whoever tries to takes from what is theirs.
     fn count_for_account(
         &self,
-        account: Option<Pool>,
+        (account, own): (Option<Pool>, Option<Pool>),
         answered: &Result<Reply, Stop>,
         endpoint: &Endpoint,
         operation: usize,
         trace: &mut Trace,
     ) {
-        if let Some(pool) = account.filter(|_| !is_foreign(answered)) {
-            let windows = endpoint.limits.user;
-            trace.account = Some(self.limiter.count(pool, operation, windows, wall()));
+        let Some(account) = account else {
+            return;
+        };
+        let (is_foreign, is_of_account) = (is_foreign(answered), is_of_account(endpoint));
+        let windows = endpoint.limits.user;
+        let count = |pool| Some(self.limiter.count(pool, operation, windows, wall()));
+        if !is_foreign {
+            trace.account = count(account);
+        }
+        if is_of_account {
+            trace.standing = if is_foreign {
+                own.and_then(count)
+            } else {
+                trace.account
+            };
         }
     }
 
@@ -217,7 +233,8 @@ impl Shared {
         Ok(Some(caller))
     }
 
-    /// Counts the call, whatever becomes of it afterwards.
+    /// Counts the call, whatever becomes of it afterwards; for whom. One that an advertising account
+    /// alone is held against is counted once that account is known to be the caller's.
     fn count(
         &self,
         endpoint: &Endpoint,
@@ -225,7 +242,7 @@ impl Shared {
         caller: Option<&Caller>,
         head: &Head,
         trace: &mut Trace,
-    ) -> Result<(), Refusal> {
+    ) -> Result<Option<Pool>, Refusal> {
         let (limits, mut shared) = (endpoint.limits, None);
         let (pool, windows) = match caller {
             Some(Caller {
@@ -239,7 +256,7 @@ impl Shared {
             Some(caller) => (Pool::App(caller.app_id.get()), limits.app),
             None => match self.config.client(head) {
                 Some(address) => (Pool::of_address(address), limits.app),
-                None => return Ok(()),
+                None => return Ok(None),
             },
         };
         if let Some(caller) = caller {
@@ -251,10 +268,14 @@ impl Shared {
             Some(of) if of.totals() && asks_for_total(head) => (operation | TOTALS, TOTAL.into()),
             _ => (operation, quota),
         };
-        let standing = self.limiter.count(pool, operation, quota, wall());
+        let standing = if is_of_account(endpoint) {
+            self.limiter.look(pool, operation, quota, wall())
+        } else {
+            self.limiter.count(pool, operation, quota, wall())
+        };
         trace.standing = Some(standing);
         if standing.allowed {
-            return Ok(());
+            return Ok(Some(pool));
         }
         self.metrics.limited.inc();
         Err(Refusal::TooMany)
@@ -276,6 +297,12 @@ fn account_of(endpoint: &Endpoint, path: &[(&'static str, String)]) -> Option<Po
     endpoint.ads.filter(|of| of.counts_by_account())?;
     let (_, id) = path.iter().find(|(name, _)| *name == "account_id")?;
     i64::from_str_radix(id, 36).ok().map(Pool::Account)
+}
+
+/// Whether calls are held against an advertising account alone.
+fn is_of_account(endpoint: &Endpoint) -> bool {
+    let of = endpoint.ads;
+    of.is_some_and(ads::Operation::counts_by_account_alone)
 }
 
 /// Whether an answer says that the caller has nothing to do with the account.

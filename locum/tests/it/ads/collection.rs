@@ -314,6 +314,17 @@ impl World {
                 "targeting_type": "BROAD_KEYWORD",
                 "targeting_value": "bike",
             })),
+            (true, "tailored_audiences") => create(json!({
+                "name": "Of others",
+                "audience_type": "FLEXIBLE",
+                "segments": { "boolean_operator": "OR", "child_segments": [{
+                    "tailored_audience_id": self.values["tailored_audience_id"],
+                    "frequency": 1,
+                    "frequency_comparator": "NUM_GTE",
+                    "lookback_window": 30,
+                    "negate": false,
+                }] },
+            })),
             (true, _) => create(json!({ "name": "Riders" })),
             (false, "audience_summary") => Some(json!({ "targeting_criteria": [
                 { "targeting_type": "BROAD_KEYWORD", "targeting_value": "bike" },

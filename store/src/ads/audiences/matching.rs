@@ -60,14 +60,28 @@ pub fn match_waiting(tx: &mut Tx<'_>, audience: i64, limit: i64) -> Result<bool,
     Ok(i64::try_from(waiting.len()).unwrap_or(limit) >= limit)
 }
 
-/// The keys that a user has: those of the handle, the id and a confirmed address.
-fn keys_of(id: UserId, handle: &str, email: &str, confirmed: bool) -> HashSet<Key> {
+/// Users whose keys may be others than before.
+macro_rules! unkeyed {
+    () => {
+        "SELECT id, handle, email, email_confirmed, state, \
+         COALESCE((SELECT phone FROM particulars WHERE user_id = users.id), '') \
+         FROM users WHERE keyed = 0 ORDER BY id LIMIT $1"
+    };
+}
+
+/// The keys that a user has: those of the handle, the id, a confirmed address and a phone number,
+/// which is kept as it is sent.
+fn keys_of(id: UserId, handle: &str, email: &str, phone: &str) -> HashSet<Key> {
     let mut keys = HashSet::from([
         KeyKind::Handle.key(&digest(handle)),
         KeyKind::User.key(&digest(&id.to_string())),
     ]);
-    if confirmed && !email.is_empty() {
+    if !email.is_empty() {
         keys.insert(KeyKind::Email.key(&digest(&email.trim().to_lowercase())));
+    }
+    let phone = crate::hex::decode(phone).and_then(|phone| phone.try_into().ok());
+    if let Some(phone) = phone {
+        keys.insert(KeyKind::Phone.key(&phone));
     }
     keys
 }
@@ -77,16 +91,16 @@ fn keys_of(id: UserId, handle: &str, email: &str, confirmed: bool) -> HashSet<Ke
 pub fn key_users(tx: &mut Tx<'_>, limit: i64) -> Result<(usize, BTreeSet<i64>), Fault> {
     claim(tx)?;
     let sql = if tx.on_server() {
-        "SELECT id, handle, email, email_confirmed, state FROM users WHERE keyed = 0 \
-         ORDER BY id LIMIT $1 FOR UPDATE"
+        concat!(unkeyed!(), " FOR UPDATE OF users")
     } else {
-        "SELECT id, handle, email, email_confirmed, state FROM users WHERE keyed = 0 \
-         ORDER BY id LIMIT $1"
+        unkeyed!()
     };
     let users: Vec<(i64, HashSet<Key>)> = tx.rows(sql, &[limit.into()], |row| {
         let id: UserId = row.id(0)?;
         let keys = if row.int(4)? == 0 {
-            keys_of(id, &row.text(1)?, &row.text(2)?, row.switch(3)?)
+            let email = row.text(2)?;
+            let email = if row.switch(3)? { email } else { String::new() };
+            keys_of(id, &row.text(1)?, &email, &row.text(5)?)
         } else {
             HashSet::new()
         };

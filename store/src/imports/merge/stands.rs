@@ -51,6 +51,7 @@ const DECLARED: &[Declared] = &[
     ("subscription", "subscriber_id", &["author_id"], &[]),
     ("affiliate", "organization_id", &["user_id"], &[]),
     ("affiliate", "user_id", &["organization_id"], &[]),
+    ("particulars", "user_id", &[""], &[]),
     (
         "post_like",
         "user_id",
@@ -204,6 +205,7 @@ mod tests {
         "most_recent_post_id",
         "note_id",
         "parent_id",
+        "part_id",
         "pinned_post_id",
         "place_id",
         "poll_id",

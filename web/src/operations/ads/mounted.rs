@@ -100,7 +100,7 @@ const fn window(often: Often) -> Window {
         Often::Options => quarter(400),
         Often::Insights => quarter(500),
         Often::Stats => quarter(250),
-        Often::Minute(calls) => minute(calls),
+        Often::Minute(calls) | Often::Account(calls) => minute(calls),
     }
 }
 

@@ -1,0 +1,66 @@
+//! What people told the platform of themselves: their age and gender.
+
+use base::Stop;
+use network::particulars::years_ago;
+use store::Tx;
+use store::particulars;
+
+use super::kept::Key;
+use super::{Evaluator, Users};
+
+/// How long it is kept.
+const TOLD_MS: i64 = 60_000;
+
+impl Evaluator {
+    /// Who is in a bucket of ages today; none when nobody told an age.
+    pub(super) fn aged(&self, tx: &mut Tx<'_>, value: &str) -> Result<Option<Users>, Stop> {
+        let Some((least, most)) = years(value) else {
+            return Ok(Some(Users::default()));
+        };
+        let key = Key::Value("AGE".to_owned(), value.to_owned());
+        let users = self.set(tx, key, |tx| {
+            let now = tx.now();
+            let until = years_ago(now, least);
+            let after = most.map(|most| years_ago(now, most + 1));
+            let after = after.unwrap_or_default();
+            Ok((particulars::born_between(tx, &after, &until)?, TOLD_MS))
+        })?;
+        let is_known = !users.is_empty() || particulars::is_any_born(tx)?;
+        Ok(is_known.then_some(users))
+    }
+
+    /// Who is of a gender; none when nobody told theirs.
+    pub(super) fn of_gender(&self, tx: &mut Tx<'_>, value: &str) -> Result<Option<Users>, Stop> {
+        let key = Key::Value("GENDER".to_owned(), value.to_owned());
+        let gender = value.parse().unwrap_or(-1);
+        let users = self.set(tx, key, |tx| {
+            Ok((particulars::of_gender(tx, gender)?, TOLD_MS))
+        })?;
+        let is_known = !users.is_empty() || particulars::is_any_gender(tx)?;
+        Ok(is_known.then_some(users))
+    }
+}
+
+/// The least and the highest age of a bucket: `AGE_13_TO_24`, `AGE_OVER_50`.
+fn years(value: &str) -> Option<(i64, Option<i64>)> {
+    let rest = value.strip_prefix("AGE_")?;
+    if let Some(least) = rest.strip_prefix("OVER_") {
+        return Some((least.parse().ok()?, None));
+    }
+    let (least, most) = rest.split_once("_TO_")?;
+    Some((least.parse().ok()?, Some(most.parse().ok()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::years;
+    use crate::resources::targeting_criteria::AGES;
+
+    #[test]
+    fn every_bucket_is_understood() {
+        assert!(AGES.iter().all(|bucket| years(bucket).is_some()));
+        assert_eq!(years("AGE_13_TO_24"), Some((13, Some(24))));
+        assert_eq!(years("AGE_OVER_50"), Some((50, None)));
+        assert_eq!(years("AGE_YOUNG"), None);
+    }
+}

@@ -1,0 +1,158 @@
+//! What is told of how many there are.
+
+use std::sync::OnceLock;
+
+use serde_json::{Value, json};
+
+use super::super::{Advertiser, is};
+use super::{hashed, remove, update};
+use crate::harness::{Ask, Person, Server, fresh};
+
+/// A network on which an audience comes to three people before that is told.
+fn careful() -> &'static Server {
+    static CAREFUL: OnceLock<Server> = OnceLock::new();
+    CAREFUL.get_or_init(|| {
+        Server::start(&[
+            "--set",
+            "ads.min_audience=3",
+            "--set",
+            "ads.audience_delay=1s",
+        ])
+    })
+}
+
+#[test]
+fn nobody_learns_whether_somebody_is_here() {
+    let ads = Advertiser::on(careful());
+    let email = format!("secret{}@bikes.example", fresh());
+    careful().person_with("secret", &["--email", &email]);
+    let some: Vec<Person<'_>> = (0..3).map(|_| careful().person("some")).collect();
+    let (here, nobody) = (ads.audience(), ads.audience());
+    let body = |value: &str| json!([update(&json!([{ "email": [hashed(value)] }]))]);
+    let one = ads.users(&here, &body(&email)).is(200);
+    let other = ads.users(&nobody, &body("nobody@bikes.example")).is(200);
+    assert_eq!(one["data"], other["data"]);
+    let (one, other) = (
+        ads.comes_to(&here, Value::Null),
+        ads.comes_to(&nobody, Value::Null),
+    );
+    for (name, value) in one.as_object().unwrap() {
+        let own = ["id", "name", "created_at", "updated_at"].contains(&name.as_str());
+        assert!(own || *value == other[name], "{name}: {one} {other}");
+    }
+    assert_eq!(one["reasons_not_targetable"], json!(["TOO_SMALL"]));
+    let take = json!([remove(&json!([{ "email": [hashed(&email)] }]))]);
+    let (one, other) = (ads.users(&here, &take), ads.users(&nobody, &take));
+    assert_eq!(one.is(200)["data"], other.is(200)["data"]);
+    // Enough of them are told.
+    let users: Vec<Value> = some
+        .iter()
+        .map(|person| json!({ "svc_id": [hashed(&person.id)] }))
+        .collect();
+    ads.users(&here, &json!([update(&users.into())])).is(200);
+    assert_eq!(ads.comes_to(&here, 3)["targetable"], true);
+    // Nor is it estimated what is too small, or another's.
+    let estimate = |ads: &Advertiser, audience: &str| {
+        let path = format!("/12/accounts/{}/audience_estimate", ads.account);
+        let criterion = json!({ "targeting_type": "CUSTOM_AUDIENCE", "targeting_value": audience });
+        let ask = Ask::post(path).json(&json!({ "targeting_criteria": [criterion] }));
+        ads.person.signed(ask)
+    };
+    assert_eq!(
+        estimate(&ads, &here).is(200)["data"]["audience_size"],
+        json!({ "min": 2, "max": 4 })
+    );
+    is(&estimate(&ads, &nobody), 400, "INVALID", "targeting_value");
+    is(
+        &estimate(&Advertiser::on(careful()), &here),
+        404,
+        "TAILORED_AUDIENCE_NOT_FOUND",
+        "targeting_value",
+    );
+    // Nothing of what was sent is in what the server says.
+    let said = careful().logged() + &careful().said();
+    assert!(!said.contains(&hashed(&email)) && !said.contains(&email));
+}
+
+/// Asks for an estimate: the least and the most.
+fn estimated(ads: &Advertiser, criteria: &[(&str, &str, &str)]) -> (i64, i64) {
+    let criteria: Vec<Value> = criteria
+        .iter()
+        .map(|(kind, value, operator)| {
+            json!({ "targeting_type": kind, "targeting_value": value, "operator_type": operator })
+        })
+        .collect();
+    let path = format!("/12/accounts/{}/audience_estimate", ads.account);
+    let ask = Ask::post(path).json(&json!({ "targeting_criteria": criteria }));
+    let size = ads.person.signed(ask).is(200)["data"]["audience_size"].clone();
+    (size["min"].as_i64().unwrap(), size["max"].as_i64().unwrap())
+}
+
+#[test]
+fn sizes_are_told_in_steps_that_hide_each_single_person() {
+    // Eight people on a network that tells of six and more, in steps of three.
+    let set = [
+        "--set",
+        "ads.min_audience=6",
+        "--set",
+        "ads.audience_delay=1s",
+    ];
+    let server: &'static Server = Box::leak(Box::new(Server::start(&set)));
+    let ads = Advertiser::on(server);
+    let exact = ["ads", "account", "set", &ads.account, "--estimate", "exact"];
+    server.cli(&exact).well();
+    let people: Vec<Person<'_>> = (0..8).map(|_| server.person("member")).collect();
+    let users = |people: &[Person<'_>]| -> Value {
+        let ids = people
+            .iter()
+            .map(|one| json!({ "svc_id": [hashed(&one.id)] }));
+        json!([update(&ids.collect())])
+    };
+    let (all, most) = (ads.audience(), ads.audience());
+    ads.users(&all, &users(&people)).is(200);
+    ads.users(&most, &users(&people[1..])).is(200);
+    let told = ads.comes_to(&all, 6);
+    assert_eq!(told["targetable"], true);
+    // Seven are six or fewer than six, as it falls out for these seven, and stay so.
+    crate::harness::until("the other one is worked out", || {
+        ads.one(&most)["reasons_not_targetable"] != json!(["PROCESSING", "TOO_SMALL"])
+    });
+    let seven = ads.one(&most);
+    let shown = seven["audience_size"].as_i64();
+    assert!(shown.is_none() || shown == Some(6), "{seven}");
+    assert_eq!(seven["targetable"], shown.is_some());
+    // An account that is told estimates exactly is told no more of these.
+    let size = || estimated(&ads, &[("CUSTOM_AUDIENCE", &all, "EQ")]);
+    let first = size();
+    assert_eq!(first, (5, 7));
+    assert_eq!(size(), first);
+    // Nor of what is left of them by other criteria.
+    if shown.is_some() {
+        let one = [
+            ("CUSTOM_AUDIENCE", all.as_str(), "EQ"),
+            ("CUSTOM_AUDIENCE", &most, "NE"),
+        ];
+        assert_eq!(estimated(&ads, &one), (0, 9));
+    }
+    // The same with whom not to reach: whether any of them is here makes no difference.
+    for person in &people[..2] {
+        person.follows(&[&ads.person]);
+    }
+    let followers = || estimated(&ads, &[("FOLLOWERS_OF_USER", &ads.person.id, "EQ")]);
+    crate::harness::until("followers are counted", || followers() == (2, 2));
+    let email = format!("away{}@bikes.example", fresh());
+    server.person_with("away", &["--email", &email]);
+    let list = ads.make("/do_not_reach_lists", &[]);
+    assert_eq!(followers(), (0, 9));
+    let account = &ads.account;
+    let path = format!("/12/batch/accounts/{account}/do_not_reach_lists/{list}/users");
+    let before = ads.get("/do_not_reach_lists", &[])["data"][0].clone();
+    assert_eq!(before["list_size"], Value::Null);
+    let ask = Ask::post(path).json(&json!([update(&json!([{ "email": [hashed(&email)] }]))]));
+    ads.person.signed(ask).is(200);
+    crate::harness::until("it is worked out", || {
+        let list = ads.get("/do_not_reach_lists", &[])["data"][0].clone();
+        list["reasons_not_targetable"] == json!(["TOO_SMALL"]) && list["list_size"].is_null()
+    });
+    assert_eq!(followers(), (0, 9));
+}

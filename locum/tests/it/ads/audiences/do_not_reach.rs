@@ -1,0 +1,275 @@
+//! Whom an account says that it does not want to reach.
+
+use serde_json::{Value, json};
+
+use super::super::{Advertiser, is, send};
+use super::{hashed, ids, remove, update};
+use crate::harness::{Answer, App, Ask, Server, fresh, shared, until};
+
+impl Advertiser {
+    fn avoid(&self, list: &str, operations: &Value) -> Answer {
+        let account = &self.account;
+        let path = format!("/12/batch/accounts/{account}/do_not_reach_lists/{list}/users");
+        self.person.signed(Ask::post(path).json(operations))
+    }
+}
+
+/// A network that serves what is promoted.
+struct Network(&'static Server, App);
+
+impl Network {
+    fn new(server: &'static Server) -> Self {
+        let app = server.new_app("self-serve");
+        let allow = ["app", "access", &app.id, "--allow", "ads_serving"];
+        server.cli(&allow).well();
+        Self(server, app)
+    }
+
+    /// Whether anything is shown to a user.
+    fn shows(&self, user: &str) -> bool {
+        let body = json!({ "viewer": { "user_id": user }, "placement": "TWITTER_TIMELINE" });
+        let ask = Ask::post("/ads-serve/1/request").json(&body);
+        let shown = self.0.send(ask.bearer(&self.1.bearer)).is(200);
+        !shown["data"].as_array().unwrap().is_empty()
+    }
+}
+
+#[test]
+fn whom_an_account_does_not_want_to_reach_is_in_no_estimate_and_shown_nothing() {
+    let delay = ["--set", "ads.audience_delay=1s"];
+    let server: &'static Server = Box::leak(Box::new(Server::start(&delay)));
+    let (ads, network) = (Advertiser::on(server), Network::new(server));
+    let email = format!("Ana.Reis{}@bikes.example", fresh());
+    let ana = server.person_with("ana", &["--email", &email]);
+    let ben = server.person("ben");
+    ana.follows(&[&ads.person]);
+    ben.follows(&[&ads.person]);
+    let set = ["ads", "account", "set", &ads.account, "--estimate", "exact"];
+    server.cli(&set).well();
+    let reached = || {
+        let criterion = json!({
+            "targeting_type": "FOLLOWERS_OF_USER", "targeting_value": ads.person.id
+        });
+        let path = format!("/12/accounts/{}/audience_estimate", ads.account);
+        let ask = Ask::post(path).json(&json!({ "targeting_criteria": [criterion] }));
+        ads.person.signed(ask).is(200)["data"]["audience_size"]["max"].clone()
+    };
+    // One line item asks for nothing, the other for the account's followers.
+    let item = ads.line_item(&ads.campaign());
+    let other = ads.line_item(&ads.campaign());
+    let followers = [
+        ("line_item_id", other.as_str()),
+        ("targeting_type", "FOLLOWERS_OF_USER"),
+        ("targeting_value", ads.person.id.as_str()),
+    ];
+    ads.send("POST", "/targeting_criteria", &followers).is(200);
+    for item in [&item, &other] {
+        let post = ads.person.says(&format!("Promoted {}", fresh()));
+        let promote = [("line_item_id", item.as_str()), ("post_ids", post.as_str())];
+        ads.send("POST", "/promoted_posts", &promote).is(200);
+    }
+    assert!(network.shows(&ana.id) && network.shows(&ben.id));
+    until("both are estimated", || reached() == 2);
+
+    let made = ads.send(
+        "POST",
+        "/do_not_reach_lists",
+        &[("description", "Asked not to")],
+    );
+    let list = made.is(200)["data"]["id"].as_str().unwrap().to_owned();
+    let users = json!([{ "email": [hashed(&email.to_lowercase()).to_uppercase()] }]);
+    ads.avoid(&list, &json!([update(&users)])).is(200);
+    until("she is reached no more", || {
+        !network.shows(&ana.id) && reached() == 1
+    });
+    assert!(network.shows(&ben.id));
+    let lists = ads.get("/do_not_reach_lists", &[]);
+    assert_eq!(lists["data"][0]["list_size"], 1, "{lists}");
+    assert_eq!(lists["data"][0]["targetable"], true);
+    assert_eq!(lists["data"][0]["reasons_not_targetable"], json!([]));
+    // Other advertisers reach her as before.
+    let rival = Advertiser::on(server);
+    let item = rival.line_item(&rival.campaign());
+    let post = rival.person.says("Also promoted");
+    let promote = [("line_item_id", item.as_str()), ("post_ids", post.as_str())];
+    rival.send("POST", "/promoted_posts", &promote).is(200);
+    assert!(network.shows(&ana.id));
+    rival
+        .send("DELETE", &format!("/line_items/{item}"), &[])
+        .is(200);
+    // Whoever is taken from the list is reached again, and all when there is none.
+    ads.avoid(&list, &json!([remove(&users)])).is(200);
+    until("she is reached again", || network.shows(&ana.id));
+    ads.avoid(&list, &json!([update(&users)])).is(200);
+    until("she is not", || !network.shows(&ana.id));
+    ads.send("DELETE", &format!("/do_not_reach_lists/{list}"), &[])
+        .is(200);
+    until("without a list everyone is reached", || {
+        network.shows(&ana.id) && reached() == 2
+    });
+}
+
+#[test]
+fn an_account_has_one_list_of_addresses_and_phone_numbers() {
+    let ads = Advertiser::new();
+    let made = ads.send("POST", "/do_not_reach_lists", &[("description", "Asked")]);
+    let list = made.is(200)["data"].clone();
+    for (name, value) in [
+        ("name", json!("Do Not Reach List")),
+        ("description", json!("Asked")),
+        ("list_size", Value::Null),
+        ("targetable", json!(false)),
+        ("reasons_not_targetable", json!(["PROCESSING", "TOO_SMALL"])),
+        ("deleted", json!(false)),
+    ] {
+        assert_eq!(list[name], value, "{name}: {list}");
+    }
+    let id = list["id"].as_str().unwrap();
+    is(
+        &ads.send("POST", "/do_not_reach_lists", &[]),
+        400,
+        "INVALID",
+        "account_id",
+    );
+    let long = "x".repeat(1_001);
+    let too_long = [("description", long.as_str())];
+    is(
+        &ads.send("POST", "/do_not_reach_lists", &too_long),
+        400,
+        "INVALID_PARAMETER",
+        "description",
+    );
+    // It is no audience, and no audience is one.
+    let audience = format!("/custom_audiences/{id}");
+    let not_found = "TAILORED_AUDIENCE_NOT_FOUND";
+    is(
+        &ads.send("GET", &audience, &[]),
+        404,
+        not_found,
+        "custom_audience_id",
+    );
+    let one = update(&json!([{ "email": [hashed("a@b.example")] }]));
+    let elsewhere = ads.avoid(&ads.audience(), &json!([one]));
+    is(&elsewhere, 404, "NOT_FOUND", "do_not_reach_list_id");
+    let foreign = Advertiser::new().avoid(id, &json!([one]));
+    is(&foreign, 404, "NOT_FOUND", "do_not_reach_list_id");
+
+    let phone = json!([{ "phone_number": [hashed("+351200000000")] }]);
+    let answer = ads.avoid(id, &json!([one, update(&phone), remove(&phone)]));
+    let body = answer.is(200);
+    let counts = json!([{ "success_count": 3, "total_count": 3 }]);
+    assert_eq!(body["data"], counts);
+    let params = json!({ "account_id": ads.account, "do_not_reach_list_id": id });
+    assert_eq!(body["request"], json!([{ "params": params }]));
+    // All or nothing, and nothing of what audiences take besides.
+    let timed = |name: &str, at: &str| {
+        let users = json!([{ "email": [hashed("a@b.example")] }]);
+        json!({ "operation_type": "Update", "params": { "users": users, name: at } })
+    };
+    for (bad, at) in [
+        (update(&json!([{ "handle": [hashed("ana")] }])), "handle"),
+        (
+            update(&json!([{ "svc_id": [hashed("1")], "email": [hashed("x")] }])),
+            "svc_id",
+        ),
+        (
+            update(&json!([{ "device_id": [hashed("1")] }])),
+            "device_id",
+        ),
+        (
+            update(&json!([{ "partner_user_id": ["1"] }])),
+            "partner_user_id",
+        ),
+        (update(&json!([{ "email": ["a@b.example"] }])), "email"),
+        (update(&json!([])), "users"),
+        (
+            timed("effective_at", "2030-01-01T00:00:00Z"),
+            "effective_at",
+        ),
+        (timed("expires_at", "2099-01-01T00:00:00Z"), "expires_at"),
+        (timed("expires_at", "2020-01-01T00:00:00Z"), "expires_at"),
+        (timed("expires_at", "soon"), "expires_at"),
+    ] {
+        let body = ads.avoid(id, &json!([one, bad])).is(400);
+        let wrong = &body["operation_errors"][1][0];
+        assert_eq!(wrong["code"], "INVALID_PARAMETER", "{body}");
+        assert_eq!(wrong["parameter"], at, "{body}");
+        assert_eq!(body["operation_errors"][0], json!([]), "{body}");
+    }
+    for bad in [json!([]), json!({})] {
+        is(&ads.avoid(id, &bad), 400, "INVALID_PARAMETER", "");
+    }
+    // A partner brings audiences, and has no say in whom the account reaches.
+    let partner = shared().person("partner");
+    let role = ["ads", "account", "role", &ads.account, &partner.username];
+    let role = [&role[..], &["PARTNER_AUDIENCE_MANAGER"]].concat();
+    shared().cli(&role).well();
+    let path = format!("/12/accounts/{}/do_not_reach_lists", ads.account);
+    for method in ["GET", "POST"] {
+        is(
+            &send(&partner, method, &path, &[]),
+            403,
+            "ACTION_NOT_ALLOWED",
+            "",
+        );
+    }
+    // Once it is gone there may be another.
+    let gone = ads.send("DELETE", &format!("/do_not_reach_lists/{id}"), &[]);
+    assert_eq!(gone.is(200)["data"]["deleted"], true);
+    is(
+        &ads.avoid(id, &json!([one])),
+        404,
+        "NOT_FOUND",
+        "do_not_reach_list_id",
+    );
+    let next = ads.make("/do_not_reach_lists", &[]);
+    assert_eq!(ids(&ads.get("/do_not_reach_lists", &[])), [next.as_str()]);
+    let all = ads.get("/do_not_reach_lists", &[("with_deleted", "true")]);
+    assert_eq!(ids(&all).len(), 2);
+}
+
+#[test]
+fn uploads_are_counted_for_the_account_whoever_makes_them() {
+    let server: &'static Server = Box::leak(Box::new(Server::start(&["--rate-limits", "table"])));
+    let (ads, other) = (Advertiser::on(server), Advertiser::on(server));
+    let colleague = server.person("colleague");
+    let role = ["ads", "account", "role", &ads.account, &colleague.username];
+    server.cli(&[&role[..], &["AD_MANAGER"]].concat()).well();
+    let (audience, elsewhere) = (ads.audience(), other.audience());
+    let one = json!([update(&json!([{ "email": [hashed("a@b.example")] }]))]);
+    let path = format!(
+        "/12/accounts/{}/custom_audiences/{audience}/users",
+        ads.account
+    );
+    let left = |answer: &Answer| {
+        let figures = ["x-rate-limit-limit", "x-rate-limit-remaining"];
+        let account = [
+            "x-account-rate-limit-limit",
+            "x-account-rate-limit-remaining",
+        ];
+        let [user, account] = [figures, account].map(|names| names.map(|name| answer.number(name)));
+        assert_eq!(user, account);
+        assert_eq!(user[0], 1_500);
+        user[1]
+    };
+    let mine = ads.users(&audience, &one);
+    mine.is(200);
+    assert_eq!(left(&mine), 1_499);
+    let theirs = colleague.signed(Ask::post(&path).json(&one));
+    theirs.is(200);
+    assert_eq!(left(&theirs), 1_498);
+    // Another account has its own, and a stranger takes nothing from this one.
+    let apart = other.users(&elsewhere, &one);
+    apart.is(200);
+    assert_eq!(left(&apart), 1_499);
+    let foreign = other.person.signed(Ask::post(&path).json(&one));
+    is(&foreign, 403, "ACCOUNT_NOT_FOUND", "account_id");
+    assert_eq!(foreign.number("x-rate-limit-remaining"), 1_499);
+    assert_eq!(foreign.header("x-account-rate-limit-remaining"), "");
+    let foreign = other.person.signed(Ask::post(&path).json(&one));
+    assert_eq!(foreign.number("x-rate-limit-remaining"), 1_498);
+    assert_eq!(left(&ads.users(&audience, &one)), 1_497);
+    // Lists of whom not to reach have the same of their own.
+    let list = ads.make("/do_not_reach_lists", &[]);
+    assert_eq!(left(&ads.avoid(&list, &one)), 1_499);
+}

@@ -1,0 +1,273 @@
+//! Audiences that are made of others.
+
+use serde_json::{Value, json};
+
+use super::super::{Advertiser, is};
+use super::{hashed, remove, update};
+use crate::harness::{Answer, Ask, fresh, shared};
+
+fn of(audience: &str) -> Value {
+    json!({ "custom_audience_id": audience })
+}
+
+fn not(audience: &str) -> Value {
+    json!({ "custom_audience_id": audience, "negate": true })
+}
+
+fn made_of(operator: &str, children: &[Value]) -> Value {
+    json!({ "boolean_operator": operator, "child_segments": children })
+}
+
+fn item(name: &str, segments: &Value) -> Value {
+    let params = json!({ "name": name, "audience_type": "FLEXIBLE", "segments": segments });
+    json!({ "operation_type": "Create", "params": params })
+}
+
+impl Advertiser {
+    fn flexible(&self, segments: &Value) -> String {
+        let name = format!("Flexible {}", fresh());
+        let made = self.batch("custom_audiences", &json!([item(&name, segments)]));
+        made.is(200)["data"][0]["id"].as_str().unwrap().to_owned()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let page = self.get("/custom_audiences", &[]);
+        let all = page["data"].as_array().unwrap().iter();
+        all.map(|one| one["name"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    fn estimated(&self, audience: &str) -> Answer {
+        let criterion = json!({ "targeting_type": "CUSTOM_AUDIENCE", "targeting_value": audience });
+        let path = format!("/12/accounts/{}/audience_estimate", self.account);
+        let ask = Ask::post(path).json(&json!({ "targeting_criteria": [criterion] }));
+        self.person.signed(ask)
+    }
+}
+
+#[test]
+fn an_audience_made_of_others_comes_to_whoever_is_left_of_them() {
+    let ads = Advertiser::new();
+    let (one, two, three) = (
+        shared().person("one"),
+        shared().person("two"),
+        shared().person("three"),
+    );
+    let (here, there) = (
+        ads.audience_of(&[&one, &two]),
+        ads.audience_of(&[&two, &three]),
+    );
+    let either = made_of("OR", &[of(&here), of(&there)]);
+    let made = ads.batch(
+        "custom_audiences",
+        &json!([
+            item("Either", &either),
+            item("Both", &made_of("AND", &[of(&here), of(&there)])),
+            item("Only here", &made_of("and", &[of(&here), not(&there)])),
+            item(
+                "Twice",
+                &made_of(
+                    "AND",
+                    &[json!({ "custom_audience_id": here, "frequency": 2 })]
+                )
+            ),
+            item(
+                "Lately",
+                &made_of(
+                    "AND",
+                    &[json!({ "custom_audience_id": here, "lookback_window": 1 })]
+                )
+            ),
+        ]),
+    );
+    let made = made.is(200);
+    assert_eq!(made["request"].as_array().unwrap().len(), 5);
+    assert_eq!(made["request"][0]["operation_type"], "Create");
+    assert_eq!(
+        made["request"][0]["params"]["account_id"],
+        ads.account.as_str()
+    );
+    let ids: Vec<String> = made["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["id"].as_str().unwrap().to_owned())
+        .collect();
+    let shown = &made["data"][0];
+    assert_eq!(shown["audience_type"], "FLEXIBLE");
+    assert_eq!(
+        shown["targetable_types"],
+        json!(["FLEXIBLE", "EXCLUDED_FLEXIBLE"])
+    );
+    assert_eq!(shown["audience_size"], Value::Null);
+    let segments = &shown["metadata"][0]["segments"];
+    assert_eq!(segments["boolean_operator"], "OR");
+    assert_eq!(
+        segments["child_segments"][1],
+        json!({
+            "custom_audience_id": there, "frequency": 1, "frequency_comparator": "NUM_GTE",
+            "lookback_window": null, "negate": false,
+        })
+    );
+    for (id, size) in ids.iter().zip([3, 1, 1, 0, 2]) {
+        ads.comes_to(id, size);
+    }
+    assert_eq!(ads.one(&here)["metadata"], Value::Null);
+    // It is targeted as any other, and follows those that it is made of.
+    let campaign_item = ads.line_item(&ads.campaign());
+    ads.criterion(&campaign_item, &ids[0], &[]).is(200);
+    ads.set(&["--estimate", "exact"]);
+    let count = |id: &str| ads.estimated(id).is(200)["data"]["audience_size"]["max"].clone();
+    assert_eq!(count(&ids[0]), 3);
+    assert_eq!(count(&ids[2]), 1);
+    let users = json!([{ "svc_id": [hashed(&one.id)] }]);
+    ads.users(&here, &json!([remove(&users)])).is(200);
+    ads.comes_to(&ids[0], 2);
+    ads.comes_to(&ids[2], 0);
+    ads.users(&here, &json!([update(&users)])).is(200);
+    ads.comes_to(&ids[2], 1);
+    // Its members are those of others; its name is its own.
+    is(
+        &ads.users(&ids[0], &json!([update(&users)])),
+        403,
+        "ACTION_NOT_ALLOWED",
+        "",
+    );
+    let path = format!("/custom_audiences/{}", ids[0]);
+    let renamed = ads.send("PUT", &path, &[("name", "All of them")]).is(200);
+    assert_eq!(renamed["data"]["metadata"][0]["segments"], *segments);
+    // An audience that is gone comes to nobody.
+    ads.send("DELETE", &format!("/custom_audiences/{there}"), &[])
+        .is(200);
+    ads.comes_to(&ids[0], 2);
+    ads.comes_to(&ids[1], 0);
+    ads.comes_to(&ids[2], 2);
+    ads.send("DELETE", &path, &[]).is(200);
+    is(
+        &ads.estimated(&ids[0]),
+        404,
+        "TAILORED_AUDIENCE_NOT_FOUND",
+        "targeting_value",
+    );
+}
+
+#[test]
+fn audiences_are_made_all_together_or_not_at_all() {
+    let (ads, other) = (Advertiser::new(), Advertiser::new());
+    let (own, foreign) = (ads.audience(), other.audience());
+    let good = item("Good", &made_of("OR", &[of(&own)]));
+    let flexible = ads.flexible(&made_of("OR", &[of(&own)]));
+    let before = ads.names();
+    let of_type = |kind: &str| {
+        let params =
+            json!({ "name": "x", "audience_type": kind, "segments": made_of("OR", &[of(&own)]) });
+        json!({ "operation_type": "Create", "params": params })
+    };
+    let eleven: Vec<Value> = (0..11).map(|_| of(&own)).collect();
+    let without = |name: &str| {
+        let mut item = item("x", &made_of("OR", &[of(&own)]));
+        item["params"].as_object_mut().unwrap().remove(name);
+        item
+    };
+    let not_found = "TAILORED_AUDIENCE_NOT_FOUND";
+    for (bad, code, at) in [
+        (without("name"), "MISSING_PARAMETER", "name"),
+        (
+            without("audience_type"),
+            "MISSING_PARAMETER",
+            "audience_type",
+        ),
+        (without("segments"), "MISSING_PARAMETER", "segments"),
+        (of_type("CRM"), "INVALID_PARAMETER", "audience_type"),
+        (of_type("WEB"), "INVALID_PARAMETER", "audience_type"),
+        (of_type("LOOSE"), "INVALID_PARAMETER", "audience_type"),
+        (of_type("MOBILE_AUDIENCE"), "FEATURE_NOT_AVAILABLE", ""),
+        (item("Good", &made_of("OR", &[of(&own)])), "INVALID", "name"),
+        (item("x", &json!("all")), "INVALID_PARAMETER", "segments"),
+        (
+            item("x", &made_of("XOR", &[of(&own)])),
+            "INVALID_PARAMETER",
+            "boolean_operator",
+        ),
+        (
+            item("x", &made_of("OR", &[])),
+            "INVALID_PARAMETER",
+            "child_segments",
+        ),
+        (
+            item("x", &made_of("OR", &eleven)),
+            "INVALID_PARAMETER",
+            "segments",
+        ),
+        (
+            item("x", &made_of("OR", &[not(&own)])),
+            "INVALID",
+            "segments",
+        ),
+        (
+            item("x", &made_of("OR", &[of("zzzz")])),
+            not_found,
+            "custom_audience_id",
+        ),
+        (
+            item("x", &made_of("OR", &[of(&foreign)])),
+            not_found,
+            "custom_audience_id",
+        ),
+        (
+            item("x", &made_of("OR", &[of("no-id")])),
+            "INVALID_ID_ILLEGAL_CHARACTERS",
+            "custom_audience_id",
+        ),
+        (
+            item("x", &made_of("OR", &[of(&flexible)])),
+            "INVALID",
+            "custom_audience_id",
+        ),
+        (
+            json!({ "operation_type": "Delete", "params": { "id": own } }),
+            "INVALID_PARAMETER",
+            "operation_type",
+        ),
+    ] {
+        let answer = ads.batch("custom_audiences", &json!([good, bad]));
+        let body = answer.is(400);
+        let wrong = &body["operation_errors"][1][0];
+        assert_eq!(wrong["code"], code, "{bad}: {body}");
+        let place = wrong["parameter"].as_str().or(wrong["attribute"].as_str());
+        assert_eq!(place.unwrap_or_default(), at, "{body}");
+        assert_eq!(body["operation_errors"][0], json!([]), "{body}");
+    }
+    let many = |count: usize| -> Value {
+        let each = |number: usize| item(&format!("Many {number}"), &made_of("OR", &eleven[..10]));
+        (0..count).map(each).collect()
+    };
+    for bad in [json!([]), json!({}), json!([7]), many(11)] {
+        let answer = ads.batch("custom_audiences", &bad);
+        is(&answer, 400, "INVALID_PARAMETER", "");
+    }
+    assert_eq!(ads.names(), before);
+    ads.batch("custom_audiences", &many(10)).is(200);
+    assert_eq!(ads.names().len(), before.len() + 10);
+    // What was lent may be used as long as it is lent; what was made of it stays.
+    other.set(&["--business", "bikes"]);
+    ads.set(&["--business", "bikes"]);
+    let path = format!("/custom_audiences/{foreign}/permissions");
+    let params = [
+        ("granted_account_id", ads.account.as_str()),
+        ("permission_level", "READ_ONLY"),
+    ];
+    let permission = other.make(&path, &params);
+    let person = shared().person("lent");
+    let lent = ads.flexible(&made_of("OR", &[of(&foreign)]));
+    let users = json!([{ "svc_id": [hashed(&person.id)] }]);
+    other.users(&foreign, &json!([update(&users)])).is(200);
+    ads.comes_to(&lent, 1);
+    other
+        .send("DELETE", &format!("{path}/{permission}"), &[])
+        .is(200);
+    let again = item("Again", &made_of("OR", &[of(&foreign)]));
+    let body = ads.batch("custom_audiences", &json!([again])).is(400);
+    assert_eq!(body["operation_errors"][0][0]["code"], not_found);
+    assert_eq!(ads.one(&lent)["audience_size"], 1);
+}

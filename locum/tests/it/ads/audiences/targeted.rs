@@ -1,0 +1,113 @@
+//! What targets audiences.
+
+use serde_json::{Value, json};
+
+use super::super::{Advertiser, is};
+use super::{hashed, ids, remove, update};
+use crate::harness::{Person, shared};
+
+#[test]
+fn what_targets_an_audience_is_served_while_that_comes_to_somebody() {
+    let ads = Advertiser::new();
+    let (one, two) = (shared().person("one"), shared().person("two"));
+    let (first, second) = (ads.audience_of(&[&one]), ads.audience_of(&[&two]));
+    let campaign = ads.campaign();
+    let item = ads.line_item(&campaign);
+    let post = ads.person.says("Promoted");
+    let promote = [("line_item_id", item.as_str()), ("post_ids", post.as_str())];
+    ads.send("POST", "/promoted_posts", &promote).is(200);
+    // What comes to nobody yet cannot be targeted, nor what is not there.
+    let empty = ads.audience();
+    is(
+        &ads.criterion(&item, &empty, &[]),
+        400,
+        "INVALID",
+        "targeting_value",
+    );
+    is(
+        &ads.criterion(&item, "zzzz", &[]),
+        404,
+        "TAILORED_AUDIENCE_NOT_FOUND",
+        "targeting_value",
+    );
+    is(
+        &ads.criterion(&item, "no-id", &[]),
+        404,
+        "INVALID_ID_ILLEGAL_CHARACTERS",
+        "targeting_value",
+    );
+    let other = Advertiser::new();
+    let foreign = other.criterion(&other.line_item(&other.campaign()), &first, &[]);
+    is(
+        &foreign,
+        404,
+        "TAILORED_AUDIENCE_NOT_FOUND",
+        "targeting_value",
+    );
+    let made = ads.criterion(&item, &first.to_uppercase(), &[]).is(200);
+    assert_eq!(made["data"]["targeting_value"], first.as_str());
+    assert_eq!(made["data"]["name"], ads.one(&first)["name"]);
+    let alike = [("targeting_type", "CUSTOM_AUDIENCE_EXPANDED")];
+    let alike = [&alike[..], &[("line_item_id", item.as_str())]].concat();
+    let alike = [&alike[..], &[("targeting_value", first.as_str())]].concat();
+    is(
+        &ads.send("POST", "/targeting_criteria", &alike),
+        400,
+        "INVALID",
+        "targeting_value",
+    );
+    ads.criterion(&item, &second, &[]).is(200);
+
+    let targeted = |audience: &str, more: &[(&str, &str)]| {
+        let found = ads.get(&format!("/custom_audiences/{audience}/targeted"), more);
+        assert_eq!(found["next_cursor"], Value::Null);
+        found["data"].clone()
+    };
+    let entry = |servable: bool| {
+        json!([{
+            "campaign_id": campaign,
+            "campaign_name": "Spring",
+            "line_items": [{ "id": item, "name": null, "servable": servable }],
+        }])
+    };
+    assert_eq!(targeted(&first, &[]), entry(true));
+    assert_eq!(targeted(&empty, &[]), json!([]));
+    let reasons = || {
+        let campaign = ads.get(&format!("/campaigns/{campaign}"), &[]);
+        campaign["data"]["reasons_not_servable"].clone()
+    };
+    assert_eq!(reasons(), json!([]));
+    let take = |audience: &str, person: &Person<'_>| {
+        let users = json!([{ "svc_id": [hashed(&person.id)] }]);
+        ads.users(audience, &json!([remove(&users)])).is(200);
+        ads.comes_to(audience, 0);
+    };
+    // One of two is left, then none; then somebody comes back.
+    take(&first, &one);
+    assert_eq!(reasons(), json!([]));
+    take(&second, &two);
+    assert_eq!(reasons(), json!(["INCOMPLETE"]));
+    assert_eq!(targeted(&first, &[]), json!([]));
+    assert_eq!(targeted(&first, &[("with_active", "false")]), entry(false));
+    let users = json!([{ "svc_id": [hashed(&two.id)] }]);
+    ads.users(&second, &json!([update(&users)])).is(200);
+    ads.comes_to(&second, 1);
+    assert_eq!(reasons(), json!([]));
+    // An audience that is deleted is none; without criteria everyone is meant.
+    ads.send("DELETE", &format!("/custom_audiences/{second}"), &[])
+        .is(200);
+    assert_eq!(reasons(), json!(["INCOMPLETE"]));
+    let criteria = ads.get("/targeting_criteria", &[("line_item_ids", &item)]);
+    for id in ids(&criteria) {
+        ads.send("DELETE", &format!("/targeting_criteria/{id}"), &[])
+            .is(200);
+    }
+    assert_eq!(reasons(), json!([]));
+    assert_eq!(targeted(&first, &[("with_active", "false")]), json!([]));
+    let bad = ads.send(
+        "GET",
+        &format!("/custom_audiences/{first}/targeted"),
+        &[("with_active", "perhaps")],
+    );
+    is(&bad, 400, "INVALID_PARAMETER", "with_active");
+}

@@ -1,0 +1,80 @@
+//! What people tell the platform of themselves and nobody else: when they were born, their gender, a
+//! phone number. The number itself is not kept, only what it is recognized by.
+
+use base::{Fault, UserId};
+
+use crate::Tx;
+
+/// What is known of somebody.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Particulars {
+    /// `YYYY-MM-DD`, or empty.
+    pub born_on: String,
+    /// 1 male, 2 female, 0 unsaid.
+    pub gender: i64,
+    /// SHA-256 of a phone number in E.164, in hexadecimal digits, or empty.
+    pub phone: String,
+}
+
+/// What is known of a user.
+pub fn of(tx: &mut Tx<'_>, user: UserId) -> Result<Particulars, Fault> {
+    let sql = "SELECT born_on, gender, phone FROM particulars WHERE user_id = $1";
+    let found = tx.row(sql, &[user.into()], |row| {
+        Ok(Particulars {
+            born_on: row.text(0)?,
+            gender: row.int(1)?,
+            phone: row.text(2)?,
+        })
+    })?;
+    Ok(found.unwrap_or_default())
+}
+
+/// Birth dates and genders of some users, of those who told any.
+pub fn of_each(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<(i64, String, i64)>, Fault> {
+    let sql = "SELECT user_id, born_on, gender FROM particulars WHERE user_id = $1";
+    tx.of_each(sql, users, &[], |row| {
+        Ok((row.int(0)?, row.text(1)?, row.int(2)?))
+    })
+}
+
+/// Writes down what is known of a user.
+pub fn set(tx: &mut Tx<'_>, user: UserId, known: &Particulars) -> Result<(), Fault> {
+    let sql = "INSERT INTO particulars (user_id, born_on, gender, phone) VALUES ($1, $2, $3, $4) \
+               ON CONFLICT (user_id) DO UPDATE SET born_on = excluded.born_on, \
+               gender = excluded.gender, phone = excluded.phone";
+    let args = [
+        user.into(),
+        known.born_on.as_str().into(),
+        known.gender.into(),
+        known.phone.as_str().into(),
+    ];
+    tx.exec(sql, &args)?;
+    // Whoever is recognized by the number is looked for anew.
+    let sql = "UPDATE users SET keyed = 0 WHERE id = $1";
+    tx.exec(sql, &[user.into()]).map(|_| ())
+}
+
+/// Users who were born after one day and not after another.
+pub fn born_between(tx: &mut Tx<'_>, after: &str, until: &str) -> Result<Vec<i64>, Fault> {
+    let sql = "SELECT user_id FROM particulars WHERE born_on <> '' AND born_on > $1 \
+               AND born_on <= $2";
+    tx.rows(sql, &[after.into(), until.into()], |row| row.int(0))
+}
+
+/// Users of a gender.
+pub fn of_gender(tx: &mut Tx<'_>, gender: i64) -> Result<Vec<i64>, Fault> {
+    let sql = "SELECT user_id FROM particulars WHERE gender > 0 AND gender = $1";
+    tx.rows(sql, &[gender.into()], |row| row.int(0))
+}
+
+/// Whether anybody told when they were born.
+pub fn is_any_born(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM particulars WHERE born_on <> '' LIMIT 1";
+    Ok(tx.row(sql, &[], |_| Ok(()))?.is_some())
+}
+
+/// Whether anybody told a gender.
+pub fn is_any_gender(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM particulars WHERE gender > 0 LIMIT 1";
+    Ok(tx.row(sql, &[], |_| Ok(()))?.is_some())
+}
