@@ -74,7 +74,14 @@ fn shown(text: &str) -> String {
 fn birthday(day: &str, now: Time) -> Result<String, Refusal> {
     let today = now.to_string();
     let today = today.get(..10).unwrap_or_default();
-    let is_day = day.len() == 10 && Time::parse(&format!("{day}T00:00:00Z")).is_some();
+    // Times begin in 1970; the calendar of four hundred years later is the same.
+    let later = day.split_at_checked(4).and_then(|(year, rest)| {
+        Some(format!(
+            "{:04}{rest}T00:00:00Z",
+            year.parse::<u32>().ok()? + 400
+        ))
+    });
+    let is_day = day.len() == 10 && later.is_some_and(|later| Time::parse(&later).is_some());
     if day.is_empty() || is_day && OLDEST <= day && day <= today {
         return Ok(day.to_owned());
     }
@@ -144,12 +151,14 @@ mod tests {
     #[test]
     fn days_and_numbers_that_are_none_are_refused() {
         let now = Time::parse("2026-06-01T12:00:00Z").unwrap();
-        for day in ["", "1990-12-31", "2000-02-29", "2026-06-01", "1900-01-01"] {
+        for day in ["", "1960-12-31", "2000-02-29", "2026-06-01", "1900-01-01"] {
             assert_eq!(birthday(day, now).unwrap(), day);
         }
         for day in [
             "1990-13-01",
             "2001-02-29",
+            "1900-02-29",
+            "+990-12-31",
             "2026-06-02",
             "1899-12-31",
             "1990-1-1",

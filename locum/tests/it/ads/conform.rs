@@ -23,7 +23,11 @@ const BESIDE: &[(&str, &[&str])] = &[
 ];
 
 /// What there is one of beside others of its kind.
-const ONCE: &[&str] = &["preroll_call_to_action", "line_item_curated_category"];
+const ONCE: &[&str] = &[
+    "preroll_call_to_action",
+    "line_item_curated_category",
+    "do_not_reach_list",
+];
 
 /// What needs an operator first, and is made in a test of its own.
 pub(super) const ELSEWHERE: &[&str] = &["line_item_curated_category", "custom_audience"];
@@ -503,18 +507,20 @@ impl<'w> Subject<'w> {
         let gone = self.well(&answer, "delete");
         let says = !self.of.shows_deleted || gone["data"]["deleted"] == true;
         self.holds(says, || format!("deleted: {gone}"));
-        for method in ["DELETE", "GET"] {
-            let answer = self.ask(method, &path, &Params::new());
-            self.refused(&answer, 404, self.of.not_found, at);
-        }
+        let again = self.ask("DELETE", &path, &Params::new());
+        self.refused(&again, 404, self.of.not_found, at);
         let soft = self.of.delete == Delete::Soft;
-        let deleted: Params = vec![("with_deleted", "true".into())];
-        let answer = self.ask("GET", &path, &deleted);
-        if soft && self.of.extras {
-            let found = self.well(&answer, "get with_deleted");
-            self.holds(found["data"]["deleted"] == true, || format!("{found}"));
-        } else {
+        if self.of.can(Verb::Get) {
+            let answer = self.ask("GET", &path, &Params::new());
             self.refused(&answer, 404, self.of.not_found, at);
+            let deleted: Params = vec![("with_deleted", "true".into())];
+            let answer = self.ask("GET", &path, &deleted);
+            if soft && self.of.extras {
+                let found = self.well(&answer, "get with_deleted");
+                self.holds(found["data"]["deleted"] == true, || format!("{found}"));
+            } else {
+                self.refused(&answer, 404, self.of.not_found, at);
+            }
         }
         if self.of.can(Verb::List) {
             for (with, there) in [("false", false), ("true", soft)] {

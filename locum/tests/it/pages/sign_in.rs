@@ -137,6 +137,7 @@ fn every_form_wants_its_token() {
         "/settings/account/email",
         "/settings/account/email/resend",
         "/settings/account/email/cancel",
+        "/settings/account/about",
         "/settings/sessions/revoke",
         "/settings/sessions/revoke-others",
         "/settings/apps/revoke",
