@@ -225,6 +225,8 @@ fn item(ads: &Advertiser, of: &Resource, parent: &str) -> Value {
             "product_type": "PROMOTED_TWEETS", "placements": ["ALL_ON_TWITTER"] }),
         "targeting_criterion" => json!({ "line_item_id": parent,
             "targeting_type": "BROAD_KEYWORD", "targeting_value": name }),
+        "custom_audience" => json!({ "name": name, "audience_type": "FLEXIBLE", "segments": {
+            "boolean_operator": "OR", "child_segments": [{ "custom_audience_id": parent }] } }),
         _ => json!({ "name": name }),
     };
     json!({ "operation_type": "Create", "params": params })
@@ -242,6 +244,7 @@ fn batches_are_done_whole_or_not_at_all() {
         let campaign = ads.campaign();
         let parent = match of.name {
             "targeting_criterion" => ads.line_item(&campaign),
+            "custom_audience" => ads.make("/custom_audiences", &[("name", "Of a batch")]),
             _ => campaign.clone(),
         };
         let good = || item(&ads, of, &parent);
@@ -329,7 +332,12 @@ fn batches_are_done_whole_or_not_at_all() {
         seen.push(of.name);
     }
     seen.sort_unstable();
-    let known = ["campaign", "line_item", "targeting_criterion"];
+    let known = [
+        "campaign",
+        "custom_audience",
+        "line_item",
+        "targeting_criterion",
+    ];
     assert!(known.iter().all(|name| seen.contains(name)), "{seen:?}");
 }
 
@@ -1097,7 +1105,17 @@ const LINES: &[(&str, &[How])] = &[
 ];
 
 const SOURCES: &[(&str, &str)] = &[
-    ("audiences", include_str!("audiences.rs")),
+    (
+        "audiences",
+        concat!(
+            include_str!("audiences/discretion.rs"),
+            include_str!("audiences/flexible.rs"),
+            include_str!("audiences/lists.rs"),
+            include_str!("audiences/members.rs"),
+            include_str!("audiences/sharing.rs"),
+            include_str!("audiences/targeted.rs"),
+        ),
+    ),
     ("campaigns", include_str!("campaigns.rs")),
     ("cards", include_str!("cards.rs")),
     ("conform", include_str!("conform.rs")),
