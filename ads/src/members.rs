@@ -23,7 +23,7 @@ pub fn found(list: Option<&Record>, now: Time, find: Find<'_>) -> Result<Vec<i64
         return Ok(Vec::new());
     };
     let ever = Time::from_ms(i64::MIN);
-    let made = std::ptr::eq(list.of, &CUSTOM_AUDIENCE) && list.text("audience_type") == FLEXIBLE;
+    let made = list.of.name == CUSTOM_AUDIENCE.name && list.text("audience_type") == FLEXIBLE;
     if !made {
         return find(list.id, (now, ever));
     }

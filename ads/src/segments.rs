@@ -69,21 +69,20 @@ pub type Find<'f> = &'f mut dyn FnMut(i64, Option<i64>) -> Result<Vec<i64>, Stop
 
 /// Whom segments come to.
 pub fn people(segment: &Value, find: Find<'_>) -> Result<People, Stop> {
-    let mut people = match leaf(segment) {
-        Some(id) => members(segment, id, find)?,
-        None => {
-            let any = segment
-                .get("boolean_operator")
-                .is_some_and(|word| word == "OR");
-            let mut all = People {
-                ids: Vec::new(),
-                others: !any,
-            };
-            for child in children(segment) {
-                all = all.joined(&people(child, find)?, any);
-            }
-            all
+    let mut people = if let Some(id) = leaf(segment) {
+        members(segment, id, find)?
+    } else {
+        let any = segment
+            .get("boolean_operator")
+            .is_some_and(|word| word == "OR");
+        let mut all = People {
+            ids: Vec::new(),
+            others: !any,
+        };
+        for child in children(segment) {
+            all = all.joined(&self::people(child, find)?, any);
         }
+        all
     };
     people.others ^= segment.get("negate").is_some_and(|negate| *negate == true);
     Ok(people)
@@ -199,27 +198,28 @@ fn read(
         }
         (_, Some(id)) => {
             *leaves += 1;
-            let text = Raw::Json(id).shown();
-            let id = CUSTOM_AUDIENCE.ids.read("custom_audience_id", &text)?;
-            let comparators = Kind::OneOf(COMPARATORS);
-            let window = one(
-                members,
-                "lookback_window",
-                Kind::OneOf(WINDOWS),
-                Value::Null,
-            )?;
-            let days = window.as_str().and_then(|days| days.parse::<i64>().ok());
-            Ok(json!({
-                "custom_audience_id": CUSTOM_AUDIENCE.ids.write(id.max(0)),
-                "frequency": one(members, "frequency", Kind::Int(1, 1_000_000), 1)?,
-                "frequency_comparator": one(members, "frequency_comparator", comparators, "NUM_GTE")?,
-                "lookback_window": days,
-                "negate": negate,
-            }))
+            named(members, id, negate)
         }
         (None, None) if depth == 1 => Err(Problem::missing("child_segments")),
         (None, None) => Err(Problem::missing("custom_audience_id")),
     }
+}
+
+/// A segment that names an audience.
+fn named(members: &Map<String, Value>, id: &Value, negate: bool) -> Result<Value, Problem> {
+    let text = Raw::Json(id).shown();
+    let id = CUSTOM_AUDIENCE.ids.read("custom_audience_id", &text)?;
+    let comparators = Kind::OneOf(COMPARATORS);
+    let windows = Kind::OneOf(WINDOWS);
+    let window = one(members, "lookback_window", windows, Value::Null)?;
+    let days = window.as_str().and_then(|days| days.parse::<i64>().ok());
+    Ok(json!({
+        "custom_audience_id": CUSTOM_AUDIENCE.ids.write(id.max(0)),
+        "frequency": one(members, "frequency", Kind::Int(1, 1_000_000), 1)?,
+        "frequency_comparator": one(members, "frequency_comparator", comparators, "NUM_GTE")?,
+        "lookback_window": days,
+        "negate": negate,
+    }))
 }
 
 /// One member of a segment, as its kind reads it; or what is usual.

@@ -229,7 +229,7 @@ pub(crate) fn about(call: Call) -> Pending {
         let gender = sent.given("gender").filter(|said| *said != UNSAID);
         let edit = particulars::Edit {
             born_on: Some(born_on.clone()),
-            gender: Some(gender.unwrap_or_default().to_owned()),
+            gender: Some(gender.unwrap_or_default()),
             phone: None,
         };
         let (by, user) = (person.by(&visit), person.user.id);
