@@ -80,7 +80,7 @@ pub fn people(segment: &Value, find: Find<'_>) -> Result<People, Stop> {
             others: !any,
         };
         for child in children(segment) {
-            all = all.joined(&self::people(child, find)?, any);
+            all = all.joined(&people(child, find)?, any);
         }
         all
     };

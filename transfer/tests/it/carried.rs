@@ -76,6 +76,16 @@ fn fill(tx: &mut Tx<'_>) -> Result<People, Stop> {
     Ok(people)
 }
 
+/// What somebody tells of themselves.
+fn tell(tx: &mut Tx<'_>, user: UserId) -> Result<(), Stop> {
+    let told = network::particulars::Edit {
+        born_on: Some("1990-12-31".to_owned()),
+        gender: Some("female".to_owned()),
+        phone: Some("+351200000000".to_owned()),
+    };
+    network::particulars::edit(tx, &By::operator(), user, &told).map(drop)
+}
+
 fn posts(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
     let People { ada, bea, cas, .. } = people;
     let place = network::places::create(
@@ -112,12 +122,7 @@ fn posts(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
         let shelf = network::bookmarks::create_folder(tx, user, "Later")?;
         network::bookmarks::set(tx, user, placed, Some(shelf.id))?;
         network::subscriptions::begin(tx, user, ada)?;
-        let told = network::particulars::Edit {
-            born_on: Some("1990-12-31".to_owned()),
-            gender: Some("female".to_owned()),
-            phone: Some("+351200000000".to_owned()),
-        };
-        network::particulars::edit(tx, &By::operator(), user, &told)?;
+        tell(tx, user)?;
     }
     network::subscriptions::begin(tx, cas, bea)?;
     let by = By::operator();
