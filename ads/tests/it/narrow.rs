@@ -1,7 +1,5 @@
 //! Audiences that are too narrow: found after three days, widened as the tree says.
 
-#![expect(clippy::too_many_lines, reason = "a story is told in one piece")]
-
 use ads::ledger::{Event, record};
 use ads::resources::line_items::LINE_ITEM;
 use serde_json::{Value, json};
