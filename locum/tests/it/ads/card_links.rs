@@ -119,15 +119,15 @@ impl Carded {
         let names = ["url_clicks", "card_engagements", "clicks", "engagements"];
         names.map(|name| metrics[name][0].as_i64().unwrap_or(0))
     }
+}
 
-    /// Opens a link; it leads to where the card said.
-    fn open(&self, browser: &mut Browser<'_>, link: &str) {
-        let answer = browser.send(Ask::get(link).header("user-agent", BROWSER));
-        assert_eq!(answer.status, 302, "{link}: {}", answer.text());
-        assert_eq!(answer.header("location"), SITE);
-        assert_eq!(answer.header("cache-control"), "private, no-store");
-        assert_eq!(answer.header("referrer-policy"), "no-referrer");
-    }
+/// Opens a link; it leads to where the card said.
+fn open(browser: &mut Browser<'_>, link: &str) {
+    let answer = browser.send(Ask::get(link).header("user-agent", BROWSER));
+    assert_eq!(answer.status, 302, "{link}: {}", answer.text());
+    assert_eq!(answer.header("location"), SITE);
+    assert_eq!(answer.header("cache-control"), "private, no-store");
+    assert_eq!(answer.header("referrer-policy"), "no-referrer");
 }
 
 /// The post as it is shown, and the path of the link that its card leads by.
@@ -184,7 +184,7 @@ fn the_link_of_a_card_is_shown_and_leads_where_the_card_says() {
         // What is no post with the card leads there all the same.
         format!("/c/{own}/1"),
     ] {
-        carded.open(&mut browser, &path);
+        open(&mut browser, &path);
     }
     for path in ["/c/1", "/c/1/1", "/c/0"] {
         assert_eq!(browser.get(path).status, 404, "{path}");
@@ -214,7 +214,7 @@ fn the_link_of_a_card_is_shown_and_leads_where_the_card_says() {
         "https://bikes.example/summer"
     );
     assert_ne!(other, link);
-    carded.open(&mut browser, &link);
+    open(&mut browser, &link);
     // Slides lead to places of their own.
     let slide = |url: &str| card_body(image, url)["components"].clone();
     let slides =
@@ -252,7 +252,7 @@ fn a_click_on_a_card_counts_where_it_is_promoted_and_once() {
     let fan = carded.server().person("fan");
     let mut browser = signed_in(&fan);
     // Before an impression a click has nothing to do with the promotion.
-    carded.open(&mut browser, &link);
+    open(&mut browser, &link);
     assert_eq!(carded.clicks(), [0; 4]);
     let token = carded.shown(&json!({ "user_id": fan.id }), &post);
     let head = browser.send(Ask::new("HEAD", link.clone()).header("user-agent", BROWSER));
@@ -265,9 +265,9 @@ fn a_click_on_a_card_counts_where_it_is_promoted_and_once() {
     let inside = Ask::get(link.clone()).header("user-agent", BROWSER);
     browser.send(inside.header("sec-fetch-dest", "image"));
     assert_eq!(carded.clicks(), [0; 4]);
-    carded.open(&mut browser, &link);
+    open(&mut browser, &link);
     assert_eq!(carded.clicks(), [1; 4]);
-    carded.open(&mut browser, &link);
+    open(&mut browser, &link);
     assert_eq!(carded.clicks(), [1; 4]);
     // Nor is it counted again as the network reports it.
     assert_eq!(carded.report(&token, "url_click"), "REPEATED");
@@ -277,7 +277,7 @@ fn a_click_on_a_card_counts_where_it_is_promoted_and_once() {
     let token = carded.shown(&json!({ "key": "device-1" }), &post);
     let mut stranger = Browser::new(carded.server());
     for token in ["", "x.y", &token, &token] {
-        carded.open(&mut stranger, &format!("{link}?impression_token={token}"));
+        open(&mut stranger, &format!("{link}?impression_token={token}"));
     }
     assert_eq!(carded.clicks(), [2; 4]);
     let path = format!("/2/tweets/{post}?tweet.fields=non_public_metrics,promoted_metrics");
@@ -293,16 +293,16 @@ fn a_click_on_what_is_there_for_its_promotion_always_counts() {
     let post = carded.post(true, true);
     let (_, link) = link_of(&carded.ads.person, &post);
     let mut browser = Browser::new(carded.server());
-    carded.open(&mut browser, &link);
-    carded.open(&mut browser, &link);
+    open(&mut browser, &link);
+    open(&mut browser, &link);
     assert_eq!(carded.clicks(), [1; 4]);
     let mut fan = signed_in(&carded.server().person("fan"));
-    carded.open(&mut fan, &link);
+    open(&mut fan, &link);
     assert_eq!(carded.clicks(), [2; 4]);
     // The link says whose click it is, not what is promoted: another post does not count for this.
     let other = carded.post(true, false);
     let (_, apart) = link_of(&carded.ads.person, &other);
-    carded.open(&mut fan, &apart);
+    open(&mut fan, &apart);
     assert_eq!(carded.clicks(), [2; 4]);
 }
 
