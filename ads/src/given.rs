@@ -236,6 +236,11 @@ impl Given {
         texts.map(str::to_owned).collect()
     }
 
+    /// Takes a value out, as if it had not been sent; it is told back all the same.
+    pub fn drop(&mut self, name: &str) {
+        self.values.retain(|(known, _)| *known != name);
+    }
+
     /// Puts a value in, as if it had been sent.
     pub fn put(&mut self, name: &'static str, value: Value) {
         self.values.retain(|(known, _)| *known != name);

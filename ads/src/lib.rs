@@ -31,6 +31,7 @@ pub mod matching;
 pub mod members;
 pub mod operations;
 pub mod people;
+pub mod preview;
 pub mod publishing;
 pub mod record;
 pub mod reference;

@@ -59,10 +59,25 @@ pub fn kept(
     given: &Given,
     keeps: &dyn Fn(&Record) -> bool,
 ) -> Result<Answer, Stop> {
+    let mut given = given.clone();
+    // Where names begin is for those who keep to find out.
+    given.drop("q");
+    let (records, next) = chosen(desk, of, &given, keeps)?;
+    let mut answer = Answer::raw(show_all(desk, &records)?);
+    answer.next_cursor = Some(next);
+    Ok(answer)
+}
+
+/// The same records as they are, with the cursor of the next page.
+pub fn chosen(
+    desk: &mut Desk<'_, '_>,
+    of: &'static Resource,
+    given: &Given,
+    keeps: &dyn Fn(&Record) -> bool,
+) -> Result<(Vec<Record>, Option<String>), Stop> {
     checked(given)?;
     let scope = walk(desk, &given.echo);
     let mut wanted = wanted(desk, of, given, &scope)?;
-    wanted.prefix.clear();
     let count = std::mem::replace(&mut wanted.count, CHUNK);
     let mut rows = Vec::new();
     loop {
@@ -74,22 +89,31 @@ pub fn kept(
             break;
         }
     }
-    wanted.count = count;
-    page(desk, rows, &wanted, &scope, None)
+    Ok(first(desk, rows, count, &scope))
+}
+
+/// As many rows as a page holds, and where the next one begins.
+fn first(
+    desk: &Desk<'_, '_>,
+    mut rows: Vec<(Vec<At>, Record)>,
+    count: usize,
+    scope: &str,
+) -> (Vec<Record>, Option<String>) {
+    let more = rows.len() > count;
+    rows.truncate(count);
+    let next = rows.last().filter(|_| more);
+    let next = next.map(|(at, record)| cursor::seal_all(&desk.cursor_key, scope, at, record.id));
+    (rows.into_iter().map(|(_, record)| record).collect(), next)
 }
 
 fn page(
     desk: &mut Desk<'_, '_>,
-    mut rows: Vec<(Vec<At>, Record)>,
+    rows: Vec<(Vec<At>, Record)>,
     wanted: &Wanted,
     scope: &str,
     total: Option<i64>,
 ) -> Result<Answer, Stop> {
-    let more = rows.len() > wanted.count;
-    rows.truncate(wanted.count);
-    let next = rows.last().filter(|_| more);
-    let next = next.map(|(at, record)| cursor::seal_all(&desk.cursor_key, scope, at, record.id));
-    let records: Vec<Record> = rows.into_iter().map(|(_, record)| record).collect();
+    let (records, next) = first(desk, rows, wanted.count, scope);
     let mut answer = Answer::raw(show_all(desk, &records)?);
     answer.next_cursor = Some(next);
     answer.total_count = total;

@@ -130,7 +130,7 @@ impl Draft {
 }
 
 /// Reads a post's text. In a reply the mentions at its start are not displayed.
-pub(crate) fn read(tx: &mut Tx<'_>, text: &str, is_reply: bool) -> Result<Reading, Fault> {
+pub fn read(tx: &mut Tx<'_>, text: &str, is_reply: bool) -> Result<Reading, Fault> {
     let draft = Draft::of(text);
     let known = known(tx, &draft)?;
     Ok(draft.read(&known, is_reply, draft.language()))

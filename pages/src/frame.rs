@@ -108,6 +108,8 @@ pub struct Links {
     pub sessions: &'static str,
     /// Apps that may use the account.
     pub connected: &'static str,
+    /// What the account was told.
+    pub notifications: &'static str,
     /// The developer's apps.
     pub apps: &'static str,
     /// Create an app.
@@ -133,6 +135,7 @@ impl Default for Links {
             account: "/settings/account",
             sessions: "/settings/sessions",
             connected: "/settings/apps",
+            notifications: "/notifications",
             apps: "/developer/apps",
             new_app: "/developer/apps/new",
             ads: "/ads",

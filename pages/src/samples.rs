@@ -55,6 +55,8 @@ pub fn samples() -> Result<Vec<Sample>, Fault> {
     add::<crate::SearchConsole>(&mut all)?;
     add::<crate::SignatureExplainer>(&mut all)?;
     add::<crate::manager::AdsManager>(&mut all)?;
+    add::<crate::Notifications>(&mut all)?;
+    add::<crate::PostPreview>(&mut all)?;
     add::<crate::Mailbox>(&mut all)?;
     add::<crate::LetterPage>(&mut all)?;
     add::<crate::ConversationCard>(&mut all)?;

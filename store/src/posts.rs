@@ -8,7 +8,7 @@ use crate::db::Row;
 pub(crate) use adding::count_author;
 pub use adding::{Beside, fill, insert, insert_alone};
 pub use pages::{
-    Said, Span, ids_of_author, live_between, mentioning, of_author, recent, recent_of, said,
+    Said, Span, ids_of_author, live_between, mentioning, of_author, own, recent, recent_of, said,
     videos_since,
 };
 pub use removal::{delete, removed};

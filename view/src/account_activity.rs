@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use base::{AppId, Fault, Speech, UserId};
+use base::text::unescape;
+use base::{AppId, Fault, PostId, Speech, UserId};
 use network::visibility::{Sight, Viewer};
 use serde_json::{Map, Value, json};
 use store::media::Media;
@@ -60,6 +61,77 @@ pub fn older_post(
     };
     let post = world.posts.get(id);
     Ok(post.and_then(|post| older.post(post, true)))
+}
+
+/// How posts are written in the form of the older interface where they are asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct StatusForm {
+    /// Texts are whole, as `full_text`; otherwise long ones are cut, as `text`.
+    pub extended: bool,
+    /// Of authors only their ids are there.
+    pub trim_user: bool,
+}
+
+/// Posts in the form of the older interface, each by its id; those that the viewer may not see are
+/// left out.
+pub fn older_statuses(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    posts: Vec<Post>,
+    form: StatusForm,
+    site: &'static str,
+) -> Result<Vec<(PostId, Value)>, Fault> {
+    let mut wants = Wants::whole(Object::Post, Speech::Post);
+    wants.served_from(site);
+    let ids: Vec<PostId> = posts.iter().map(|post| post.id).collect();
+    let mut world = World::of_posts(tx, viewer, posts, &wants)?;
+    world.shorts.clear();
+    let apps = apps_of(tx, &world)?;
+    let older = Older {
+        world: &world,
+        apps: &apps,
+        site,
+    };
+    let statuses = ids.into_iter().filter_map(|id| {
+        let post = world.posts.get(id)?;
+        let mut status = older.post(post, true)?;
+        shape(&mut status, form, post.display_start);
+        Some((id, status))
+    });
+    Ok(statuses.collect())
+}
+
+/// Leaves to a post what is asked for of it.
+fn shape(status: &mut Value, form: StatusForm, start: i64) {
+    let Some(members) = status.as_object_mut() else {
+        return;
+    };
+    // Streams alone have these.
+    for name in ["filter_level", "timestamp_ms"] {
+        members.remove(name);
+    }
+    let whole = members.remove("extended_tweet");
+    if form.extended {
+        let text = members.remove("text").unwrap_or_default();
+        members.insert("truncated".to_owned(), false.into());
+        if let Some(Value::Object(whole)) = whole {
+            members.extend(whole);
+        } else {
+            let letters = unescape(text.as_str().unwrap_or_default()).chars().count();
+            members.insert("full_text".to_owned(), text);
+            members.insert("display_text_range".to_owned(), json!([start, letters]));
+        }
+    }
+    if form.trim_user
+        && let Some(user) = members.get_mut("user")
+    {
+        *user = json!({ "id": user.get("id"), "id_str": user.get("id_str") });
+    }
+    for name in ["retweeted_status", "quoted_status"] {
+        if let Some(other) = members.get_mut(name) {
+            shape(other, form, 0);
+        }
+    }
 }
 
 /// What posts were written with, as they name it.

@@ -33,7 +33,7 @@ mod world;
 #[cfg(test)]
 mod tests;
 
-pub use account_activity::{older_entities, older_post, person};
+pub use account_activity::{StatusForm, older_entities, older_post, older_statuses, person};
 pub use activity::{LikeShown, Shared, Told};
 pub use answer::{
     Answer, Asked, Names, Spoken, media_asked, media_by_key, post, posts, posts_asked, text_of_new,

@@ -1,5 +1,6 @@
 //! The advertising interface: a request is taken apart, done by the engine, and answered whole.
 
+pub(crate) mod preview;
 pub(crate) mod serve;
 
 use std::sync::Arc;

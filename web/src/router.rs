@@ -11,6 +11,7 @@ use crate::endpoint::{Accent, Endpoint};
 /// Words of a path that each vocabulary spells its own way.
 const WORDS: &[(&str, Word)] = &[
     ("<posts>", Word::new("posts", "tweets")),
+    ("<post>", Word::new("post", "tweet")),
     ("<reposts>", Word::new("reposts", "retweets")),
     ("<reposted_by>", Word::new("reposted_by", "retweeted_by")),
     ("<liked_posts>", Word::new("liked_posts", "liked_tweets")),

@@ -31,6 +31,10 @@ pub static ACCOUNT_POST: Resource = Resource {
         Field::new("media_keys", Kind::MediaKeys(4)).kept(),
         Field::one_of("conversation_settings", SETTINGS).kept(),
         Field::new("repost_of_id", Kind::Long).kept(),
+        Field::new("as_user_id", Kind::Long).kept().hidden(),
+        // What a video calls to.
+        Field::one_of("video_cta", &["VISIT_SITE", "WATCH_NOW"]).kept(),
+        Field::url("video_cta_value").kept(),
         Field::new("app_id", Kind::Long).kept().hidden(),
     ],
     verbs: &[],
@@ -102,13 +106,22 @@ pub fn published(desk: &mut Desk<'_, '_>, of: &Record, post: PostId) -> Result<(
     let settings = settings
         .and_then(|_| of.get("conversation_settings"))
         .cloned();
-    if !tried && of.get("name").is_none() && scheduled.is_none() {
+    let calls = ["video_cta", "video_cta_value"];
+    let calls = calls.map(|name| {
+        let call = of.of.field(name).and_then(|_| of.get(name));
+        (name, call.cloned().unwrap_or_default())
+    });
+    let silent = calls.iter().all(|(_, call)| call.is_null());
+    if !tried && silent && of.get("name").is_none() && scheduled.is_none() {
         return Ok(());
     }
     let user = of.int("user_id").unwrap_or(0);
     let mut record = blank(desk, post.get(), user)?;
     record.set("name", of.get("name").cloned().unwrap_or_default());
     record.set("scheduled_at", scheduled);
+    for (name, call) in calls {
+        record.set(name, call);
+    }
     if tried {
         for name in ["text", "nullcast", "card_uri", "media_keys"] {
             record.set(name, of.get(name).cloned().unwrap_or_default());

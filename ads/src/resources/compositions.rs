@@ -3,9 +3,10 @@
 
 use base::refusal::{At, Problem};
 use base::text::{LENGTH, entities, weigh};
-use base::{Stop, UserId};
+use base::{AppId, PostId, Stop, UserId};
 use network::posts::LONG_LENGTH;
 use serde_json::Value;
+use store::posts::{Post, State};
 use store::records::Level;
 
 use crate::answer::Answer;
@@ -50,6 +51,40 @@ pub fn list(desk: &mut Desk<'_, '_>, of: &'static Resource, given: &Given) -> Re
         given.put("user_id", full.map_or(-1, UserId::get).into());
     }
     listing::list(desk, of, &given)
+}
+
+/// The post that a composition would be, or that there is in the sandbox only.
+pub fn as_post(desk: &mut Desk<'_, '_>, of: &Record) -> Result<Post, Stop> {
+    let number = |name: &str| of.of.field(name).and_then(|_| of.int(name));
+    let reading = network::compose::read(desk.tx, of.text("text"), false)?;
+    let settings = of.of.field("conversation_settings");
+    let settings = settings.map_or("", |_| of.text("conversation_settings"));
+    let user = UserId::new(of.int("user_id").unwrap_or(0));
+    Ok(Post {
+        state: State::Live,
+        text: reading.text,
+        lang: reading.lang.to_owned(),
+        entities: reading.entities,
+        short_entities: reading.short_entities,
+        display_start: reading.display_start,
+        display_end: reading.display_end,
+        card_uri: of.text("card_uri").to_owned(),
+        media_keys: of.texts("media_keys").join(","),
+        nullcast: of.flag("nullcast"),
+        reply_settings: reply_settings(settings).to_owned(),
+        repost_of_id: number("repost_of_id").map(PostId::new),
+        app_id: number("app_id").map(AppId::new),
+        ..Post::blank(PostId::new(of.id), user, of.created_at)
+    })
+}
+
+/// Who may answer, as posts have it.
+pub fn reply_settings(word: &str) -> &'static str {
+    match word {
+        "FOLLOWING" => "following",
+        "MENTIONED_USERS" => "mentionedUsers",
+        _ => "",
+    }
 }
 
 /// Whether a composition shows what a line item's objective is about.
@@ -112,7 +147,8 @@ fn author(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<UserId, Stop> 
     Ok(author)
 }
 
-fn may_write(desk: &Desk<'_, '_>, author: UserId) -> Result<(), Stop> {
+/// Refuses who may neither write in the name of the account nor is the author.
+pub fn may_write(desk: &Desk<'_, '_>, author: UserId) -> Result<(), Stop> {
     if desk.account()?.composes || desk.caller.user == author {
         return Ok(());
     }

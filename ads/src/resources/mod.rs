@@ -31,6 +31,8 @@ pub mod line_items;
 pub mod media_creatives;
 pub mod media_library;
 pub mod poll_cards;
+pub mod posting;
+pub mod posts;
 pub mod preroll_call_to_actions;
 pub mod promotable_users;
 pub mod promoted_accounts;
@@ -103,6 +105,8 @@ pub static CUSTOM: &[&[Custom]] = &[
     curated_categories::OPERATIONS,
     promoted_posts::OPERATIONS,
     draft_posts::OPERATIONS,
+    posting::OPERATIONS,
+    posts::OPERATIONS,
     scheduled_posts::OPERATIONS,
     media_library::OPERATIONS,
     custom_audiences::OPERATIONS,

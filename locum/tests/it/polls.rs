@@ -163,3 +163,47 @@ fn a_poll_ends_once_however_often_the_server_is_killed() {
     server.kill();
     is_told(&server, &id, 1);
 }
+
+#[test]
+fn the_poll_of_a_card_ends_on_each_post_that_carries_it() {
+    let mut server = Server::start(&[]);
+    let posts = {
+        let author = server.person("asker");
+        let create = [
+            "ads",
+            "account",
+            "create",
+            "Own",
+            "--user",
+            &author.username,
+        ];
+        let account = server.cli(&create).json();
+        let account = account["id"].as_str().unwrap();
+        let choices = "name=When&first_choice=a&second_choice=b&duration_in_minutes=5";
+        let path = format!("/12/accounts/{account}/cards/poll?{choices}");
+        let made = author
+            .signed(crate::harness::Ask::new("POST", path))
+            .is(200);
+        let uri = &made["data"]["card_uri"];
+        ["Which?", "And which?"].map(|text| {
+            let body = json!({ "text": text, "card_uri": uri });
+            let made = author.publish(&body).is(201);
+            made["data"]["id"].as_str().unwrap().to_owned()
+        })
+    };
+    server.kill();
+    for post in &posts {
+        is_told(&server, post, 0);
+    }
+    server.sql("UPDATE poll SET ends_at = 1 WHERE id = post_id");
+    for _ in 0..2 {
+        server.start_again();
+        server.kill();
+    }
+    server.start_again();
+    std::thread::sleep(std::time::Duration::from_secs(5));
+    server.kill();
+    for post in &posts {
+        is_told(&server, post, 1);
+    }
+}

@@ -1,5 +1,8 @@
 use super::{HOSTILE, HOSTILE_URL, ada, dev, hostile, minutes, now};
-use crate::{Explained, Field, Letter, LetterPage, Mailbox, Pager, SignatureExplainer};
+use crate::{
+    Explained, Field, Letter, LetterPage, Mailbox, Notification, Notifications, Pager, PostPreview,
+    SignatureExplainer,
+};
 
 const OURS: &str = "POST&https%3A%2F%2Fsocial.example%2F2%2Fposts&oauth_consumer_key%3Dsample%26oauth_nonce%3D7d8f3e4a%26oauth_signature_method%3DHMAC-SHA1%26oauth_timestamp%3D1795233906%26oauth_token%3D12-sample%26oauth_version%3D1.0%26text%3Dhello%2520sea";
 const THEIRS: &str = "POST&https%3A%2F%2Fsocial.example%2F2%2Fposts&oauth_consumer_key%3Dsample%26oauth_nonce%3D7d8f3e4a%26oauth_signature_method%3DHMAC-SHA1%26oauth_timestamp%3D1795233906%26oauth_token%3D12-sample%26oauth_version%3D1.0%26text%3Dhello%2Bsea";
@@ -84,6 +87,45 @@ pub(crate) fn mailbox() -> Vec<(&'static str, Mailbox)> {
             "hostile",
             of(hostile(), vec![letter_of(HOSTILE, HOSTILE, 1)]),
         ),
+    ]
+}
+
+pub(crate) fn notifications() -> Vec<(&'static str, Notifications)> {
+    let one = |text: &str, path: &str| Notification {
+        text: text.to_owned(),
+        path: path.to_owned(),
+        at: minutes(5),
+    };
+    let of = |frame, notifications| Notifications {
+        frame,
+        notifications,
+        pager: Pager::default(),
+    };
+    let told = vec![
+        one("A draft post can be looked at.", "/preview/12?t=sample"),
+        one("Your posts may be promoted.", ""),
+    ];
+    vec![
+        ("several", of(ada(), told)),
+        ("none", of(ada(), Vec::new())),
+        ("hostile", of(hostile(), vec![one(HOSTILE, "")])),
+    ]
+}
+
+pub(crate) fn preview() -> Vec<(&'static str, PostPreview)> {
+    let of = |text: &str, link: &str| PostPreview {
+        frame: ada(),
+        name: text.to_owned(),
+        username: "ada".to_owned(),
+        text: text.to_owned(),
+        pictures: Vec::new(),
+        choices: vec![text.to_owned()],
+        notes: vec!["Promoted only".to_owned()],
+        link: Some((text.to_owned(), link.to_owned())),
+    };
+    vec![
+        ("post", of("Spring ride opens", "https://bikes.example/")),
+        ("hostile", of(HOSTILE, HOSTILE_URL)),
     ]
 }
 

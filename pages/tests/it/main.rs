@@ -218,6 +218,7 @@ fn error_pages_lead_only_to_our_own_pages() {
         ours.account,
         ours.sessions,
         ours.connected,
+        ours.notifications,
         ours.apps,
         ours.ads,
         ours.search,

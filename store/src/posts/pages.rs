@@ -62,6 +62,32 @@ pub fn of_author(tx: &mut Tx<'_>, author: UserId, span: &Span) -> Result<Vec<Pos
     )
 }
 
+/// A user's own live posts below an id, newest first: those that are for promotion only, or all
+/// others; with answers and what begins with a mention, or without.
+pub fn own(
+    tx: &mut Tx<'_>,
+    (user, nullcast, answers): (UserId, bool, bool),
+    below: i64,
+    limit: i64,
+) -> Result<Vec<Post>, Fault> {
+    macro_rules! of {
+        ($nullcast:literal) => {
+            columns!(
+                "SELECT ",
+                concat!(
+                    " FROM post WHERE author_id = $1 AND state = 0 AND nullcast = ",
+                    $nullcast,
+                    " AND id < $2 AND ($3 = 1 OR (in_reply_to_user_id IS NULL \
+                     AND text NOT LIKE '@%')) ORDER BY id DESC LIMIT $4"
+                )
+            )
+        };
+    }
+    let sql = if nullcast { of!("1") } else { of!("0") };
+    let args = [user.into(), below.into(), answers.into(), limit.into()];
+    tx.rows(sql, &args, read)
+}
+
 /// A page of the live posts that mention a user, newest first.
 pub fn mentioning(tx: &mut Tx<'_>, user: UserId, span: &Span) -> Result<Vec<Post>, Fault> {
     let sql = both_ways!(

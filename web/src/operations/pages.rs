@@ -8,7 +8,8 @@ use crate::endpoint::{
     Accent, Body, Endpoint, Kind, Member, Param, Pending, Shape, Window, quarter,
 };
 use crate::pages::{
-    access, card, compose, join, landing, oauth1, oauth2, recover, settings, sign_in, style,
+    access, card, compose, join, landing, notifications, oauth1, oauth2, recover, settings, sign_in,
+    style,
 };
 
 /// All of them but the portal's.
@@ -75,6 +76,15 @@ pub static PAGES: &[Endpoint] = &[
     .about("Ends all other sessions."),
     shown("showConnectedApps", "/settings/apps", access::connected)
         .about("The apps that may act for a person."),
+    shown("showNotifications", "/notifications", notifications::list)
+        .about("What a person was told that is said nowhere else."),
+    shown("showPreview", "/preview/{id}", crate::ads::preview::show)
+        .params(&[&[Param::path(
+            "id",
+            Kind::Text(1, 20),
+            "The post, or what it will be made of.",
+        )]])
+        .about("What a post of an advertiser looks like, for whoever was given the address."),
     sent("disconnectApp", access::DISCONNECT, access::disconnect, ID)
         .about("Takes back what an app was granted."),
     sent(

@@ -26,6 +26,7 @@ pub(crate) const LINKS: Links = Links {
     account: HOME,
     sessions: "/settings/sessions",
     connected: "/settings/apps",
+    notifications: "/notifications",
     apps: "/developer/apps",
     new_app: "/developer/apps/new",
     ads: "/ads",

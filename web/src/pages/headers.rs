@@ -55,6 +55,25 @@ pub(crate) fn leading_to(reply: Reply, url: Option<&str>) -> Reply {
     }
 }
 
+/// The policy of a page that others may show within their own: this site, and where these addresses
+/// lead, as far as they are on the web. It has no form, and nothing in it is anybody's session.
+pub(crate) fn framed_by(urls: &[String]) -> String {
+    let mut sources: Vec<String> = urls
+        .iter()
+        .filter_map(|url| source(url))
+        .filter(|source| source.contains("://"))
+        .collect();
+    sources.sort_unstable();
+    sources.dedup();
+    let sources = [vec!["'self'".to_owned()], sources].concat().join(" ");
+    let own = POLICY;
+    let own = own.to_str().unwrap_or_default();
+    own.replace(
+        "frame-ancestors 'none'",
+        &format!("frame-ancestors {sources}"),
+    )
+}
+
 /// An address as a policy names it: its origin, or its scheme where a policy cannot say more.
 pub(crate) fn source(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once(':')?;

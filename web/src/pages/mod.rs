@@ -15,6 +15,7 @@ pub(crate) mod front;
 pub(crate) mod headers;
 pub(crate) mod join;
 pub(crate) mod landing;
+pub(crate) mod notifications;
 pub(crate) mod oauth1;
 pub(crate) mod oauth2;
 pub(crate) mod recover;

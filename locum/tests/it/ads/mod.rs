@@ -17,6 +17,7 @@ mod ledger;
 mod limits;
 mod manager;
 mod often;
+mod posts;
 mod promoting;
 mod recommendations;
 mod sandbox;

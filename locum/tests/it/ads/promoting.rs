@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Advertiser, is, refused, send};
 use crate::harness::{Ask, Person, Server, until};
+use crate::pages::browser::Browser;
 
 /// A server of these tests' own: what others promote would be served beside it.
 fn market() -> &'static Server {
@@ -93,7 +94,22 @@ fn a_post_of_somebody_who_agreed_is_promoted_by_a_repost() {
         "INVALID_TWEET",
         "post_ids",
     );
+    // Who agreed is told so, once.
     agrees(&ads, &author);
+    agrees(&ads, &author);
+    let set = [
+        "user",
+        "password",
+        &author.username,
+        "--password",
+        "a long secret",
+    ];
+    market().cli(&set).well();
+    let mut browser = Browser::new(market());
+    browser.sign_in(&author.username, "a long secret", "/notifications");
+    let told = browser.send(Ask::get("/notifications")).is_page(200);
+    let about = format!("promote posts of your account @{}", author.username);
+    assert_eq!(told.matches(&about).count(), 1, "{told}");
     // Both lists of reposts know the one that everyone sees, and that one only.
     let me = &ads.person;
     let reposts = format!("/2/users/{}/reposts", me.id);

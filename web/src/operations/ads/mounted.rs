@@ -85,7 +85,7 @@ static WRITES: Shared = Shared {
 
 /// A path without the names of its parameters, in the posts vocabulary.
 fn shape(path: &str) -> String {
-    let path = path.replace("<posts>", "posts");
+    let path = path.replace("<posts>", "posts").replace("<post>", "post");
     let parts = path
         .split('/')
         .map(|part| if part.starts_with('{') { "*" } else { part });

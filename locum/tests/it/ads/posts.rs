@@ -1,0 +1,560 @@
+//! Posts of an account: drafts, scheduled and published ones, written, named and looked at.
+
+use serde_json::{Value, json};
+
+use super::{Advertiser, is, send};
+use crate::harness::{Answer, App, Ask, Person, shared};
+use crate::media::{at_once, samples};
+use crate::pages::browser::Browser;
+
+fn ids(page: &Value) -> Vec<&str> {
+    let data = page["data"].as_array().unwrap().iter();
+    data.map(|one| one["id_str"].as_str().unwrap()).collect()
+}
+
+fn publish(ads: &Advertiser, params: &[(&str, &str)]) -> Answer {
+    let usual = [("as_user_id", ads.person.id.as_str())];
+    let kept = usual
+        .iter()
+        .filter(|(name, _)| params.iter().all(|(other, _)| other != name));
+    let all: Vec<(&str, &str)> = kept.copied().chain(params.iter().copied()).collect();
+    ads.send("POST", "/post", &all)
+}
+
+fn id(made: &Value) -> String {
+    made["data"]["id_str"].as_str().unwrap().to_owned()
+}
+
+fn minute(ahead: i64) -> String {
+    super::scheduled_posts::minute(ahead)
+}
+
+#[test]
+fn a_post_is_published_at_once_and_listed_with_its_name() {
+    let ads = Advertiser::new();
+    let me = ads.person.id.as_str();
+    let follower = shared().person("follower");
+    follower.follows(&[&ads.person]);
+    let params = [
+        ("text", "Spring & ride opens https://bikes.example/#spring"),
+        ("name", "Spring opening"),
+        ("conversation_settings", "FOLLOWING"),
+    ];
+    let made = publish(&ads, &params).is(200);
+    let post = id(&made);
+    let data = &made["data"];
+    assert_eq!(data["user"]["id_str"], me);
+    assert_eq!(data["id"].as_i64().unwrap().to_string(), post);
+    assert_eq!(data["post_id"], post.as_str());
+    assert_eq!(
+        [
+            &data["nullcast"],
+            &data["post_type"],
+            &data["name"],
+            &data["conversation_settings"],
+            &data["scheduled_at"],
+            &data["card_uri"],
+        ],
+        [
+            &json!(true),
+            &json!("PUBLISHED"),
+            &json!("Spring opening"),
+            &json!("FOLLOWING"),
+            &Value::Null,
+            &Value::Null,
+        ]
+    );
+    assert!(
+        data["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("Spring &amp; ride")
+    );
+    assert!(data.get("full_text").is_none());
+    assert!(data["created_at"].as_str().unwrap().contains("+0000"));
+    assert_eq!(
+        made["request"]["params"]["as_user_id"],
+        me.parse::<i64>().unwrap()
+    );
+    // It is a real one, which is in no timeline.
+    let seen = follower.sees(&post, "reply_settings,text");
+    assert_eq!(seen["reply_settings"], "following");
+    for path in [
+        format!("/2/users/{me}/posts"),
+        format!("/2/users/{}/timelines/reverse_chronological", follower.id),
+    ] {
+        let reader = if path.ends_with("posts") {
+            &ads.person
+        } else {
+            &follower
+        };
+        assert_eq!(reader.get(path).is(200)["meta"]["result_count"], 0);
+    }
+    let whole = [
+        ("text", "Second"),
+        ("post_mode", "extended"),
+        ("trim_user", "true"),
+    ];
+    let made = publish(&ads, &whole).is(200);
+    let second = id(&made);
+    assert_eq!(made["data"]["full_text"], "Second");
+    assert_eq!(
+        made["data"]["user"],
+        json!({ "id": me.parse::<i64>().unwrap(), "id_str": me })
+    );
+    let organic = publish(&ads, &[("text", "For all"), ("nullcast", "false")]).is(200);
+    let organic = id(&organic);
+    let home = format!("/2/users/{}/timelines/reverse_chronological", follower.id);
+    assert_eq!(
+        follower.get(home).is(200)["data"][0]["id"],
+        organic.as_str()
+    );
+    let own = ads.person.says("Through the platform");
+    let reply = json!({ "text": "Answered", "reply": { "in_reply_to_post_id": own } });
+    let reply = ads.person.publish(&reply).is(201)["data"]["id"].clone();
+    let reply = reply.as_str().unwrap();
+
+    let list = |params: &[(&str, &str)]| {
+        let all = [&[("post_type", "PUBLISHED")], params].concat();
+        ads.get("/posts", &all)
+    };
+    let page = list(&[]);
+    assert_eq!(ids(&page), [second.as_str(), &post]);
+    assert_eq!(page["next_cursor"], Value::Null);
+    let first = &page["data"][1];
+    assert_eq!(first["name"], "Spring opening");
+    assert!(first["full_text"].as_str().unwrap().starts_with("Spring"));
+    assert_eq!(first["truncated"], false);
+    assert_eq!(
+        ids(&list(&[("timeline_type", "ORGANIC")])),
+        [own.as_str(), &organic]
+    );
+    let all = [
+        ("timeline_type", "ALL"),
+        ("include_mentions_and_replies", "true"),
+    ];
+    let everything = [reply, &own, &organic, &second, &post];
+    assert_eq!(ids(&list(&all)), everything);
+    // Page by page.
+    let (mut walked, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = [("count", "2"), ("cursor", cursor.as_str())];
+        let page = list(&[&all[..], &page].concat());
+        walked.extend(ids(&page).into_iter().map(str::to_owned));
+        match page["next_cursor"].as_str() {
+            Some(next) => next.clone_into(&mut cursor),
+            None => break,
+        }
+    }
+    assert_eq!(walked, everything);
+    for (params, found) in [
+        (&[("name", "spring")][..], vec![post.as_str()]),
+        (&[("name", "opening")], vec![]),
+        (
+            &[("post_ids", &format!("{second},{organic},1"))],
+            vec![second.as_str()],
+        ),
+        (
+            &[("user_id", &follower.id), ("timeline_type", "ALL")],
+            vec![],
+        ),
+    ] {
+        assert_eq!(ids(&list(params)), found, "{params:?}");
+    }
+    let older = ads.get("/tweets", &[("tweet_type", "PUBLISHED"), ("count", "1")]);
+    assert_eq!(older["data"][0]["tweet_id"], second.as_str());
+    assert_eq!(older["data"][0]["tweet_type"], "PUBLISHED");
+    assert!(older["next_cursor"].is_string());
+
+    // Names come, change and go.
+    let path = format!("/posts/{second}/name");
+    let named = ads.send("PUT", &path, &[("name", "Spring, again")]).is(200);
+    assert_eq!(named["data"]["name"], "Spring, again");
+    assert_eq!(ids(&list(&[("name", "SPRING")])), [second.as_str(), &post]);
+    let unnamed = ads.send("PUT", &path, &[("name", "")]).is(200);
+    assert_eq!(unnamed["data"]["name"], Value::Null);
+    assert_eq!(ids(&list(&[("name", "SPRING")])), [post.as_str()]);
+    ads.send("PUT", &path, &[("name", &"n".repeat(80))]).is(200);
+    let long = ads.send("PUT", &path, &[("name", &"n".repeat(81))]);
+    is(&long, 400, "INVALID_PARAMETER", "name");
+    for (id, status, code) in [
+        ("1", 404, "TWEET_NOT_FOUND"),
+        ("x", 400, "INVALID_PARAMETER"),
+    ] {
+        let path = format!("/tweets/{id}/name");
+        is(
+            &ads.send("PUT", &path, &[("name", "n")]),
+            status,
+            code,
+            "tweet_id",
+        );
+    }
+    ads.person.delete(format!("/2/posts/{second}")).is(200);
+    is(
+        &ads.send("PUT", &path, &[]),
+        404,
+        "TWEET_NOT_FOUND",
+        "post_id",
+    );
+    assert_eq!(ids(&list(&[])), [post.as_str()]);
+    // What is published with a name later keeps it, and can be promoted.
+    let item = ads.line_item(&ads.campaign());
+    let params = [("line_item_id", item.as_str()), ("post_ids", &post)];
+    ads.send("POST", "/promoted_posts", &params).is(200);
+}
+
+#[test]
+fn what_is_wrong_with_a_post_is_refused() {
+    let ads = Advertiser::new();
+    let list = |params: &[(&str, &str)]| ads.send("GET", "/posts", params);
+    is(&list(&[]), 400, "MISSING_PARAMETER", "post_type");
+    let with = |params: &[(&str, &str)]| {
+        let all = [&[("post_type", "PUBLISHED")], params].concat();
+        list(&all)
+    };
+    let many = |count: usize| {
+        let all: Vec<String> = (1..=count).map(|n| n.to_string()).collect();
+        all.join(",")
+    };
+    let long = "n".repeat(81);
+    for (name, value) in [
+        ("count", "0"),
+        ("count", "1001"),
+        ("timeline_type", "SOME"),
+        ("trim_user", "perhaps"),
+        ("include_mentions_and_replies", "x"),
+        ("name", long.as_str()),
+        ("user_id", "me"),
+        ("post_ids", "x"),
+        ("post_ids", &many(201)),
+        ("cursor", "nowhere"),
+    ] {
+        is(&with(&[(name, value)]), 400, "INVALID_PARAMETER", name);
+    }
+    is(
+        &list(&[("post_type", "GONE")]),
+        400,
+        "INVALID_PARAMETER",
+        "post_type",
+    );
+    with(&[("post_ids", &many(200)), ("count", "1000")]).is(200);
+
+    let text = |length: usize| "a".repeat(length);
+    is(&publish(&ads, &[]), 400, "TWEET_CANNOT_BE_BLANK", "text");
+    is(
+        &publish(&ads, &[("text", " ")]),
+        400,
+        "TWEET_CANNOT_BE_BLANK",
+        "text",
+    );
+    publish(&ads, &[("text", &text(280))]).is(200);
+    let (below, above) = (text(280), text(281));
+    is(
+        &publish(&ads, &[("text", &above)]),
+        400,
+        "INVALID_PARAMETER",
+        "text",
+    );
+    is(
+        &publish(&ads, &[("text", &below)]),
+        400,
+        "DUPLICATE_TWEET",
+        "text",
+    );
+    for (name, value, status, code) in [
+        ("as_user_id", "", 400, "MISSING_PARAMETER"),
+        ("as_user_id", "me", 400, "INVALID_PARAMETER"),
+        ("as_user_id", "1", 403, "USER_NOT_FOUND"),
+        ("nullcast", "perhaps", 400, "INVALID_PARAMETER"),
+        ("conversation_settings", "NOBODY", 400, "INVALID_PARAMETER"),
+        ("name", long.as_str(), 400, "INVALID_PARAMETER"),
+        ("post_mode", "long", 400, "INVALID_PARAMETER"),
+        ("media_keys", "x", 400, "INVALID_PARAMETER"),
+        ("media_keys", "3_1", 404, "MEDIA_NOT_FOUND"),
+        (
+            "media_keys",
+            "3_1,3_2,3_3,3_4,3_5",
+            400,
+            "INVALID_PARAMETER",
+        ),
+        ("card_uri", "card://1", 404, "CARD_NOT_FOUND"),
+        ("video_cta", "BUY", 400, "INVALID_PARAMETER"),
+        ("video_cta_value", "nowhere", 400, "INVALID_PARAMETER"),
+        ("video_title", &text(71), 400, "INVALID_PARAMETER"),
+        ("video_description", &text(201), 400, "INVALID_PARAMETER"),
+    ] {
+        let wrong = publish(&ads, &[("text", "x"), (name, value)]);
+        is(&wrong, status, code, name);
+    }
+    let half = publish(&ads, &[("text", "x"), ("video_cta", "VISIT_SITE")]);
+    is(&half, 400, "INCLUSIVE_PARAMETERS", "video_cta_value");
+    let page = ads.get(
+        "/posts",
+        &[("post_type", "PUBLISHED"), ("timeline_type", "ALL")],
+    );
+    assert_eq!(ids(&page).len(), 1, "nothing else was published");
+
+    // Who may.
+    let role = |person: &Person<'_>, more: &[&str]| {
+        let role = ["ads", "account", "role", &ads.account, &person.username];
+        shared().cli(&[&role[..], more].concat()).well();
+    };
+    let ask = |person: &Person<'_>, method, path: &str, params: &[(&str, &str)]| {
+        let path = format!("/12/accounts/{}{path}", ads.account);
+        send(person, method, &path, params)
+    };
+    let [creative, analyst, organic, stranger] =
+        ["creative", "analyst", "organic", "stranger"].map(|name| shared().person(name));
+    role(&creative, &["CREATIVE_MANAGER"]);
+    role(&analyst, &["CAMPAIGN_ANALYST"]);
+    role(&organic, &["ANALYST"]);
+    let own = ads.person.id.as_str();
+    let new = [("as_user_id", own), ("text", "By somebody else")];
+    let published = [("post_type", "PUBLISHED")];
+    let some = [("post_ids", "1"), ("post_type", "PUBLISHED")];
+    for (person, reads, writes) in [
+        (&creative, 200, 403),
+        (&analyst, 200, 403),
+        (&organic, 403, 403),
+        (&stranger, 403, 403),
+    ] {
+        ask(person, "GET", "/posts", &published).is(reads);
+        ask(person, "GET", "/post_previews", &some).is(reads);
+        ask(person, "POST", "/post", &new).is(writes);
+    }
+    is(
+        &ask(&analyst, "PUT", "/posts/1/name", &[]),
+        403,
+        "ACTION_NOT_ALLOWED",
+        "",
+    );
+    role(&creative, &["CREATIVE_MANAGER", "--composer"]);
+    ask(&creative, "POST", "/post", &new).is(200);
+    let open = [&new[..1], &[("text", "For all"), ("nullcast", "false")]].concat();
+    let open = ask(&creative, "POST", "/post", &open);
+    is(&open, 403, "ACTION_NOT_ALLOWED", "nullcast");
+}
+
+#[test]
+fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
+    let ads = Advertiser::new();
+    let key = at_once(&ads.person, "tweet_image", &samples::png(64, 36)).is(200);
+    let key = key["data"]["media_key"].as_str().unwrap().to_owned();
+    let draft = [
+        ("text", "A <b>draft</b>"),
+        ("name", "Idea"),
+        ("media_keys", &key),
+    ];
+    let draft = ads.make("/draft_posts", &draft);
+    let at = minute(60);
+    let me = ads.person.id.as_str();
+    let later = [("as_user_id", me), ("text", "Later"), ("scheduled_at", &at)];
+    let later = ads.make("/scheduled_posts", &later);
+    let list = |kind: &str, more: &[(&str, &str)]| {
+        ads.get("/posts", &[&[("post_type", kind)], more].concat())
+    };
+    let drafts = list("DRAFT", &[]);
+    assert_eq!(ids(&drafts), [draft.as_str()]);
+    let one = &drafts["data"][0];
+    assert_eq!(
+        one["full_text"].as_str().unwrap().split(" http").next(),
+        Some("A &lt;b&gt;draft&lt;/b&gt;")
+    );
+    assert_eq!(
+        (&one["post_type"], &one["name"]),
+        (&json!("DRAFT"), &json!("Idea"))
+    );
+    assert_eq!(
+        one["extended_entities"]["media"].as_array().unwrap().len(),
+        1,
+        "{one}"
+    );
+    let scheduled = list("SCHEDULED", &[("trim_user", "true")]);
+    assert_eq!(ids(&scheduled), [later.as_str()]);
+    assert_eq!(scheduled["data"][0]["scheduled_at"], at.as_str());
+    assert_eq!(scheduled["data"][0]["user"]["id_str"], me);
+    assert!(ids(&list("DRAFT", &[("name", "x")])).is_empty());
+    assert_eq!(ids(&list("DRAFT", &[("name", "ID")])), [draft.as_str()]);
+    assert!(ids(&list("DRAFT", &[("timeline_type", "ORGANIC")])).is_empty());
+    assert!(ids(&list("DRAFT", &[("post_ids", &later)])).is_empty());
+    assert_eq!(
+        ids(&list("DRAFT", &[("post_ids", &draft)])),
+        [draft.as_str()]
+    );
+    // Nothing of it is anywhere else.
+    let seen = ads.person.get(format!("/2/posts/{draft}")).json();
+    assert!(seen.get("data").is_none());
+
+    // Pages: of those that are there, for whoever has the address.
+    let post = publish(&ads, &[("text", "Out")]).is(200);
+    let post = id(&post);
+    let previews = |kind: &str, ids: &str| {
+        let params = [("tweet_type", kind), ("tweet_ids", ids)];
+        let all = ads.get("/tweet_previews", &params);
+        all["data"].as_array().unwrap().clone()
+    };
+    let all = format!("{later},1,{draft},{post}");
+    assert_eq!(previews("DRAFT", &all).len(), 1);
+    assert_eq!(previews("SCHEDULED", &all)[0]["tweet_id"], later.as_str());
+    let shown = previews("DRAFT", &all)[0]["preview"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(
+        shown.starts_with("<iframe class='tweet-preview' src='http"),
+        "{shown}"
+    );
+    let url = shown
+        .split("src='")
+        .nth(1)
+        .unwrap()
+        .split('\'')
+        .next()
+        .unwrap();
+    let path = format!("/preview/{}", url.split("/preview/").nth(1).unwrap());
+    let look = |path: &str| shared().send(Ask::get(path));
+    let page = look(&path);
+    let html = page.is_page(200);
+    assert!(
+        html.contains("A &#60;b&#62;draft") || html.contains("A &lt;b&gt;draft"),
+        "{html}"
+    );
+    assert!(html.contains("<img "), "{html}");
+    assert!(!html.contains("<script") && !html.contains("<form"));
+    let policy = page.header("content-security-policy").to_owned();
+    assert!(policy.contains("frame-ancestors 'self'"), "{policy}");
+    assert!(
+        !policy.contains('*') && !policy.contains("unsafe"),
+        "{policy}"
+    );
+    assert!(policy.contains("default-src 'none'"));
+    assert_eq!(page.header("x-frame-options"), "SAMEORIGIN");
+    assert_eq!(page.header("set-cookie"), "");
+    // The addresses that the app says are its own may frame it, and no others.
+    let addresses = ["--callback", "https://tool.example:8443/done", "--website"];
+    let addresses = [&addresses[..], &["https://bikes.example/about"]].concat();
+    let made = crate::pages::browser::app(shared(), &addresses);
+    let app = App::made(&shared().app().owner, &made);
+    let person = Person::of(shared(), &app, me, &ads.person.username);
+    let own = send(
+        &person,
+        "GET",
+        &format!("/12/accounts/{}/post_previews", ads.account),
+        &[("post_type", "PUBLISHED"), ("post_ids", &post)],
+    )
+    .is(200);
+    let own = own["data"][0]["preview"].as_str().unwrap().to_owned();
+    let own = own
+        .split("src='")
+        .nth(1)
+        .unwrap()
+        .split('\'')
+        .next()
+        .unwrap();
+    let own = format!("/preview/{}", own.split("/preview/").nth(1).unwrap());
+    let framed = look(&own);
+    assert!(framed.is_page(200).contains("Out"));
+    let policy = framed.header("content-security-policy");
+    let those = "frame-ancestors 'self' https://bikes.example https://tool.example:8443;";
+    assert!(policy.contains(those), "{policy}");
+    // Nothing else opens it.
+    let (bare, token) = path.split_once("?t=").unwrap();
+    for wrong in [
+        bare.to_owned(),
+        format!("{bare}?t="),
+        format!("{bare}?t={}", &token[1..]),
+        format!("{bare}?t={token}x"),
+        format!("/preview/{post}?t={token}"),
+        format!("/preview/x?t={token}"),
+    ] {
+        assert_eq!(look(&wrong).status, 404, "{wrong}");
+    }
+    // The caller is told where to see a draft.
+    let told = ads.send("POST", &format!("/draft_posts/preview/{draft}"), &[]);
+    let told = told.is(200)["data"]["message"].as_str().unwrap().to_owned();
+    assert!(told.starts_with(&format!("See @{}'s notifications", ads.person.username)));
+    for (id, status, code) in [
+        ("1", 404, "NOT_FOUND"),
+        ("x", 404, "INVALID_ID_ILLEGAL_CHARACTERS"),
+    ] {
+        let path = format!("/draft_tweets/preview/{id}");
+        is(
+            &ads.send("POST", &path, &[]),
+            status,
+            code,
+            "draft_tweet_id",
+        );
+    }
+    let name = ads.person.username.as_str();
+    let set = ["user", "password", name, "--password", "a long secret"];
+    shared().cli(&set).well();
+    let mut browser = Browser::new(shared());
+    browser.sign_in(name, "a long secret", "/notifications");
+    let list = browser.send(Ask::get("/notifications")).is_page(200);
+    let link = list.split("href=\"/preview/").nth(1).expect(&list);
+    let link = format!(
+        "/preview/{}",
+        link.split('"').next().unwrap().replace("&amp;", "&")
+    );
+    assert!(look(&link).is_page(200).contains("draft"));
+    let (mut other, _) = Browser::of_someone(shared());
+    let theirs = other.send(Ask::get("/notifications")).is_page(200);
+    assert!(!theirs.contains("/preview/"), "{theirs}");
+    // What is gone is gone from its page too.
+    ads.send("DELETE", &format!("/draft_posts/{draft}"), &[])
+        .is(200);
+    assert_eq!(look(&path).status, 404);
+    let few = |count: usize| {
+        let all: Vec<String> = (1..=count).map(|n| n.to_string()).collect();
+        let ids = all.join(",");
+        ads.send(
+            "GET",
+            "/post_previews",
+            &[("post_type", "DRAFT"), ("post_ids", &ids)],
+        )
+    };
+    few(200).is(200);
+    is(&few(201), 400, "INVALID_PARAMETER", "post_ids");
+    let none = ads.send("GET", "/post_previews", &[("post_type", "DRAFT")]);
+    is(&none, 400, "MISSING_PARAMETER", "post_ids");
+    let none = ads.send("GET", "/post_previews", &[("post_ids", "1")]);
+    is(&none, 400, "MISSING_PARAMETER", "post_type");
+}
+
+#[test]
+fn what_is_published_in_the_sandbox_is_seen_there_only() {
+    let ads = Advertiser::new();
+    let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).is(200);
+    let account = made["data"][0]["id"].as_str().unwrap();
+    let inside = |method, path: &str, params: &[(&str, &str)]| {
+        let path = format!("/ads-sandbox/12/accounts/{account}{path}");
+        send(&ads.person, method, &path, params)
+    };
+    let me = ads.person.id.as_str();
+    let params = [("as_user_id", me), ("text", "Tried out"), ("name", "Trial")];
+    let made = inside("POST", "/post", &params).is(200);
+    let post = id(&made);
+    assert_eq!(made["data"]["text"], "Tried out");
+    let list = |more: &[(&str, &str)]| {
+        let all = [&[("post_type", "PUBLISHED")], more].concat();
+        inside("GET", "/posts", &all).is(200)
+    };
+    assert_eq!(ids(&list(&[])), [post.as_str()]);
+    assert_eq!(ids(&list(&[("name", "tri")])), [post.as_str()]);
+    assert!(ids(&list(&[("timeline_type", "ORGANIC")])).is_empty());
+    let named = inside("PUT", &format!("/posts/{post}/name"), &[("name", "Other")]);
+    assert_eq!(named.is(200)["data"]["name"], "Other");
+    let seen = ads.person.get(format!("/2/posts/{post}")).json();
+    assert!(seen.get("data").is_none(), "{seen}");
+    let outside = ads.get(
+        "/posts",
+        &[("post_type", "PUBLISHED"), ("timeline_type", "ALL")],
+    );
+    assert!(ids(&outside).is_empty());
+    let shown = inside(
+        "GET",
+        "/post_previews",
+        &[("post_type", "PUBLISHED"), ("post_ids", &post)],
+    );
+    assert_eq!(shown.is(200)["data"].as_array().unwrap().len(), 1);
+}

@@ -1,0 +1,115 @@
+//! What a post of an advertiser looks like, for whoever was given its address.
+
+use ads::preview::{Looks, Preview};
+use base::{AppId, Refusal, Stop};
+use http::HeaderValue;
+use http::header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS};
+use network::visibility::Viewer;
+use pages::{Page, PostPreview};
+use serde_json::Value;
+use store::{Tx, apps};
+use view::StatusForm;
+
+use crate::call::{Call, Reply};
+use crate::endpoint::Pending;
+use crate::pages::forms::Query;
+use crate::pages::headers::framed_by;
+use crate::pages::run;
+
+/// `GET /preview/{id}`. Nobody is asked who they are: the address says all, and ends soon.
+pub(crate) fn show(call: Call) -> Pending {
+    run(async move {
+        let id = call.path_text("id")?.parse::<i64>().ok();
+        let query = Query::of(&call).ok();
+        let token = query.as_ref().and_then(|query| query.get("t"));
+        let key = call.home.front.config.page_key;
+        let preview = id
+            .zip(token)
+            .and_then(|(id, token)| Preview::open(&key, id, token, call.now()))
+            .ok_or(Refusal::NoSuchPath)?;
+        let (app, site) = (preview.app, call.home.site);
+        let read = move |tx: &mut Tx<'_>| looked_at(tx, &preview, site);
+        let (looks, status) = call.read(read).await?.ok_or(Refusal::NoSuchPath)?;
+        let framing = call.read(move |tx| origins(tx, app)).await?;
+        let page = filled(&call, &looks, &status);
+        let policy = HeaderValue::from_str(&framed_by(&framing));
+        let reply = Reply::html(200, page.html()?);
+        let reply = match policy {
+            Ok(policy) => reply.header(CONTENT_SECURITY_POLICY, policy),
+            Err(_) => reply,
+        };
+        // Browsers that know the policy go by that.
+        Ok(reply.header(X_FRAME_OPTIONS, HeaderValue::from_static("SAMEORIGIN")))
+    })
+}
+
+fn looked_at(
+    tx: &mut Tx<'_>,
+    preview: &Preview,
+    site: &'static str,
+) -> Result<Option<(Looks, Value)>, Stop> {
+    let Some(looks) = preview.find(tx)? else {
+        return Ok(None);
+    };
+    let form = StatusForm {
+        extended: true,
+        trim_user: false,
+    };
+    let (viewer, post) = (Viewer::user(looks.viewer), looks.post.clone());
+    let shown = view::older_statuses(tx, viewer, vec![post], form, site)?;
+    let status = shown.into_iter().next();
+    Ok(status.map(|(_, status)| (looks, status)))
+}
+
+/// The addresses that an app says are its own.
+fn origins(tx: &mut Tx<'_>, app: Option<AppId>) -> Result<Vec<String>, Stop> {
+    let Some(app) = app else {
+        return Ok(Vec::new());
+    };
+    let app = apps::by_id(tx, app)?;
+    let urls = app.map(|app| format!("{}\n{}", app.website_url, app.callback_urls));
+    Ok(urls
+        .unwrap_or_default()
+        .lines()
+        .map(str::to_owned)
+        .collect())
+}
+
+fn filled(call: &Call, looks: &Looks, status: &Value) -> PostPreview {
+    // A repost shows what it reposts.
+    let status = status.get("retweeted_status").unwrap_or(status);
+    let text = |path: &str| {
+        let text = status.pointer(path).and_then(Value::as_str);
+        text.unwrap_or_default().to_owned()
+    };
+    let media = status.pointer("/extended_entities/media");
+    let media = media.or_else(|| status.pointer("/entities/media"));
+    let media = media.and_then(Value::as_array).into_iter().flatten();
+    let whole = base::text::unescape(&text("/full_text")).into_owned();
+    // The link to what is shown is left out.
+    let link = text("/entities/media/0/url");
+    let said = whole
+        .strip_suffix(link.as_str())
+        .unwrap_or(&whole)
+        .trim_end();
+    let pictures = media.filter_map(|one| one.get("media_url_https")?.as_str());
+    let mut notes = Vec::new();
+    if looks.post.nullcast {
+        notes.push("Promoted only".to_owned());
+    }
+    match looks.post.reply_settings.as_str() {
+        "following" => notes.push("Accounts that the author follows can reply".to_owned()),
+        "mentionedUsers" => notes.push("Accounts that it mentions can reply".to_owned()),
+        _ => {}
+    }
+    PostPreview {
+        frame: call.home.front.frame(call.now()),
+        name: text("/user/name"),
+        username: text("/user/screen_name"),
+        text: said.to_owned(),
+        pictures: pictures.map(str::to_owned).collect(),
+        choices: looks.choices.clone(),
+        notes,
+        link: looks.link.clone(),
+    }
+}
