@@ -14,7 +14,7 @@ use view::StatusForm;
 use crate::access::Who;
 use crate::answer::Answer;
 use crate::cursor;
-use crate::declare::{COUNT, CURSOR, Custom, Field, Resource};
+use crate::declare::{COUNT, CURSOR, Custom, Field, Need, Resource};
 use crate::desk::Desk;
 use crate::engine::checked;
 use crate::given::Given;
@@ -69,7 +69,8 @@ pub static OPERATIONS: &[Custom] = &[
     .params(&[
         Field::new("post_id", Kind::Long)
             .older("tweet_id")
-            .required(),
+            .required()
+            .update(Need::Must),
         Field::text("name", 1, 80),
     ]),
     Custom::get(
