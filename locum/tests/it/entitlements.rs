@@ -13,7 +13,10 @@ fn needing() -> impl Iterator<Item = (&'static Endpoint, &'static str)> {
 }
 
 fn ask(endpoint: &Endpoint, person: &Person<'_>) -> Ask {
-    let path = endpoint.path.replace("<posts>", "posts");
+    let path = endpoint
+        .path
+        .replace("<posts>", "posts")
+        .replace("<post>", "post");
     let path = path.replace("{id}", &person.id);
     let path = path.replace("{source_user_id}", &person.id);
     let path = path.replace("{target_user_id}", "20");

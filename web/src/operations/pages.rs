@@ -8,8 +8,8 @@ use crate::endpoint::{
     Accent, Body, Endpoint, Kind, Member, Param, Pending, Shape, Window, quarter,
 };
 use crate::pages::{
-    access, card, compose, join, landing, notifications, oauth1, oauth2, recover, settings, sign_in,
-    style,
+    access, card, compose, join, landing, notifications, oauth1, oauth2, recover, settings,
+    sign_in, style,
 };
 
 /// All of them but the portal's.

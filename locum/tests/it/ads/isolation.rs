@@ -20,7 +20,10 @@ fn operations() -> impl Iterator<Item = &'static ads::Operation> {
 
 /// A request of an operation; whether it is a good one is looked at after who asks.
 fn ask(operation: &ads::Operation, account: &str, before: &str) -> Ask {
-    let mut path = operation.path.replace("<posts>", "posts");
+    let mut path = operation
+        .path
+        .replace("<posts>", "posts")
+        .replace("<post>", "post");
     path = path.replace("{account_id}", account);
     while let Some((head, rest)) = path.split_once('{') {
         let (_, tail) = rest.split_once('}').unwrap();
@@ -167,7 +170,10 @@ fn what_belongs_to_one_account_is_not_in_another() {
         let one = format!("/{kind}/{id}");
         ads.get(&one, &[]);
         for operation in operations().filter(|operation| !operation.sandbox) {
-            let path = operation.path.replace("<posts>", "posts");
+            let path = operation
+                .path
+                .replace("<posts>", "posts")
+                .replace("<post>", "post");
             let is_one = path.split('/').nth_back(1) == Some(*kind) && path.ends_with('}');
             if !is_one || path.contains("/batch/") {
                 continue;
@@ -462,7 +468,10 @@ fn what_belongs_to_others_is_told_from_nothing_by_no_operation() {
             let Some(id) = ids.get(of.name) else { continue };
             let nobody = of.ids.write(9_999_999_999);
             let [foreign, unknown] = [id, &nobody].map(|id| {
-                let mut path = operation.path.replace("<posts>", "posts");
+                let mut path = operation
+                    .path
+                    .replace("<posts>", "posts")
+                    .replace("<post>", "post");
                 path = path.replace("{account_id}", &other.account);
                 path = path.replace(&format!("{{{}}}", param.name.post), id);
                 while let Some((head, rest)) = path.split_once('{') {
@@ -507,7 +516,12 @@ fn what_belongs_to_others_is_told_from_nothing_by_no_operation() {
             .find(|of| of.name == *kind)
             .unwrap();
         if of.can(ads::declare::Verb::Get) {
-            let path = format!("/{}/{id}", of.path.replace("<posts>", "posts"));
+            let path = format!(
+                "/{}/{id}",
+                of.path
+                    .replace("<posts>", "posts")
+                    .replace("<post>", "post")
+            );
             let one = owner.get(&path, &[]);
             assert_ne!(one["data"]["deleted"], true, "{kind}: {one}");
         }

@@ -119,7 +119,10 @@ impl Field {
             Does::Verb(of, _) => Some(of),
             _ => None,
         };
-        let mut path = operation.path.replace("<posts>", "posts");
+        let mut path = operation
+            .path
+            .replace("<posts>", "posts")
+            .replace("<post>", "post");
         for param in operation
             .params
             .iter()
@@ -240,7 +243,10 @@ fn batches_are_done_whole_or_not_at_all() {
             continue;
         };
         let ads = Advertiser::new();
-        let kind = of.path.replace("<posts>", "posts");
+        let kind = of
+            .path
+            .replace("<posts>", "posts")
+            .replace("<post>", "post");
         let campaign = ads.campaign();
         let parent = match of.name {
             "targeting_criterion" => ads.line_item(&campaign),
