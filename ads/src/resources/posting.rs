@@ -128,16 +128,17 @@ fn of_videos(desk: &mut Desk<'_, '_>, given: &Given, record: &mut Record) -> Res
     let Some(mut media) = media_library::taken_in(desk, &key)? else {
         return Ok(());
     };
-    let before = media.clone();
+    let mut said = false;
     for (sent, name) in [
         ("video_title", "title"),
         ("video_description", "description"),
     ] {
         if let Some(value) = given.get(sent) {
             media.set(name, value.clone());
+            said = true;
         }
     }
-    if media.fields() != before.fields() {
+    if said {
         media.updated_at = desk.now();
         desk.keep(&media)?;
     }
