@@ -53,7 +53,11 @@ fn ages_and_genders_are_those_that_people_told_on_that_day() {
                 "{kind} {value}"
             );
             let estimate = world.estimate(&asked).await;
-            assert_eq!(estimate.count, u64::try_from(wanted.len()).unwrap(), "{kind} {value}");
+            assert_eq!(
+                estimate.count,
+                u64::try_from(wanted.len()).unwrap(),
+                "{kind} {value}"
+            );
             assert!(estimate.ignored.is_empty());
         };
         is("AGE", "AGE_13_TO_24", &[young]).await;
