@@ -42,11 +42,11 @@ fn csrf(browser: &mut Browser<'_>) -> String {
 /// Sends a form without having seen it.
 fn blindly(browser: &mut Browser<'_>, path: &str, fields: &[(&str, &str)]) -> Answer {
     let csrf = csrf(browser);
-    let mut text = format!("csrf={}", encode(&csrf));
-    for (name, value) in fields {
-        text.push_str(&format!("&{name}={}", encode(value)));
-    }
-    browser.send(Ask::post(path).form(text))
+    let fields = fields.iter().copied().chain([("csrf", csrf.as_str())]);
+    let pairs: Vec<String> = fields
+        .map(|(name, value)| format!("{name}={}", encode(value)))
+        .collect();
+    browser.send(Ask::post(path).form(pairs.join("&")))
 }
 
 impl Manager {
