@@ -107,8 +107,8 @@ impl Preview {
         let viewer = promotable_users::full(&mut desk)?.unwrap_or(seen.post.author_id);
         let post = seen.post;
         Ok(Some(Looks {
-            viewer,
             post,
+            viewer,
             choices,
             link,
         }))
