@@ -1,5 +1,6 @@
 //! Where work on an account is done: the transaction, the account, and who works on it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use base::refusal::Problem;
@@ -37,6 +38,9 @@ pub struct Desk<'t, 'c> {
     pub batch: Option<Batch>,
     /// How many campaigns the account has that have not ended, once they were counted.
     pub live_campaigns: Option<i64>,
+    /// How many criteria there are of each kind at a line item, by what those have in common, as far
+    /// as they were counted.
+    pub criteria_alike: HashMap<i64, i64>,
     /// What the operator decided.
     pub house: House,
     account: Option<Account>,
@@ -76,6 +80,7 @@ impl<'t, 'c> Desk<'t, 'c> {
             evaluator: None,
             batch: None,
             live_campaigns: None,
+            criteria_alike: HashMap::new(),
             house: House::default(),
             account: None,
         }

@@ -216,7 +216,7 @@ pub fn sound(kind: &str, value: &str) -> Result<(), Problem> {
 }
 
 /// Types whose criteria only go together.
-const BATCHED: &[&str] = &["IAB_CATEGORY", "CONTENT_PUBLISHER_USER"];
+pub const BATCHED: &[&str] = &["IAB_CATEGORY", "CONTENT_PUBLISHER_USER"];
 
 fn comes_in_a_batch(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
     let kind = change.record.text("targeting_type");
@@ -303,6 +303,7 @@ fn most(kind: &str) -> i64 {
 
 fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
     if change.verb == Verb::Delete {
+        desk.criteria_alike.clear();
         return Ok(());
     }
     let record = &change.record;
@@ -336,8 +337,16 @@ fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
     let count = |desk: &mut Desk<'_, '_>, field, value| {
         records::count_with(desk.tx, TARGETING_CRITERION.name, account, (field, value))
     };
-    let repeats = count(desk, "same", same)? > 0;
-    if repeats || count(desk, "alike", alike)? < limit {
+    if count(desk, "same", same)? > 0 {
+        return Ok(());
+    }
+    // A batch counts once: what it deletes was deleted before.
+    let there = match desk.criteria_alike.get(&alike) {
+        Some(there) => *there,
+        None => count(desk, "alike", alike)?,
+    };
+    if there < limit {
+        desk.criteria_alike.insert(alike, there + 1);
         return Ok(());
     }
     let message = format!("A line item has at most {limit} criteria of {kind}");

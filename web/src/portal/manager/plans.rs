@@ -1,5 +1,6 @@
 //! Which form stands where, and what it does.
 
+use ads::resources::targeting_criteria;
 use base::Stop;
 use pages::manager::Link;
 use serde_json::Value;
@@ -344,13 +345,18 @@ fn recommend(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Sto
 
 fn target(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop> {
     let item = desk.one(tx, "line_items/{}", id)?;
-    let kinds = ads::resources::targeting_criteria::TYPES;
+    let alone = |kind: &&&str| !targeting_criteria::BATCHED.contains(*kind);
+    let kinds: Vec<&str> = targeting_criteria::TYPES
+        .iter()
+        .filter(alone)
+        .copied()
+        .collect();
     Ok(Some(Plan {
         heading: "Add targeting".to_owned(),
         lead: "The line item is shown to people who meet one criterion of each kind.".to_owned(),
         path: "targeting_criteria",
         asks: vec![
-            Ask::words("targeting_type", "Kind", kinds).at_first("BROAD_KEYWORD"),
+            Ask::words("targeting_type", "Kind", &kinds).at_first("BROAD_KEYWORD"),
             Ask::words("operator_type", "Meaning", &["EQ", "NE", "GTE", "LT"]),
             Ask::text("targeting_value", "Value").help(
                 "A keyword, the ID of a location, a language as en, AGE_18_TO_34, or the ID of \

@@ -30,11 +30,15 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &Desk) -> Result<AdsManager, Stop> {
         heading: "Posts".to_owned(),
         lead: "Posts in the name of the account’s user. A line item promotes them.".to_owned(),
         actions: offered([
-            publish.map(|link| link.kind("primary")),
+            publish.clone().map(|link| link.kind("primary")),
             schedule.clone(),
             draft.clone(),
         ]),
-        blocks: vec![scheduled(tx, desk, schedule)?, drafts(tx, desk, draft)?],
+        blocks: vec![
+            scheduled(tx, desk, schedule)?,
+            drafts(tx, desk, draft)?,
+            published(tx, desk, publish)?,
+        ],
         ..AdsManager::default()
     })
 }
@@ -99,6 +103,36 @@ fn drafts(tx: &mut Tx<'_>, desk: &Desk, add: Option<Link>) -> Result<Block, Stop
     }))
 }
 
+fn published(tx: &mut Tx<'_>, desk: &Desk, add: Option<Link>) -> Result<Block, Stop> {
+    let pairs = [
+        ("post_type", "PUBLISHED".to_owned()),
+        ("timeline_type", "ALL".to_owned()),
+        ("count", "50".to_owned()),
+    ];
+    let found = desk.list(tx, "<posts>", &pairs)?;
+    let rows = found.rows.iter().map(|post| Row {
+        name: text(post, "id_str").to_owned(),
+        cells: vec![
+            Cell::of(beginning(text(post, "full_text"))).below(text(post, "name")),
+            Cell::of(words::older_day(text(post, "created_at"))),
+            Cell::of(shown_to(post)),
+            Cell::of(text(post, "id_str")),
+        ],
+        acts: Vec::new(),
+    });
+    Ok(Block::Table(Table {
+        title: "Published".to_owned(),
+        columns: ["Post", "When", "Shown", "Post ID"].map(column).into(),
+        rows: rows.collect(),
+        empty: Empty {
+            title: "Nothing was published".to_owned(),
+            text: "What the account’s user posted can be promoted by line items.".to_owned(),
+            link: add,
+        },
+        ..Table::default()
+    }))
+}
+
 fn is_promoted_only(post: &Value) -> bool {
     post.get("nullcast").and_then(Value::as_bool) != Some(false)
 }
@@ -112,15 +146,16 @@ fn shown_to(post: &Value) -> &'static str {
 }
 
 fn words_of(desk: &Desk, part: &str, post: &Value) -> Cell {
-    let words: String = text(post, "text").chars().take(140).collect();
-    let words = if words.is_empty() {
-        "A post without words".to_owned()
-    } else {
-        words
-    };
-    Cell::of(words)
+    Cell::of(beginning(text(post, "text")))
         .leads(desk.path(&format!("/{part}/{}", text(post, "id"))))
         .below(text(post, "name"))
+}
+
+fn beginning(words: &str) -> String {
+    if words.is_empty() {
+        return "A post without words".to_owned();
+    }
+    words.chars().take(140).collect()
 }
 
 /// One of them, as it will look.

@@ -182,6 +182,14 @@ pub(super) fn day(written: &str) -> String {
     }
 }
 
+/// The day of a moment that was written the older way: `Thu Apr 02 09:00:05 +0000 2026`.
+pub(super) fn older_day(written: &str) -> String {
+    match written.split(' ').collect::<Vec<_>>()[..] {
+        [_, month, day, _, _, year] => format!("{day} {month} {year}"),
+        _ => "–".to_owned(),
+    }
+}
+
 /// A moment that the interface wrote.
 pub(super) fn time(written: &str) -> Option<Time> {
     Time::parse(written)

@@ -391,6 +391,26 @@ fn media_cards_and_posts_are_made_on_pages() {
             .shown(&format!("/line-items/{item}"))
             .contains("Tomorrow")
     );
+    // At once, for promotion only.
+    let words = "Only where it is promoted";
+    manager.make(
+        "/posts/new",
+        &[("text", words), ("nullcast", "true"), ("name", "First")],
+    );
+    let page = manager.shown("/posts");
+    assert!(page.contains(words) && page.contains("First"), "{page}");
+    let of = [("post_type", "PUBLISHED")];
+    let post = manager.ads.get("/posts", &of)["data"][0]["id_str"].clone();
+    let promote = format!("/line-items/{item}/promote");
+    manager.make(
+        &promote,
+        &[("pick", ""), ("post_ids", post.as_str().unwrap())],
+    );
+    assert!(
+        manager
+            .shown(&format!("/line-items/{item}"))
+            .contains(words)
+    );
     // Whoever only looks is shown no form, and none of theirs is taken.
     let analyst = shared().person("analyst");
     manager.works(&analyst.username, "CAMPAIGN_ANALYST");
