@@ -15,12 +15,13 @@ from twitter_ads.audience import CustomAudience
 from twitter_ads.campaign import (
     AdvertiserBusinessCategories, Campaign, ContentCategories, IabCategories, LineItem,
     LineItemPlacements, ScheduledPromotedTweet, TargetingCriteria, TaxSettings, TrackingTags,
-    UserSettings,
+    Tweet, UserSettings,
 )
 from twitter_ads.client import Client
 from twitter_ads.creative import (
     AccountMedia, Card, CardsFetch, DraftTweet, ImageConversationCard, MediaCreative, MediaLibrary,
-    PollCard, PromotedAccount, PromotedTweet, ScheduledTweet, VideoConversationCard,
+    PollCard, PromotedAccount, PromotedTweet, ScheduledTweet, TweetPreview, Tweets,
+    VideoConversationCard,
 )
 from twitter_ads.cursor import Cursor
 from twitter_ads.enum import (
@@ -407,6 +408,21 @@ class Creatives(unittest.TestCase):
         draft.delete()
         with self.assertRaises(NotFound):
             DraftTweet.load(ACCOUNT, draft.id)
+
+    def test_tweet(self):
+        made = Tweet.create(ACCOUNT, as_user_id=me(), text=f"Only promoted {time.time()}")
+        self.assertTrue(made["nullcast"])
+        found = Tweets.all(ACCOUNT, tweet_ids=[made["id_str"]], tweet_type="PUBLISHED")
+        self.assertEqual([one["tweet_id"] for one in found], [made["id_str"]])
+        with self.assertRaises(BadRequest):
+            Tweet.create(ACCOUNT, as_user_id=me(), text="")
+
+    def test_tweet_previews(self):
+        made = Tweet.create(ACCOUNT, as_user_id=me(), text=f"As it looks {time.time()}")
+        ids = {"tweet_ids": [made["id_str"]], "tweet_type": "PUBLISHED"}
+        (preview,) = TweetPreview.load(ACCOUNT, **ids)
+        self.assertEqual(preview.tweet_id, made["id_str"])
+        self.assertIn("<iframe", preview.preview)
 
     def test_scheduled_tweet(self):
         planned = ScheduledTweet(ACCOUNT)

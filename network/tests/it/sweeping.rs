@@ -52,6 +52,7 @@ fn rows(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Stop> {
     };
     letters::queue(tx, &letter)?;
     network::links::invite(tx, &site(), &By::operator(), "")?;
+    store::notifications::add(tx, user, "Something happened", "/settings/account")?;
     usage::add(tx, app, "getMe", base::clock::wall(), 1)?;
     let code = Code {
         family: 1,
@@ -104,6 +105,7 @@ fn everything_that_ends_is_forgotten_in_its_time() {
                 "deliveries",
                 "members of audiences",
                 "files of figures",
+                "auctions",
             ];
             assert!(rows > 0 || none.contains(&what), "{what} is kept for ever");
         }

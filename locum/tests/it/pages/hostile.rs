@@ -150,7 +150,16 @@ fn advertising(server: &Server, user: &str, payload: &str) -> Vec<String> {
     let below = ["", "/edit", "/delete", "/promote", "/account", "/track"];
     let of_item = below.map(|rest| format!("{item}{rest}"));
     let of_campaign = ["", "/edit", "/delete"].map(|rest| format!("{campaign}{rest}"));
-    let of_account = ["", "/creatives", "/account", "/scheduled/new"];
+    let of_account = [
+        "",
+        "/posts",
+        "/media",
+        "/cards",
+        "/audiences",
+        "/recommendations",
+        "/account",
+        "/scheduled/new",
+    ];
     let of_account = of_account.map(|rest| format!("{home}{rest}"));
     let all = of_account.into_iter().chain(of_campaign);
     all.chain(of_item).collect()
