@@ -460,3 +460,31 @@ fn title(name: &str) -> String {
         })
         .collect()
 }
+
+/// The operation at a path below the account, or from the version on where it begins with a slash.
+pub fn at(method: &str, path: &str) -> Option<&'static Operation> {
+    let path = match path {
+        "" => "/12/accounts/{}".to_owned(),
+        path if path.starts_with('/') => path.to_owned(),
+        path => format!("/12/accounts/{{}}/{path}"),
+    };
+    let mut all = all().iter();
+    all.find(|one| one.method == method && is_path(one.path, &path))
+}
+
+/// Whether a path is this one; `{}` stands for any of its ids.
+fn is_path(path: &str, shape: &str) -> bool {
+    let (mut parts, mut shapes) = (path.split('/'), shape.split('/'));
+    loop {
+        match (parts.next(), shapes.next()) {
+            (None, None) => return true,
+            (Some(part), Some(shape)) => {
+                let id = shape == "{}" && part.starts_with('{');
+                if part != shape && !id {
+                    return false;
+                }
+            }
+            _ => return false,
+        }
+    }
+}

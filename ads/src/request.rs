@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::evaluator::Evaluator;
 use crate::house::House;
-use crate::operations::Operation;
+use crate::operations::{Operation, Place};
 
 /// A request of one operation.
 #[derive(Clone, Debug)]
@@ -48,4 +48,36 @@ pub struct Caller {
     pub speech: Speech,
     /// Whether the sandbox was addressed.
     pub sandbox: bool,
+}
+
+impl Request {
+    /// What somebody asks who has no app of their own: ids are those of the path, in its order.
+    pub fn plain(
+        operation: &'static Operation,
+        caller: Caller,
+        ids: &[&str],
+        pairs: &[(&str, String)],
+        json: Option<Value>,
+    ) -> Self {
+        let names = operation.params.iter();
+        let names = names.filter(|param| param.place == Place::Path);
+        let path = names.zip(ids);
+        let pairs = pairs.iter();
+        Self {
+            operation,
+            caller,
+            path: path
+                .map(|(param, id)| (param.name.post, (*id).to_owned()))
+                .collect(),
+            pairs: pairs
+                .map(|(name, value)| ((*name).to_owned(), value.clone()))
+                .collect(),
+            json,
+            beside: Vec::new(),
+            evaluator: None,
+            house: House::default(),
+            cursor_key: [0; 32],
+            site: "",
+        }
+    }
 }

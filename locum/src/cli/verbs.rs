@@ -181,7 +181,7 @@ impl ListenArgs {
 pub(crate) struct DevArgs {
     #[command(flatten)]
     pub(crate) listen: ListenArgs,
-    /// What a new data folder begins with: demo or empty
+    /// What a new data folder begins with: demo, ads (the same with campaigns) or empty
     #[arg(long)]
     world: Option<String>,
     /// Where a new world's ids and keys come from

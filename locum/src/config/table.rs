@@ -85,10 +85,10 @@ pub(crate) static KEYS: &[Key] = &[
     ),
     key(
         "core.world",
-        Kind::OneOf(&["demo", "empty"]),
+        Kind::OneOf(&["demo", "ads", "empty"]),
         Is("demo"),
         Absent,
-        "What a new data folder begins with.",
+        "What a new data folder begins with: `ads` is the demo world with an advertiser's campaigns.",
     ),
     key(
         "core.seed",

@@ -6,6 +6,7 @@ mod groups;
 mod people;
 mod script;
 mod seed;
+mod tree;
 
 pub(crate) use env::Lines;
 
@@ -59,6 +60,9 @@ pub(crate) fn run(common: &Common, args: &DevArgs) -> Result<(), Exit> {
         Ok(())
     })
 }
+
+/// A picture's path and its bytes.
+type Picture = (String, &'static [u8]);
 
 /// How the start went.
 #[derive(Clone, Copy)]
@@ -135,45 +139,47 @@ fn open(settings: &Settings, found: Found) -> Result<Store, Exit> {
         node: 0,
         ..options(Chance::seeded(record.seed))
     })?;
-    let picture = plant(&store, &keyring, &record)?;
+    let pictures = plant(&store, &keyring, &record)?;
     store.close();
     let store = world::open_store(options(world::chance(&record)))?;
-    if let Some(picture) = picture {
-        write_picture(&settings.media_dir().join(picture))?;
+    if !pictures.is_empty() {
+        for (path, bytes) in pictures {
+            write_picture(&settings.media_dir().join(path), bytes)?;
+        }
         world::wait(store.write(groups::freshen))?;
     }
     Ok(store)
 }
 
-fn write_picture(file: &Path) -> Result<(), Exit> {
+fn write_picture(file: &Path, bytes: &[u8]) -> Result<(), Exit> {
     let folder = file.parent().unwrap_or(file);
     let written = std::fs::create_dir_all(folder).and_then(|()| {
         let mut open = std::fs::OpenOptions::new();
         let mut file = open.write(true).create(true).truncate(true).open(file)?;
-        file.write_all(groups::PICTURE)
+        file.write_all(bytes)
     });
     Ok(written.map_err(Fault::when("writing the demo world's picture"))?)
 }
 
-/// Makes the world; where its picture's file belongs, if one was made.
-fn plant(store: &Store, keyring: &Keyring, record: &Record) -> Result<Option<String>, Exit> {
+/// Makes the world; the pictures whose files belong below the media folder.
+fn plant(store: &Store, keyring: &Keyring, record: &Record) -> Result<Vec<Picture>, Exit> {
     let chance = store.context().chance.clone();
     let hash = passwords::hash(seed::PASSWORD, &chance)?;
     let (keyring, name) = (keyring.clone(), record.world.clone());
     let planted = store.write(move |tx| {
         // A database that others have filled is left as it is.
         if meta::get(tx, "world")?.is_some() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
-        let mut picture = None;
-        if name == "demo" && users::list(tx, None, 1)?.is_empty() {
-            let credentials = seed::plant(tx, &hash)?;
+        let mut pictures = Vec::new();
+        if ["demo", "ads"].contains(&name.as_str()) && users::list(tx, None, 1)?.is_empty() {
+            let credentials = seed::plant(tx, &hash, name == "ads")?;
             let text = Lines::of(&credentials).text();
             world::set_sealed(tx, &keyring, KEPT, text.as_bytes())?;
-            picture = Some(credentials.picture);
+            pictures = credentials.pictures;
         }
         meta::set(tx, "world", &name)?;
-        Ok::<_, Stop>(picture)
+        Ok::<_, Stop>(pictures)
     });
     Ok(world::wait(planted)?)
 }

@@ -3,6 +3,7 @@
 use ads::desk::Desk;
 use ads::engine;
 use ads::given::Given;
+use ads::record::Record as Account;
 use ads::resources::accounts::{self, NewAccount};
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use base::id::first_at;
@@ -17,6 +18,7 @@ use store::Tx;
 use super::groups;
 use super::people::{FOLLOWS, PEOPLE, Person};
 use super::script::{Kind, Line, edits, everyday, showcase};
+use super::{Picture, tree};
 
 /// The moment at which the demo world stands when it is made: 2026-10-01T12:00:00Z. Fixed, so that
 /// its ids are the same everywhere.
@@ -42,8 +44,8 @@ pub(super) struct Credentials {
     pub(super) public: Keys,
     /// @ada's and @bob's.
     pub(super) users: [UserKeys; 2],
-    /// Where the picture's file belongs below the media folder.
-    pub(super) picture: String,
+    /// Pictures, by where their files belong below the media folder.
+    pub(super) pictures: Vec<Picture>,
 }
 
 /// A user's credentials for the first app.
@@ -56,8 +58,12 @@ pub(super) struct UserKeys {
     pub(super) user_token: String,
 }
 
-/// Writes the whole world in one transaction.
-pub(super) fn plant(tx: &mut Tx<'_>, password_hash: &str) -> Result<Credentials, Stop> {
+/// Writes the whole world in one transaction, with an advertiser's campaigns if they are wanted.
+pub(super) fn plant(
+    tx: &mut Tx<'_>,
+    password_hash: &str,
+    campaigns: bool,
+) -> Result<Credentials, Stop> {
     let mut world = Planting::new(tx, password_hash)?;
     world.follows(tx)?;
     let (demo, app) = register(tx, world.user("ada")?, &DEMO)?;
@@ -67,21 +73,24 @@ pub(super) fn plant(tx: &mut Tx<'_>, password_hash: &str) -> Result<Credentials,
     for person in PEOPLE.iter().filter(|person| person.traits.suspended) {
         users::suspend(tx, world.user(person.username)?)?;
     }
-    advertise(tx, world.user("ada")?)?;
+    let account = advertise(tx, world.user("ada")?)?;
     let ada = keys_of(tx, &demo, world.user("ada")?, "ada")?;
     let bob = keys_of(tx, &demo, world.user("bob")?, "bob")?;
     // Whatever is added to the world comes here: the keys above stay as they are.
-    let picture = groups::plant(tx, &world)?;
+    let mut pictures = vec![(groups::plant(tx, &world)?, groups::PICTURE)];
+    if campaigns {
+        pictures.push((tree::plant(tx, &world, &account)?, tree::PICTURE));
+    }
     Ok(Credentials {
         app,
         public,
         users: [ada, bob],
-        picture,
+        pictures,
     })
 }
 
 /// An account to advertise with, and something to pay with.
-fn advertise(tx: &mut Tx<'_>, user: UserId) -> Result<(), Stop> {
+fn advertise(tx: &mut Tx<'_>, user: UserId) -> Result<Account, Stop> {
     let new = NewAccount {
         name: "Demo account".to_owned(),
         industry_type: "TECHNOLOGY".to_owned(),
@@ -93,9 +102,9 @@ fn advertise(tx: &mut Tx<'_>, user: UserId) -> Result<(), Stop> {
     given.put("currency", "USD".into());
     given.put("start_time", MOMENT.ms().into());
     given.put("funded_amount_local_micro", 10_000_000_000_i64.into());
-    let mut desk = Desk::of_operator(tx, user, account);
+    let mut desk = Desk::of_operator(tx, user, account.clone());
     engine::create(&mut desk, &FUNDING_INSTRUMENT, &given)?;
-    Ok(())
+    Ok(account)
 }
 
 /// What an app of the demo world is.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, send};
-use crate::harness::{Answer, shared};
+use crate::harness::{Answer, Ask, Server, shared};
 
 fn ids(page: &Value) -> Vec<String> {
     let data = page["data"].as_array().unwrap().iter();
@@ -1034,4 +1034,72 @@ fn accounts_are_promoted_by_line_items_that_hold_them() {
         made["data"]["id"].as_str().unwrap()
     );
     is(&ads.send("PUT", &path, &[]), 405, "METHOD_NOT_ALLOWED", "");
+}
+
+/// The world `ads` has campaigns in every state, down to what is shown.
+#[test]
+fn a_world_with_campaigns_begins_with_a_whole_tree() {
+    let server = Server::start(&["--world", "ads"]);
+    let ask = |path: &str| {
+        let path = format!("/12/accounts{path}");
+        let asked = Ask::get(path).bearer(server.env("USER_TOKEN"));
+        server.send(asked).is(200)["data"].take()
+    };
+    let account = ask("")[0]["id"].as_str().unwrap().to_owned();
+    let all = |path: &str| {
+        ask(&format!("/{account}/{path}"))
+            .as_array()
+            .cloned()
+            .unwrap()
+    };
+    let mut states: Vec<(String, String)> = all("campaigns?with_draft=true")
+        .iter()
+        .map(|one| ["name", "effective_status"].map(|name| one[name].as_str().unwrap().to_owned()))
+        .map(|[name, state]| (name, state))
+        .collect();
+    states.sort();
+    let states: Vec<(&str, &str)> = states
+        .iter()
+        .map(|(a, b)| (a.as_str(), b.as_str()))
+        .collect();
+    let expected = [
+        ("Autumn on the water", "RUNNING"),
+        ("Ideas", "DRAFT"),
+        ("More followers", "RUNNING"),
+        ("Next summer", "SCHEDULED"),
+        ("Nothing in it yet", "UNKNOWN"),
+        ("Summer", "EXPIRED"),
+        ("The shop", "RUNNING"),
+        ("Winter offers", "PAUSED"),
+    ];
+    assert_eq!(states, expected);
+    for (path, count) in [
+        ("line_items", 6),
+        ("promoted_posts", 6),
+        ("promoted_accounts", 1),
+        ("scheduled_posts", 1),
+        ("scheduled_promoted_posts", 1),
+        ("draft_posts", 1),
+        ("tracking_tags", 1),
+        ("custom_audiences", 1),
+        ("cards", 1),
+        ("cards/poll", 1),
+        ("media_library", 1),
+        ("funding_instruments", 1),
+    ] {
+        assert_eq!(all(path).len(), count, "{path}");
+    }
+    let access = ask(&format!("/{account}/authenticated_user_access"));
+    assert_eq!(
+        access["permissions"],
+        json!(["ACCOUNT_ADMIN", "POST_COMPOSER"])
+    );
+    let picture = all("media_library")[0]["media_url"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let path = picture.strip_prefix(&server.url).unwrap();
+    assert_eq!(server.send(Ask::get(path)).status, 200);
+    let seen = server.cli(&["ads", "simulate", &account, "--hours", "24"]);
+    assert!(seen.json()["events"].as_i64() > Some(0), "{seen:?}");
 }

@@ -3,11 +3,11 @@
 use ads::access::Role;
 use ads::desk::Desk as Records;
 use ads::given::Given;
-use ads::operations::Place;
+use ads::operations::at;
 use ads::record::Record;
 use ads::request::CONSOLE;
 use ads::resources::accounts;
-use ads::{Caller, Operation, Request};
+use ads::{Caller, Request};
 use base::{Speech, Stop, Time, UserId};
 use serde_json::Value;
 use store::Tx;
@@ -93,7 +93,7 @@ impl Desk {
     /// Whether the role may do an operation, and there is one.
     pub(super) fn may(&self, method: &str, path: &str) -> bool {
         let sandbox = self.account.flag("sandbox");
-        operation(method, path)
+        at(method, path)
             .is_some_and(|known| known.who.allows(self.role) && (sandbox || !known.sandbox))
     }
 
@@ -151,34 +151,22 @@ impl Desk {
         pairs: &[(&str, String)],
         json: Option<Value>,
     ) -> Result<Request, Stop> {
-        let known = operation(method, path);
+        let known = at(method, path);
         let known = known.ok_or_else(|| base::Fault::new(format!("no {method} of {path}")))?;
-        let names = known.params.iter();
-        let names = names.filter(|param| param.place == Place::Path);
         let account = self.account.written_id();
-        let ids = std::iter::once(account.as_str()).chain(ids.iter().copied());
+        let ids: Vec<&str> = std::iter::once(account.as_str())
+            .chain(ids.iter().copied())
+            .collect();
+        let caller = Caller {
+            user: self.asking.user,
+            app: Some(CONSOLE),
+            speech: Speech::Post,
+            sandbox: self.account.flag("sandbox"),
+        };
         Ok(Request {
-            operation: known,
-            caller: Caller {
-                user: self.asking.user,
-                app: Some(CONSOLE),
-                speech: Speech::Post,
-                sandbox: self.account.flag("sandbox"),
-            },
-            path: names
-                .zip(ids)
-                .map(|(param, id)| (param.name.post, id.to_owned()))
-                .collect(),
-            pairs: pairs
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), value.clone()))
-                .collect(),
-            json,
-            beside: Vec::new(),
-            evaluator: None,
-            house: ads::House::default(),
             cursor_key: self.asking.key,
             site: self.asking.site,
+            ..Request::plain(known, caller, &ids, pairs, json)
         })
     }
 
@@ -219,34 +207,6 @@ impl Listed {
         Self {
             rows: rows.cloned().unwrap_or_default(),
             next: next.map(str::to_owned),
-        }
-    }
-}
-
-/// The operation at a path below the account, or from the version on where it begins with a slash.
-pub(super) fn operation(method: &str, path: &str) -> Option<&'static Operation> {
-    let path = match path {
-        "" => "/12/accounts/{}".to_owned(),
-        path if path.starts_with('/') => path.to_owned(),
-        path => format!("/12/accounts/{{}}/{path}"),
-    };
-    let mut all = ads::operations().iter();
-    all.find(|one| one.method == method && is_path(one.path, &path))
-}
-
-/// Whether a path is this one; `{}` stands for any of its ids.
-fn is_path(path: &str, shape: &str) -> bool {
-    let (mut parts, mut shapes) = (path.split('/'), shape.split('/'));
-    loop {
-        match (parts.next(), shapes.next()) {
-            (None, None) => return true,
-            (Some(part), Some(shape)) => {
-                let id = shape == "{}" && part.starts_with('{');
-                if part != shape && !id {
-                    return false;
-                }
-            }
-            _ => return false,
         }
     }
 }
