@@ -310,8 +310,8 @@ impl Tree<'_, '_> {
             .iter()
             .map(|person| {
                 let digest = base::secret::digest(&person.username.to_lowercase());
-                let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-                json!({ "handle": [digest] })
+                let digits: Vec<String> = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+                json!({ "handle": [digits.concat()] })
             })
             .collect();
         let body = json!([{ "operation_type": "Update", "params": { "users": users } }]);
