@@ -5,7 +5,7 @@ use base::clock::wall;
 use serde_json::{Value, json};
 
 use super::{Advertiser, send};
-use crate::harness::{Ask, Person, Server, fresh};
+use crate::harness::{Ask, Person, Server, for_the_test, fresh};
 use crate::media::samples::png;
 use crate::pages::browser::Browser;
 
@@ -29,7 +29,7 @@ fn card_body(image: &str, url: &str) -> Value {
 
 impl Carded {
     fn new() -> Self {
-        let server: &'static Server = Box::leak(Box::new(Server::start(&[])));
+        let server: &'static Server = for_the_test(Server::start(&[]));
         let ads = Advertiser::on(server);
         let app = server.new_app("self-serve");
         let allow = ["app", "access", &app.id, "--allow", "ads_serving"];

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, send};
-use crate::harness::{Answer, Person, Server, shared};
+use crate::harness::{Answer, Person, Server, for_the_test, shared};
 use crate::media::samples::{Film, mp4};
 use crate::media::{at_once, processed};
 
@@ -48,7 +48,7 @@ fn place(name: &str, code: &str) -> String {
 fn publishers_are_what_operators_say_and_are_counted_by_their_videos() {
     // A network that has shown little yet may count what was posted.
     let young = ["--set", "ads.count_videos=posts"];
-    let server: &'static Server = Box::leak(Box::new(Server::start(&young)));
+    let server: &'static Server = for_the_test(Server::start(&young));
     let ads = Advertiser::on(server);
     let (club, rider) = (server.person("club"), server.person("rider"));
     let added = publisher(&club, &["--promoted-in", "pt", "--promoted-in", "ES"]);

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, refused, send};
-use crate::harness::{Ask, Person, Server, until};
+use crate::harness::{Ask, Person, Server, for_the_test, until};
 use crate::pages::browser::Browser;
 
 /// A server of these tests' own: what others promote would be served beside it.
 fn market() -> &'static Server {
     thread_local! {
-        static MARKET: &'static Server = Box::leak(Box::new(Server::start(&[])));
+        static MARKET: &'static Server = for_the_test(Server::start(&[]));
     }
     MARKET.with(|server| *server)
 }

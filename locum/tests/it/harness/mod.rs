@@ -16,7 +16,7 @@ pub(crate) use person::{App, Person};
 pub(crate) use post_office::PostOffice;
 pub(crate) use process::{Ran, locum, run};
 pub(crate) use receiver::{Crc, Heard, Receiver, Turn, hmac};
-pub(crate) use server::{Server, shared};
+pub(crate) use server::{Server, for_the_test, shared};
 pub(crate) use stream::Listener;
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,5 +1,6 @@
 //! A running server in a folder of its own.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
@@ -39,6 +40,29 @@ struct Process {
 pub(crate) fn shared() -> &'static Server {
     static SHARED: OnceLock<Server> = OnceLock::new();
     SHARED.get_or_init(|| Server::start(&[]))
+}
+
+/// Keeps a server for as long as the test runs that asks: one without an owner would run, and be
+/// in the way of the others, until all tests have ended.
+pub(crate) fn for_the_test(server: Server) -> &'static Server {
+    let server: &'static Server = Box::leak(Box::new(server));
+    KEPT.with(|kept| kept.0.borrow_mut().push(server));
+    server
+}
+
+thread_local! {
+    static KEPT: Kept = const { Kept(RefCell::new(Vec::new())) };
+}
+
+/// The servers of the test that runs on this thread.
+struct Kept(RefCell<Vec<&'static Server>>);
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        for server in self.0.take() {
+            server.end();
+        }
+    }
 }
 
 impl Server {
@@ -299,6 +323,16 @@ impl Server {
         let id = self.process.as_ref().unwrap().child.id();
         let pid = Pid::from_raw(id.try_into().unwrap()).unwrap();
         kill_process(pid, signal).unwrap();
+    }
+
+    /// Kills the process, if it has one that still runs.
+    fn end(&self) {
+        let id = self.process.as_ref().map(|process| process.child.id());
+        let pid = id.and_then(|id| Pid::from_raw(id.try_into().ok()?));
+        if let Some(pid) = pid {
+            // It may have ended by itself.
+            let _ended = kill_process(pid, Signal::KILL);
+        }
     }
 
     /// Kills and starts again.

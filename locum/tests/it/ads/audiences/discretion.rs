@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::{Advertiser, is};
 use super::{hashed, remove, update};
-use crate::harness::{Ask, Person, Server, fresh};
+use crate::harness::{Ask, Person, Server, for_the_test, fresh};
 
 /// A network on which an audience comes to three people before that is told.
 fn careful() -> &'static Server {
@@ -97,7 +97,7 @@ fn sizes_are_told_in_steps_that_hide_each_single_person() {
         "--set",
         "ads.audience_delay=1s",
     ];
-    let server: &'static Server = Box::leak(Box::new(Server::start(&set)));
+    let server: &'static Server = for_the_test(Server::start(&set));
     let ads = Advertiser::on(server);
     let exact = ["ads", "account", "set", &ads.account, "--estimate", "exact"];
     server.cli(&exact).well();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::{Advertiser, is, send};
 use super::{hashed, ids, remove, update};
-use crate::harness::{Answer, App, Ask, Server, fresh, shared, until};
+use crate::harness::{Answer, App, Ask, Server, for_the_test, fresh, shared, until};
 
 impl Advertiser {
     fn avoid(&self, list: &str, operations: &Value) -> Answer {
@@ -37,7 +37,7 @@ impl Network {
 #[test]
 fn whom_an_account_does_not_want_to_reach_is_in_no_estimate_and_shown_nothing() {
     let delay = ["--set", "ads.audience_delay=1s"];
-    let server: &'static Server = Box::leak(Box::new(Server::start(&delay)));
+    let server: &'static Server = for_the_test(Server::start(&delay));
     let (ads, network) = (Advertiser::on(server), Network::new(server));
     let email = format!("Ana.Reis{}@bikes.example", fresh());
     let ana = server.person_with("ana", &["--email", &email]);
@@ -230,7 +230,7 @@ fn an_account_has_one_list_of_addresses_and_phone_numbers() {
 
 #[test]
 fn uploads_are_counted_for_the_account_whoever_makes_them() {
-    let server: &'static Server = Box::leak(Box::new(Server::start(&["--rate-limits", "table"])));
+    let server: &'static Server = for_the_test(Server::start(&["--rate-limits", "table"]));
     let (ads, other) = (Advertiser::on(server), Advertiser::on(server));
     let colleague = server.person("colleague");
     let role = ["ads", "account", "role", &ads.account, &colleague.username];

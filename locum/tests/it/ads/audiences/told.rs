@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::{Advertiser, send};
 use super::{hashed, update};
-use crate::harness::{Ask, Server, fresh, until};
+use crate::harness::{Ask, Server, for_the_test, fresh, until};
 use crate::pages::browser::Browser;
 
 const ACCOUNT: &str = "/settings/account";
@@ -14,7 +14,7 @@ const ABOUT: &str = "/settings/account/about";
 #[test]
 fn what_people_tell_of_themselves_reaches_them_and_is_shown_to_nobody() {
     let delay = ["--set", "ads.audience_delay=1s"];
-    let server: &'static Server = Box::leak(Box::new(Server::start(&delay)));
+    let server: &'static Server = for_the_test(Server::start(&delay));
     let ads = Advertiser::on(server);
     let set = ["ads", "account", "set", &ads.account, "--estimate", "exact"];
     server.cli(&set).well();

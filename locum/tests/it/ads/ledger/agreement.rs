@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{HOUR, Network, around, file, market, sum, written};
 use crate::ads::Advertiser;
-use crate::harness::{Dice, Person, Server, setting, until};
+use crate::harness::{Dice, Person, Server, for_the_test, setting, until};
 use crate::pages::browser::Browser;
 
 /// Whatever happened, figures agree with each other and with the budget.
@@ -161,7 +161,7 @@ struct History {
 
 impl History {
     fn begin(seed: u64) -> Self {
-        let server: &'static Server = Box::leak(Box::new(Server::start(&[])));
+        let server: &'static Server = for_the_test(Server::start(&[]));
         let ads = Advertiser::on(server);
         let campaigns = [
             ads.quick_campaign(&DAILY.to_string()),
@@ -198,7 +198,7 @@ impl History {
 
     /// The power is cut, and comes back.
     fn crash(&mut self) {
-        let server: &'static Server = Box::leak(Box::new(self.ads.person.server.after_it()));
+        let server: &'static Server = for_the_test(self.ads.person.server.after_it());
         let again = |person: &Person<'static>| {
             let names = (person.id.clone(), person.username.clone());
             Person::known(server, &person.app, names, &person.token)

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Network, metric};
 use crate::ads::Advertiser;
-use crate::harness::Server;
+use crate::harness::{Server, for_the_test};
 
 /// Who pays in a currency, and a line item of theirs that bids.
 fn bidder(server: &'static Server, currency: &str, bid: &str) -> (Advertiser, String) {
@@ -40,7 +40,7 @@ fn clicked(network: &Network, ads: &Advertiser, item: &str, shown: &Value) -> i6
 
 #[test]
 fn currencies_without_rates_are_not_compared() {
-    let server: &'static Server = Box::leak(Box::new(Server::start(&[])));
+    let server: &'static Server = for_the_test(Server::start(&[]));
     let network = Network::on(server);
     let (dollars, cheap) = bidder(server, "USD", "20000");
     let (yen, dear) = bidder(server, "JPY", "90000000");
@@ -70,7 +70,7 @@ fn currencies_without_rates_are_not_compared() {
 #[test]
 fn currencies_with_rates_bid_against_each_other_and_pay_in_their_own() {
     let rates = "ads.exchange_rates=USD=1000000,EUR=2000000";
-    let server: &'static Server = Box::leak(Box::new(Server::start(&["--set", rates])));
+    let server: &'static Server = for_the_test(Server::start(&["--set", rates]));
     let network = Network::on(server);
     let (_, dollars) = bidder(server, "USD", "150000");
     let (euros, best) = bidder(server, "EUR", "100000");

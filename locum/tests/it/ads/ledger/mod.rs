@@ -17,12 +17,12 @@ use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 
 use super::{Advertiser, send};
-use crate::harness::{Answer, Ask, Server, until};
+use crate::harness::{Answer, Ask, Server, for_the_test, until};
 
 /// A server of each test's own: what others promote would be served beside it.
 pub(super) fn market() -> &'static Server {
     thread_local! {
-        static MARKET: &'static Server = Box::leak(Box::new(Server::start(&[])));
+        static MARKET: &'static Server = for_the_test(Server::start(&[]));
     }
     MARKET.with(|server| *server)
 }
