@@ -93,11 +93,19 @@ pub fn describe(
     id: Id<kind::Media>,
     alt_text: &str,
 ) -> Result<(), Stop> {
-    if media::by_id(tx, id)?.is_some_and(|one| one.owner_id == user) {
-        return Ok(media::set_alt_text(tx, id, alt_text)?);
+    let made = |tx: &mut Tx<'_>| {
+        let found = media::by_id(tx, id)?;
+        Ok::<_, Fault>(found.is_some_and(|one| one.owner_id == user))
+    };
+    if !made(tx)? {
+        let upload = rules::own(tx, user, id)?;
+        uploads::set_alt_text(tx, upload.id, alt_text)?;
+        // What is made of it at this moment was waited for.
+        if !made(tx)? {
+            return Ok(());
+        }
     }
-    let upload = rules::own(tx, user, id)?;
-    Ok(uploads::set_alt_text(tx, upload.id, alt_text)?)
+    Ok(media::set_alt_text(tx, id, alt_text)?)
 }
 
 /// A user's media of one kind.

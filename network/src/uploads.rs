@@ -264,7 +264,8 @@ pub fn end(tx: &mut Tx<'_>, upload: &mut Upload, later: bool) -> Result<(), Stop
 
 /// Makes media of an upload whose file is in its place.
 pub fn publish(tx: &mut Tx<'_>, upload: &Upload, found: &Found) -> Result<Media, Stop> {
-    // It may have been described while it was looked at.
+    // It may have been described while it was looked at: whoever describes it meanwhile waits.
+    let moved = uploads::advance(tx, upload.id, upload.state, State::Done)?;
     let current = uploads::by_id(tx, upload.id)?;
     let alt_text = current.map(|upload| upload.alt_text).unwrap_or_default();
     let made = Media {
@@ -288,7 +289,7 @@ pub fn publish(tx: &mut Tx<'_>, upload: &Upload, found: &Found) -> Result<Media,
         uses: Some(0),
         expires_at: Some(upload.expires_at),
     };
-    if uploads::advance(tx, upload.id, upload.state, State::Done)? && media::insert(tx, &made)? {
+    if moved && media::insert(tx, &made)? {
         for user in &upload.shared_with {
             media::share(tx, upload.id, *user)?;
         }

@@ -590,10 +590,11 @@ fn silences_are_broken_the_past_is_replayed_and_the_end_is_said() {
         stream.texts(2),
         [format!("{word} one"), format!("{word} two")]
     );
+    let beaten = stream.keep_alives;
     assert!(stream.within(Duration::from_secs(11)).is_none());
-    let beats = stream.keep_alives;
-    // A busy machine is late with some.
-    assert!((10..57).contains(&beats), "{beats} in eleven seconds");
+    let beats = stream.keep_alives - beaten;
+    // A busy machine is late with some, and with some of those before.
+    assert!((10..75).contains(&beats), "{beats} in eleven seconds");
     author.says(&format!("{word} three"));
     // A replay ends where it was asked to, beside the streams that are open.
     let at = |time: base::Time| time.to_string();
