@@ -21,7 +21,7 @@ use base::seal::{Keyring, MasterKey};
 use base::{Chance, Clock, Time, UserId};
 use network::insights::{self, Wanted};
 use network::search::Search;
-use store::{Location, Options, Store, Tx};
+use store::{DatabaseLocation, Store, StoreOptions, Tx};
 
 const WEEK_MS: i64 = 7 * 86_400_000;
 const NOW_MS: i64 = 1_795_000_000_000;
@@ -38,14 +38,14 @@ async fn main() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("locum.db");
     let clock = Clock::frozen(Time::from_ms(NOW_MS));
-    let options = || Options {
-        location: Location::File(file.clone()),
+    let options = || StoreOptions {
+        location: DatabaseLocation::File(file.clone()),
         data_dir: folder.path().to_owned(),
         connections: 4,
         node: 0,
         migrate: true,
         clock: clock.clone(),
-        chance: Chance::Os,
+        rng: Chance::Os,
         keyring: Keyring::new(MasterKey::new(&Chance::seeded(1)).unwrap(), Vec::new()),
     };
     drop(Store::open(options()).await.expect("a store"));

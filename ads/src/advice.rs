@@ -56,7 +56,7 @@ struct Branch {
 /// The funding instrument that is to be looked at first; none when that of none is.
 pub fn due(tx: &mut Tx<'_>) -> Result<Option<i64>, Fault> {
     let now = tx.now().ms();
-    let rows = records::due(tx, FUNDING_INSTRUMENT.name, "advise_at", now, 1)?;
+    let rows = records::list_due(tx, FUNDING_INSTRUMENT.name, "advise_at", now, 1)?;
     Ok(rows.first().map(|row| row.id))
 }
 
@@ -92,7 +92,7 @@ impl Adviser {
     /// Says what was found; the instrument is looked at again a day later. What is `due` is left
     /// alone where another node was faster.
     pub fn say(&self, tx: &mut Tx<'_>, id: i64, due: bool, found: &Found) -> Result<(), Stop> {
-        let Some(row) = records::by_id(tx, FUNDING_INSTRUMENT.name, id)? else {
+        let Some(row) = records::find_by_id(tx, FUNDING_INSTRUMENT.name, id)? else {
             return Ok(());
         };
         records::lock(tx, ACCOUNT.name, row.account_id)?;
@@ -118,7 +118,7 @@ impl Adviser {
         tx: &'t mut Tx<'c>,
         id: i64,
     ) -> Result<Option<(Desk<'t, 'c>, Record)>, Stop> {
-        let Some(row) = records::by_id(tx, FUNDING_INSTRUMENT.name, id)? else {
+        let Some(row) = records::find_by_id(tx, FUNDING_INSTRUMENT.name, id)? else {
             return Ok(None);
         };
         let Some(account) = accounts::find(tx, row.account_id)? else {
@@ -134,7 +134,7 @@ impl Adviser {
 
 /// What an account pays with.
 pub fn instruments(tx: &mut Tx<'_>, account: i64) -> Result<Vec<i64>, Fault> {
-    let rows = records::of_account(tx, FUNDING_INSTRUMENT.name, account)?;
+    let rows = records::list_by_account(tx, FUNDING_INSTRUMENT.name, account)?;
     Ok(rows.iter().map(|row| row.id).collect())
 }
 

@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 
 use base::{Fault, PostId, Time, UserId};
-use store::ledger::{self, Entity, Fact, Kind, Looks, Origin, Placement};
-use store::log::{self, Event as Entry};
+use store::event_log::{self, LogEvent as Entry};
+use store::ledger::{self, AdEntity, AdEvent, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
 use store::posts::Post;
 use store::{Tx, posts, records};
 
@@ -22,7 +22,7 @@ const AFTER: i64 = 86_400_000;
 /// Something that somebody did.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Act {
-    pub(crate) kind: Kind,
+    pub(crate) kind: AdEventKind,
     pub(crate) at: Time,
     pub(crate) viewer: i64,
     /// The post it was done with, or the user.
@@ -31,16 +31,16 @@ pub(crate) struct Act {
 
 /// Whether the log has something that was not looked at.
 pub fn is_behind(tx: &mut Tx<'_>) -> Result<bool, Fault> {
-    match log::cursor(tx, READER)? {
-        Some(from) => Ok(!log::after(tx, from, 1)?.is_empty()),
+    match event_log::find_cursor(tx, READER)? {
+        Some(from) => Ok(!event_log::list_after(tx, from, 1)?.is_empty()),
         None => Ok(true),
     }
 }
 
 /// Looks at some entries of the log; how many.
 pub fn follow(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
-    let from = log::claim(tx, READER)?;
-    let entries = log::after(tx, from, limit)?;
+    let from = event_log::claim_cursor(tx, READER)?;
+    let entries = event_log::list_after(tx, from, limit)?;
     let Some(last) = entries.last() else {
         return Ok(0);
     };
@@ -52,29 +52,29 @@ pub fn follow(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
     if !events.is_empty() {
         record(tx, &events)?;
     }
-    log::set_cursor(tx, READER, seq)?;
+    event_log::set_cursor(tx, READER, seq)?;
     Ok(entries.len())
 }
 
 fn acts(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<Act>, Fault> {
     let written = entries.iter().filter(|entry| entry.kind == "post.create");
     let written: Vec<PostId> = written.map(|entry| PostId::new(entry.subject_id)).collect();
-    let written: HashMap<i64, Post> = posts::by_ids(tx, &written)?
+    let written: HashMap<i64, Post> = posts::find_by_ids(tx, &written)?
         .into_iter()
         .map(|post| (post.id.get(), post))
         .collect();
     let mut acts = Vec::new();
     for entry in entries {
-        let act = |kind: Kind, subject: i64| Act {
+        let act = |kind: AdEventKind, subject: i64| Act {
             kind,
             at: entry.at,
             viewer: entry.actor_id,
             subject,
         };
         match entry.kind.as_str() {
-            "like.create" => acts.push(act(Kind::Like, entry.subject_id)),
-            "poll.vote" => acts.push(act(Kind::PollVote, entry.subject_id)),
-            "follow.follow" => acts.push(act(Kind::Follow, entry.subject_id)),
+            "like.create" => acts.push(act(AdEventKind::Like, entry.subject_id)),
+            "poll.vote" => acts.push(act(AdEventKind::PollVote, entry.subject_id)),
+            "follow.follow" => acts.push(act(AdEventKind::Follow, entry.subject_id)),
             "post.create" => {
                 let Some(post) = written.get(&entry.subject_id) else {
                     continue;
@@ -82,11 +82,11 @@ fn acts(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<Act>, Fault> {
                 if post.repost_of_id.is_some() && post.nullcast {
                     // That is how it is promoted, and nothing that came of it.
                 } else if let Some(of) = post.repost_of_id {
-                    acts.push(act(Kind::Repost, of.get()));
+                    acts.push(act(AdEventKind::Repost, of.get()));
                 } else if let Some(to) = post.in_reply_to_post_id
                     && post.edit_root_id.is_none_or(|root| root == post.id)
                 {
-                    acts.push(act(Kind::Reply, to.get()));
+                    acts.push(act(AdEventKind::Reply, to.get()));
                 }
             }
             _ => {}
@@ -99,24 +99,25 @@ fn acts(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<Act>, Fault> {
 /// there for its promotion only.
 pub(crate) fn attributed(tx: &mut Tx<'_>, act: Act) -> Result<Option<Event>, Fault> {
     let since = act.at.plus_ms(-AFTER);
-    for shown in ledger::shown_to(tx, act.viewer, since)? {
+    for shown in ledger::list_impressions_of_viewer(tx, act.viewer, since)? {
         if shown.at <= act.at && is_about(tx, &shown, act)? {
             return Ok(Some(of_impression(tx, &shown, act)));
         }
     }
-    if act.kind == Kind::Follow {
+    if act.kind == AdEventKind::Follow {
         return Ok(None);
     }
-    let post = posts::by_id(tx, PostId::new(act.subject))?;
+    let post = posts::find_by_id(tx, PostId::new(act.subject))?;
     if post.is_none_or(|post| !post.nullcast) {
         return Ok(None);
     }
-    let mut promoted = records::anywhere(tx, PROMOTED_POST.name, ("post_id", act.subject))?;
+    let mut promoted =
+        records::list_in_all_accounts(tx, PROMOTED_POST.name, ("post_id", act.subject))?;
     if promoted.is_empty() {
         // It may be promoted by being reposted.
-        for repost in store::reposts::for_promotion(tx, PostId::new(act.subject))? {
+        for repost in store::reposts::list_nullcast(tx, PostId::new(act.subject))? {
             let of = ("post_id", repost.get());
-            promoted.extend(records::anywhere(tx, PROMOTED_POST.name, of)?);
+            promoted.extend(records::list_in_all_accounts(tx, PROMOTED_POST.name, of)?);
         }
     }
     let Some(latest) = promoted.last() else {
@@ -126,26 +127,30 @@ pub(crate) fn attributed(tx: &mut Tx<'_>, act: Act) -> Result<Option<Event>, Fau
     Ok(Some(of_post(tx, &promoted, act)))
 }
 
-fn is_about(tx: &mut Tx<'_>, shown: &Fact, act: Act) -> Result<bool, Fault> {
+fn is_about(tx: &mut Tx<'_>, shown: &AdEvent, act: Act) -> Result<bool, Fault> {
     match (act.kind, shown.creative) {
-        (Kind::Follow, Entity::PromotedAccount) => Ok(shown.subject == act.subject),
-        (Kind::Follow, Entity::PromotedPost) => {
-            let post = posts::by_id(tx, PostId::new(shown.subject))?;
+        (AdEventKind::Follow, AdEntity::PromotedAccount) => Ok(shown.subject_id == act.subject),
+        (AdEventKind::Follow, AdEntity::PromotedPost) => {
+            let post = posts::find_by_id(tx, PostId::new(shown.subject_id))?;
             let followed = UserId::new(act.subject);
             Ok(post.is_some_and(|post| post.author_id == followed))
         }
-        (Kind::Follow, _) => Ok(false),
-        (_, Entity::PromotedPost) => Ok(shown.subject == act.subject),
+        (AdEventKind::Follow, _) => Ok(false),
+        (_, AdEntity::PromotedPost) => Ok(shown.subject_id == act.subject),
         _ => Ok(false),
     }
 }
 
 /// Each reply counts; everything else once for an impression, however often it is taken back.
 fn once(id: i64, act: Act, of: i64) -> i64 {
-    if act.kind == Kind::Reply { id } else { of }
+    if act.kind == AdEventKind::Reply {
+        id
+    } else {
+        of
+    }
 }
 
-fn of_impression(tx: &Tx<'_>, shown: &Fact, act: Act) -> Event {
+fn of_impression(tx: &Tx<'_>, shown: &AdEvent, act: Act) -> Event {
     let id = tx.next_id::<()>().get();
     Event {
         kind: act.kind,
@@ -153,14 +158,14 @@ fn of_impression(tx: &Tx<'_>, shown: &Fact, act: Act) -> Event {
         line_item_id: shown.line_item_id,
         creative: shown.creative,
         creative_id: shown.creative_id,
-        subject: shown.subject,
+        subject: shown.subject_id,
         viewer: act.viewer,
         placement: shown.placement,
-        looks: shown.looks.clone(),
+        looks: shown.viewer_traits.clone(),
         price: shown.price_micro,
-        origin: Origin::Attributed,
+        origin: AdEventOrigin::Attributed,
         id,
-        once: once(id, act, shown.once),
+        once: once(id, act, shown.impression_id),
     }
 }
 
@@ -172,14 +177,14 @@ fn of_post(tx: &Tx<'_>, promoted: &Record, act: Act) -> Event {
         kind: act.kind,
         at: act.at,
         line_item_id: promoted.int("line_item_id").unwrap_or(0),
-        creative: Entity::PromotedPost,
+        creative: AdEntity::PromotedPost,
         creative_id: promoted.id,
         subject: act.subject,
         viewer: act.viewer,
         placement: Placement::AllOn,
-        looks: Looks::default(),
+        looks: ViewerTraits::default(),
         price: 0,
-        origin: Origin::Attributed,
+        origin: AdEventOrigin::Attributed,
         id,
         once: once(id, act, -1 - hashed(pair.as_bytes())),
     }

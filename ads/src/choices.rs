@@ -116,7 +116,7 @@ impl Choice {
         }
     }
 
-    fn stored(choice: options::Choice) -> Self {
+    fn stored(choice: options::TargetingOption) -> Self {
         let details = serde_json::from_str(&choice.details).unwrap_or_default();
         Self::new(choice.value, choice.name, details)
     }
@@ -215,19 +215,19 @@ pub fn add(tx: &mut Tx<'_>, new: &NewChoice) -> Result<Choice, Stop> {
         let message = "A value has 1 to 255 characters; that of an interest is a number";
         return Err(wrong("value", &value, message.to_owned()));
     }
-    let stored = options::Choice {
+    let stored = options::TargetingOption {
         kind,
         value,
         name: name.to_owned(),
         details: Value::Object(new.details.clone()).to_string(),
     };
-    options::put(tx, &stored)?;
+    options::upsert(tx, &stored)?;
     Ok(Choice::stored(stored))
 }
 
 /// All options of a type, the built-in ones first.
 pub fn of_kind(tx: &mut Tx<'_>, kind: &str) -> Result<Vec<Choice>, Fault> {
-    let stored = options::of_kind(tx, kind)?;
+    let stored = options::list_by_kind(tx, kind)?;
     let mut all: Vec<Choice> = if kind == "INTEREST" {
         let changed = |value: &str| stored.iter().any(|other| other.value == value);
         interests()
@@ -251,7 +251,7 @@ pub fn find(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<Choice>, 
 
 /// Words that an operator wants never suggested.
 pub fn blocked(tx: &mut Tx<'_>) -> Result<Vec<String>, Fault> {
-    let all = options::of_kind(tx, BLOCKED)?.into_iter();
+    let all = options::list_by_kind(tx, BLOCKED)?.into_iter();
     Ok(all.map(|choice| choice.name).collect())
 }
 

@@ -4,8 +4,8 @@
 use base::{Fault, PostId};
 use store::Tx;
 use store::ads::card_links::CardLink;
-use store::ledger::{self, Entity, Kind, Origin};
-use store::posts::{self, State};
+use store::ledger::{self, AdEntity, AdEventKind, AdEventOrigin};
+use store::posts::{self, PostState};
 
 use crate::attribution::{Act, attributed};
 use crate::ledger::{Event, record};
@@ -31,9 +31,9 @@ pub fn stranger(key: &[u8; 32], address: &str, agent: &str) -> i64 {
 
 /// Records that the link of a card was opened at a post; whether it counts for anything.
 pub fn record_click(tx: &mut Tx<'_>, link: &CardLink, click: &Click) -> Result<bool, Fault> {
-    let post = posts::by_id(tx, click.post)?;
+    let post = posts::find_by_id(tx, click.post)?;
     let carries = format!("card://{}", link.card_id);
-    if post.is_none_or(|post| post.card_uri != carries || post.state != State::Live) {
+    if post.is_none_or(|post| post.card_uri != carries || post.state != PostState::Live) {
         return Ok(false);
     }
     let event = match of_token(tx, click)? {
@@ -41,7 +41,7 @@ pub fn record_click(tx: &mut Tx<'_>, link: &CardLink, click: &Click) -> Result<b
         None => attributed(
             tx,
             Act {
-                kind: Kind::CardClick,
+                kind: AdEventKind::CardClick,
                 at: tx.now(),
                 viewer: click.viewer,
                 subject: click.post.get(),
@@ -59,17 +59,17 @@ fn of_token(tx: &mut Tx<'_>, click: &Click) -> Result<Option<Event>, Fault> {
     let (now, post) = (tx.now(), click.post.get());
     let shown = click.impression.as_ref().filter(|shown| {
         let holds = shown.at.ms() <= now.ms() && now.ms() <= shown.over().ms();
-        holds && shown.creative == Entity::PromotedPost && shown.subject == post
+        holds && shown.creative == AdEntity::PromotedPost && shown.subject == post
     });
     let Some(shown) = shown else {
         return Ok(None);
     };
-    let known = ledger::by_impression(tx, &[shown.id])?;
-    if !known.contains(&(shown.id, Kind::Impression)) {
+    let known = ledger::event_kinds_by_impressions(tx, &[shown.id])?;
+    if !known.contains(&(shown.id, AdEventKind::Impression)) {
         return Ok(None);
     }
     Ok(Some(Event {
-        kind: Kind::CardClick,
+        kind: AdEventKind::CardClick,
         at: now,
         line_item_id: shown.line_item_id,
         creative: shown.creative,
@@ -79,7 +79,7 @@ fn of_token(tx: &mut Tx<'_>, click: &Click) -> Result<Option<Event>, Fault> {
         placement: shown.placement,
         looks: shown.looks.clone(),
         price: shown.price,
-        origin: Origin::Attributed,
+        origin: AdEventOrigin::Attributed,
         id: tx.next_id::<()>().get(),
         once: shown.id,
     }))

@@ -2,8 +2,8 @@
 //! written with one of them, and what is shown only after it.
 
 use base::{Fault, Id, PostId, UserId};
-use store::ledger::Kind;
-use store::posts::{Post, State};
+use store::ledger::AdEventKind;
+use store::posts::{Post, PostState};
 use store::{Tx, media, posts, records};
 
 use crate::attribution::{Act, attributed};
@@ -56,7 +56,7 @@ impl Conversation {
 /// The card with a number in its address, where it is one of conversation.
 pub fn find(tx: &mut Tx<'_>, uri: i64) -> Result<Option<Conversation>, Fault> {
     for of in [&VIDEO_CONVERSATION_CARD, &IMAGE_CONVERSATION_CARD] {
-        let rows = records::anywhere(tx, of.name, ("uri", uri))?;
+        let rows = records::list_in_all_accounts(tx, of.name, ("uri", uri))?;
         if let Some(row) = rows.first() {
             let card = Record::stored(of, row)?;
             return read(tx, &card).map(Some);
@@ -96,20 +96,20 @@ fn read(tx: &mut Tx<'_>, card: &Record) -> Result<Conversation, Fault> {
 fn shown(tx: &mut Tx<'_>, key: &str) -> Result<Shown, Fault> {
     let id = key.split_once('_').and_then(|(_, id)| Id::parse(id));
     let found = match id {
-        Some(id) => media::by_id(tx, id)?,
+        Some(id) => media::find_by_id(tx, id)?,
         None => None,
     };
     let Some(found) = found else {
         return Ok(Shown::default());
     };
-    let path = found.name().map(|name| format!("/media/{name}"));
+    let path = found.file_name().map(|name| format!("/media/{name}"));
     if found.kind == "photo" {
         return Ok(Shown {
             picture: path,
             film: None,
         });
     }
-    let small = path.as_ref().filter(|_| found.path_of("small").is_some());
+    let small = path.as_ref().filter(|_| found.size_path("small").is_some());
     Ok(Shown {
         picture: small.map(|path| format!("{path}?name=small")),
         film: path,
@@ -118,9 +118,9 @@ fn shown(tx: &mut Tx<'_>, key: &str) -> Result<Shown, Fault> {
 
 /// Whether a post carries a card.
 pub fn carries(tx: &mut Tx<'_>, post: PostId, uri: i64) -> Result<bool, Fault> {
-    let post = posts::by_id(tx, post)?;
+    let post = posts::find_by_id(tx, post)?;
     let uri = format!("card://{uri}");
-    Ok(post.is_some_and(|post| post.card_uri == uri && post.state == State::Live))
+    Ok(post.is_some_and(|post| post.card_uri == uri && post.state == PostState::Live))
 }
 
 /// Counts a post as an answer to the card that another post carries; where that one is promoted,
@@ -136,7 +136,7 @@ pub fn answered(
         return Ok(());
     }
     let act = Act {
-        kind: Kind::CardEngagement,
+        kind: AdEventKind::CardEngagement,
         at: tx.now(),
         viewer: user.get(),
         subject: post.get(),

@@ -4,12 +4,12 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
-use store::records::{self, At};
+use store::records::{self, OrderValue};
 
 const TAG: usize = 12;
 
 /// A place in one order: its key and an id.
-pub type Place = (At, i64);
+pub type Place = (OrderValue, i64);
 
 /// Writes a place for the walk that `scope` describes.
 pub fn seal(key: &[u8; 32], scope: &str, (at, id): &Place) -> String {
@@ -17,15 +17,15 @@ pub fn seal(key: &[u8; 32], scope: &str, (at, id): &Place) -> String {
 }
 
 /// The same of a place in several orders.
-pub fn seal_all(key: &[u8; 32], scope: &str, at: &[At], id: i64) -> String {
+pub fn seal_all(key: &[u8; 32], scope: &str, at: &[OrderValue], id: i64) -> String {
     let mut place = id.to_be_bytes().to_vec();
     for at in at {
         match at {
-            At::Number(number) => {
+            OrderValue::Number(number) => {
                 place.push(0);
                 place.extend(number.to_be_bytes());
             }
-            At::Name(name) => {
+            OrderValue::Name(name) => {
                 place.push(1);
                 place.extend(u64::try_from(name.len()).unwrap_or(0).to_be_bytes());
                 place.extend(name);
@@ -40,12 +40,12 @@ pub fn seal_all(key: &[u8; 32], scope: &str, at: &[At], id: i64) -> String {
 /// Reads a place that was written for the same walk; nothing else.
 pub fn open(key: &[u8; 32], scope: &str, text: &str) -> Option<Place> {
     let (at, id) = open_all(key, scope, text)?;
-    let [at] = <[At; 1]>::try_from(at).ok()?;
+    let [at] = <[OrderValue; 1]>::try_from(at).ok()?;
     Some((at, id))
 }
 
 /// The same of a place in several orders.
-pub fn open_all(key: &[u8; 32], scope: &str, text: &str) -> Option<records::Place> {
+pub fn open_all(key: &[u8; 32], scope: &str, text: &str) -> Option<records::RecordCursor> {
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok()?;
     let (tag, place) = bytes.split_at_checked(TAG)?;
     if !same(&sign(key, scope, place), tag) {
@@ -57,12 +57,12 @@ pub fn open_all(key: &[u8; 32], scope: &str, text: &str) -> Option<records::Plac
     while let Some((kind, more)) = rest.split_first() {
         let (number, more) = more.split_first_chunk::<8>()?;
         if *kind == 0 {
-            all.push(At::Number(i64::from_be_bytes(*number)));
+            all.push(OrderValue::Number(i64::from_be_bytes(*number)));
             rest = more;
         } else {
             let length = usize::try_from(u64::from_be_bytes(*number)).ok()?;
             let (name, more) = more.split_at_checked(length)?;
-            all.push(At::Name(name.to_vec()));
+            all.push(OrderValue::Name(name.to_vec()));
             rest = more;
         }
     }
@@ -94,7 +94,7 @@ fn same(one: &[u8], other: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use store::records::At;
+    use store::records::OrderValue;
 
     use super::{open, open_all, seal, seal_all};
 
@@ -102,9 +102,9 @@ mod tests {
     fn a_cursor_leads_back_to_its_own_walk_only() {
         let key = [7; 32];
         for place in [
-            (At::Number(-5), 3),
-            (At::Name("é".into()), i64::MAX),
-            (At::Name(Vec::new()), 0),
+            (OrderValue::Number(-5), 3),
+            (OrderValue::Name("é".into()), i64::MAX),
+            (OrderValue::Name(Vec::new()), 0),
         ] {
             let text = seal(&key, "campaigns", &place);
             assert_eq!(open(&key, "campaigns", &text), Some(place));
@@ -119,7 +119,11 @@ mod tests {
                 None
             );
         }
-        let several = [At::Name("é".into()), At::Number(-1), At::Name(Vec::new())];
+        let several = [
+            OrderValue::Name("é".into()),
+            OrderValue::Number(-1),
+            OrderValue::Name(Vec::new()),
+        ];
         let text = seal_all(&key, "campaigns", &several, 4);
         assert_eq!(
             open_all(&key, "campaigns", &text),

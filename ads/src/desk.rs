@@ -116,8 +116,8 @@ impl<'t, 'c> Desk<'t, 'c> {
             // All changes of an account come one after the other: limits and sums hold by that.
             records::lock(self.tx, ACCOUNT.name, id)?;
         }
-        let access = ads::access(self.tx, self.caller.user, id)?;
-        let row = records::by_id(self.tx, ACCOUNT.name, id)?;
+        let access = ads::find_access(self.tx, self.caller.user, id)?;
+        let row = records::find_by_id(self.tx, ACCOUNT.name, id)?;
         let (Some(access), Some(row)) = (access, row) else {
             return Err(no_account(id));
         };
@@ -139,7 +139,7 @@ impl<'t, 'c> Desk<'t, 'c> {
         self.account = Some(Account {
             record,
             role,
-            composes: access.composes && role.may_compose(),
+            composes: access.can_compose && role.may_compose(),
         });
         Ok(())
     }
@@ -169,7 +169,7 @@ impl<'t, 'c> Desk<'t, 'c> {
     /// A record of the account or of everyone, deleted or not.
     pub fn find(&mut self, of: &'static Resource, id: i64) -> Result<Option<Record>, Stop> {
         let account = self.account_id()?;
-        let row = records::by_id(self.tx, of.name, id)?;
+        let row = records::find_by_id(self.tx, of.name, id)?;
         let row = row.filter(|row| [account, EVERYONE].contains(&row.account_id));
         Ok(row.map(|row| Record::stored(of, &row)).transpose()?)
     }
@@ -193,7 +193,7 @@ impl<'t, 'c> Desk<'t, 'c> {
         value: i64,
     ) -> Result<Vec<Record>, Stop> {
         let account = self.account_id()?;
-        let rows = records::with(self.tx, of.name, account, (field, value), false)?;
+        let rows = records::list_by_field(self.tx, of.name, account, (field, value), false)?;
         let all: Result<Vec<Record>, _> = rows.iter().map(|row| Record::stored(of, row)).collect();
         Ok(all?)
     }
@@ -206,7 +206,7 @@ impl<'t, 'c> Desk<'t, 'c> {
         value: i64,
     ) -> Result<Vec<Record>, Stop> {
         let account = self.account_id()?;
-        let rows = records::with(self.tx, of.name, account, (field, value), true)?;
+        let rows = records::list_by_field(self.tx, of.name, account, (field, value), true)?;
         let all: Result<Vec<Record>, _> = rows.iter().map(|row| Record::stored(of, row)).collect();
         Ok(all?)
     }

@@ -17,8 +17,8 @@ pub fn eligible(
     viewer: Option<UserId>,
 ) -> Result<bool, Stop> {
     if let Some(user) = viewer {
-        let found = store::users::by_id(desk.tx, user)?;
-        if found.is_none_or(|found| found.state != store::users::State::Active) {
+        let found = store::users::find_by_id(desk.tx, user)?;
+        if found.is_none_or(|found| found.state != store::users::UserState::Active) {
             return Ok(false);
         }
         if let Some(advertiser) = item.int("advertiser_user_id").map(UserId::new)
@@ -47,7 +47,7 @@ fn is_apart(desk: &mut Desk<'_, '_>, one: UserId, other: UserId) -> Result<bool,
 /// Whether a viewer may see a post.
 pub fn sees(desk: &mut Desk<'_, '_>, viewer: Option<UserId>, post: &Post) -> Result<bool, Stop> {
     let viewer = Viewer { user: viewer };
-    let author = store::users::by_id(desk.tx, post.author_id)?;
+    let author = store::users::find_by_id(desk.tx, post.author_id)?;
     let mut sights = Sights::of_authors(desk.tx, viewer, author.as_ref())?;
     sights.admit(desk.tx, std::iter::once(post))?;
     Ok(sights.of_post(post) == Sight::Visible)

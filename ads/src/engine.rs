@@ -3,7 +3,7 @@
 use base::refusal::Problem;
 use base::{Fault, Refusal, Stop};
 use serde_json::Value;
-use store::records::{self, Level};
+use store::records::{self, RecordVisibility};
 
 use crate::change::Change;
 use crate::declare::{Delete, Need, Resource, Rule, Verb};
@@ -145,7 +145,7 @@ pub fn update(
     if !change.is_any() {
         return Ok(change.record);
     }
-    if change.record.level != Level::Hidden {
+    if change.record.level != RecordVisibility::Hidden {
         change.record.level = level(&change.record);
     }
     change.record.updated_at = desk.now();
@@ -165,7 +165,7 @@ pub fn delete(desk: &mut Desk<'_, '_>, of: &'static Resource, id: i64) -> Result
     };
     judge(desk, &mut change)?;
     change.record.deleted = true;
-    change.record.level = Level::Hidden;
+    change.record.level = RecordVisibility::Hidden;
     change.record.updated_at = desk.now();
     match of.delete {
         Delete::Soft => desk.keep(&change.record)?,
@@ -186,7 +186,8 @@ fn hide_below(desk: &mut Desk<'_, '_>, of: &'static Resource, id: i64) -> Result
             _ => false,
         });
         for field in parents {
-            let hidden = records::hide(desk.tx, below.name, account, (field.name.post, id))?;
+            let hidden =
+                records::hide_by_field(desk.tx, below.name, account, (field.name.post, id))?;
             for id in hidden {
                 hide_below(desk, below, id)?;
             }
@@ -196,9 +197,13 @@ fn hide_below(desk: &mut Desk<'_, '_>, of: &'static Resource, id: i64) -> Result
 }
 
 /// Where a record is shown that is not deleted.
-fn level(record: &Record) -> Level {
+fn level(record: &Record) -> RecordVisibility {
     let drafts = record.of.drafts && record.text("entity_status") == "DRAFT";
-    if drafts { Level::Draft } else { Level::Shown }
+    if drafts {
+        RecordVisibility::Draft
+    } else {
+        RecordVisibility::Listed
+    }
 }
 
 /// Notes what happened and does what follows from it.
@@ -240,7 +245,7 @@ fn missing_references(
             continue;
         };
         let found = desk.find(to, id)?;
-        if found.is_none_or(|found| found.deleted || found.level == Level::Hidden) {
+        if found.is_none_or(|found| found.deleted || found.level == RecordVisibility::Hidden) {
             let name = field.name.in_speech(desk.caller.speech);
             problems.push(not_found(to, name, id));
         }

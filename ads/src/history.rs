@@ -2,7 +2,7 @@
 
 use base::{Speech, Stop};
 use serde_json::{Map, Value, json};
-use store::{ads, log};
+use store::{ads, event_log};
 
 use crate::change::Change;
 use crate::declare::Verb;
@@ -19,11 +19,11 @@ pub fn note(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
     };
     let kind = format!("ads_{}.{verb}", record.of.name);
     let body = json!({ "account_id": record.account_id.to_string() }).to_string();
-    log::append(desk.tx, &kind, desk.caller.user.get(), record.id, &body)?;
+    event_log::append(desk.tx, &kind, desk.caller.user.get(), record.id, &body)?;
     if record.of.history.is_empty() {
         return Ok(());
     }
-    let noted = ads::Change {
+    let noted = ads::AdsChangeRecord {
         id: desk.tx.next_id::<()>().get(),
         account_id: record.account_id,
         entity: record.of.history.to_owned(),
@@ -39,10 +39,10 @@ pub fn note(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
             Some(_) => "API_OTHER".to_owned(),
             None => "SYSTEM".to_owned(),
         },
-        change: verb.to_uppercase(),
+        action: verb.to_uppercase(),
         body: json!({ "entity_data": data(change, false), "changes": changes(change) }).to_string(),
     };
-    Ok(ads::note(desk.tx, &noted)?)
+    Ok(ads::insert_change(desk.tx, &noted)?)
 }
 
 /// The entity after or before the change, without its id and what is worked out.

@@ -7,7 +7,7 @@ mod told;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use base::{Fault, PostId, Time};
-use store::ledger::{self, Entity, Fact, Kind, Looks, Origin, Placement};
+use store::ledger::{self, AdEntity, AdEvent, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
 use store::{Tx, records};
 
 use crate::record::Record;
@@ -23,13 +23,13 @@ use told::Told;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// What.
-    pub kind: Kind,
+    pub kind: AdEventKind,
     /// When.
     pub at: Time,
     /// To which line item.
     pub line_item_id: i64,
     /// What kind of thing it shows.
-    pub creative: Entity,
+    pub creative: AdEntity,
     /// Which of them.
     pub creative_id: i64,
     /// The post or user that it shows; 0 where it shows neither.
@@ -39,11 +39,11 @@ pub struct Event {
     /// Where.
     pub placement: Placement,
     /// What is known of the viewer.
-    pub looks: Looks,
+    pub looks: ViewerTraits,
     /// What it costs if it is what the line item pays for; 0: nothing.
     pub price: i64,
     /// How it came to be known.
-    pub origin: Origin,
+    pub origin: AdEventOrigin,
     /// Its own id.
     pub id: i64,
     /// The impression that it belongs to, which has one of each kind.
@@ -51,21 +51,21 @@ pub struct Event {
 }
 
 /// What a line item pays for.
-pub fn pays_for(item: &Record, kind: Kind) -> bool {
+pub fn pays_for(item: &Record, kind: AdEventKind) -> bool {
     match item.text("pay_by") {
-        "IMPRESSION" => kind == Kind::Impression,
+        "IMPRESSION" => kind == AdEventKind::Impression,
         "VIEW" => {
             kind == match item.text("goal") {
-                "VIEW_3S_100PCT" => Kind::Video3,
-                "VIEW_6S" => Kind::Video6,
-                "VIEW_15S" => Kind::Video15,
-                "PREROLL_STARTS" => Kind::VideoStart,
-                _ => Kind::VideoView,
+                "VIEW_3S_100PCT" => AdEventKind::Video3,
+                "VIEW_6S" => AdEventKind::Video6,
+                "VIEW_15S" => AdEventKind::Video15,
+                "PREROLL_STARTS" => AdEventKind::VideoStart,
+                _ => AdEventKind::VideoView,
             }
         }
-        "LINK_CLICK" => matches!(kind, Kind::UrlClick | Kind::CardClick),
-        "APP_CLICK" => kind == Kind::AppClick,
-        "FOLLOW" => kind == Kind::Follow,
+        "LINK_CLICK" => matches!(kind, AdEventKind::UrlClick | AdEventKind::CardClick),
+        "APP_CLICK" => kind == AdEventKind::AppClick,
+        "FOLLOW" => kind == AdEventKind::Follow,
         _ => kind.is_engagement(),
     }
 }
@@ -74,14 +74,14 @@ pub fn pays_for(item: &Record, kind: Kind) -> bool {
 struct Books {
     items: HashMap<i64, Record>,
     zones: HashMap<i64, Zone>,
-    purses: HashMap<(Entity, i64), Purse>,
+    purses: HashMap<(AdEntity, i64), Purse>,
     owed: HashMap<i64, i64>,
     told: Told,
 }
 
 /// Records what happened, as a whole; what was recorded already is left out. Nothing is charged
 /// once a budget is used up: what it is overdrawn by is less than one event. Answers what is new.
-pub fn record(tx: &mut Tx<'_>, events: &[Event]) -> Result<Vec<Fact>, Fault> {
+pub fn record(tx: &mut Tx<'_>, events: &[Event]) -> Result<Vec<AdEvent>, Fault> {
     let ids: Vec<i64> = distinct(events.iter().map(|event| event.line_item_id));
     let items = all(tx, &LINE_ITEM, &ids)?;
     // Whoever else spends what the same instruments pay waits, and then finds this spent.
@@ -100,7 +100,7 @@ pub fn record(tx: &mut Tx<'_>, events: &[Event]) -> Result<Vec<Fact>, Fault> {
     events.sort_by_key(|event| (event.at, event.id));
     let mut facts = Vec::with_capacity(events.len());
     for event in events {
-        let twin = event.kind.twin().map(|twin| (event.once, twin));
+        let twin = event.kind.equivalent_click().map(|twin| (event.once, twin));
         if twin.is_none_or(|twin| !known.contains(&twin))
             && known.insert((event.once, event.kind))
             && let Some(fact) = books.fact(tx, event)?
@@ -108,9 +108,9 @@ pub fn record(tx: &mut Tx<'_>, events: &[Event]) -> Result<Vec<Fact>, Fault> {
             facts.push(fact);
         }
     }
-    let added = ledger::add(tx, &facts)?;
+    let added = ledger::insert_events(tx, &facts)?;
     for (item, owed) in &books.owed {
-        ledger::owe(tx, *item, *owed)?;
+        ledger::set_owed(tx, *item, *owed)?;
     }
     facts.retain(|fact| added.contains(&fact.id));
     note_videos(tx, &books.items, &facts)?;
@@ -118,22 +118,26 @@ pub fn record(tx: &mut Tx<'_>, events: &[Event]) -> Result<Vec<Fact>, Fault> {
 }
 
 /// Notes before whose videos something was shown.
-fn note_videos(tx: &mut Tx<'_>, items: &HashMap<i64, Record>, facts: &[Fact]) -> Result<(), Fault> {
-    let goes_before = |fact: &&Fact| {
+fn note_videos(
+    tx: &mut Tx<'_>,
+    items: &HashMap<i64, Record>,
+    facts: &[AdEvent],
+) -> Result<(), Fault> {
+    let goes_before = |fact: &&AdEvent| {
         let item = items.get(&fact.line_item_id);
-        fact.kind == Kind::Impression
-            && fact.origin == Origin::Served
-            && fact.creative == Entity::MediaCreative
-            && fact.subject != 0
+        fact.kind == AdEventKind::Impression
+            && fact.origin == AdEventOrigin::Served
+            && fact.creative == AdEntity::MediaCreative
+            && fact.subject_id != 0
             && item.is_some_and(|item| item.text("objective") == "PREROLL_VIEWS")
     };
     let mut videos: BTreeMap<i64, Time> = BTreeMap::new();
     for fact in facts.iter().filter(goes_before) {
-        let at = videos.entry(fact.subject).or_insert(fact.at);
+        let at = videos.entry(fact.subject_id).or_insert(fact.at);
         *at = fact.at.max(*at);
     }
     for (post, at) in videos {
-        ledger::note_video(tx, PostId::new(post), at)?;
+        ledger::record_video_ad(tx, PostId::new(post), at)?;
     }
     Ok(())
 }
@@ -145,9 +149,9 @@ fn distinct(ids: impl Iterator<Item = i64>) -> Vec<i64> {
     ids
 }
 
-fn known(tx: &mut Tx<'_>, events: &[Event]) -> Result<HashSet<(i64, Kind)>, Fault> {
+fn known(tx: &mut Tx<'_>, events: &[Event]) -> Result<HashSet<(i64, AdEventKind)>, Fault> {
     let impressions = distinct(events.iter().map(|event| event.once));
-    Ok(ledger::by_impression(tx, &impressions)?
+    Ok(ledger::event_kinds_by_impressions(tx, &impressions)?
         .into_iter()
         .collect())
 }
@@ -158,8 +162,8 @@ pub fn all(
     of: &'static crate::declare::Resource,
     ids: &[i64],
 ) -> Result<HashMap<i64, Record>, Fault> {
-    let rows = records::by_ids(tx, of.name, ids)?;
-    let read = |row: &records::Stored| Ok((row.id, Record::stored(of, row)?));
+    let rows = records::find_by_ids(tx, of.name, ids)?;
+    let read = |row: &records::RecordRow| Ok((row.id, Record::stored(of, row)?));
     rows.iter().map(read).collect()
 }
 
@@ -174,14 +178,14 @@ fn books(tx: &mut Tx<'_>, items: HashMap<i64, Record>, told: Told) -> Result<Boo
     let zones = zones.map(|(id, account)| (*id, Zone::named(account.text("timezone"))));
     let mut purses = HashMap::new();
     for (entity, records) in [
-        (Entity::Funding, &funding),
-        (Entity::Campaign, &campaigns),
-        (Entity::LineItem, &items),
+        (AdEntity::Funding, &funding),
+        (AdEntity::Campaign, &campaigns),
+        (AdEntity::LineItem, &items),
     ] {
         purse::open(tx, entity, records, &mut purses)?;
     }
     let ids: Vec<i64> = items.keys().copied().collect();
-    let totals = ledger::totals(tx, Entity::LineItem, &ids)?;
+    let totals = ledger::total_sums_by_entity(tx, AdEntity::LineItem, &ids)?;
     Ok(Books {
         zones: zones.collect(),
         purses,
@@ -193,7 +197,7 @@ fn books(tx: &mut Tx<'_>, items: HashMap<i64, Record>, told: Told) -> Result<Boo
 
 impl Books {
     /// What is written of an event; nothing where its line item never was.
-    fn fact(&mut self, tx: &mut Tx<'_>, event: &Event) -> Result<Option<Fact>, Fault> {
+    fn fact(&mut self, tx: &mut Tx<'_>, event: &Event) -> Result<Option<AdEvent>, Fault> {
         let Some(item) = self.items.get(&event.line_item_id) else {
             return Ok(None);
         };
@@ -203,9 +207,9 @@ impl Books {
         let utc = Zone::named("UTC");
         let zone = self.zones.get(&account).unwrap_or(&utc).clone();
         let keys = [
-            (Entity::Funding, funding),
-            (Entity::Campaign, campaign),
-            (Entity::LineItem, item.id),
+            (AdEntity::Funding, funding),
+            (AdEntity::Campaign, campaign),
+            (AdEntity::LineItem, item.id),
         ];
         let pays = event.price > 0 && pays_for(item, event.kind);
         let by_thousand = item.text("pay_by") == "IMPRESSION";
@@ -227,7 +231,7 @@ impl Books {
                 purse.pay(day.0, charge);
             }
         }
-        Ok(Some(Fact {
+        Ok(Some(AdEvent {
             id: event.id,
             at: event.at,
             kind: event.kind,
@@ -237,23 +241,23 @@ impl Books {
             line_item_id: event.line_item_id,
             creative: event.creative,
             creative_id: event.creative_id,
-            subject: event.subject,
-            viewer: event.viewer,
+            subject_id: event.subject,
+            viewer_id: event.viewer,
             placement: event.placement,
-            looks: self.told.looks(event),
+            viewer_traits: self.told.looks(event),
             price_micro: event.price,
             billed,
             charge_micro: charge,
             origin: event.origin,
-            once: event.once,
-            shift: zone.shift(event.at),
+            impression_id: event.once,
+            hour_offset_ms: zone.shift(event.at),
         }))
     }
 
     fn can_pay(
         &mut self,
         tx: &mut Tx<'_>,
-        keys: &[(Entity, i64)],
+        keys: &[(AdEntity, i64)],
         day: (Time, Time),
     ) -> Result<bool, Fault> {
         for key in keys {
@@ -271,26 +275,26 @@ impl Books {
 pub fn line_items_of(
     tx: &mut Tx<'_>,
     account: i64,
-    entity: Entity,
+    entity: AdEntity,
     ids: &[i64],
 ) -> Result<BTreeMap<i64, Vec<i64>>, Fault> {
     let mut of: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
     for id in ids {
         let items = match entity {
-            Entity::LineItem => vec![*id],
-            Entity::Account => records::ids_of(tx, LINE_ITEM.name, account)?,
-            Entity::Campaign => with(tx, account, "campaign_id", *id)?,
-            Entity::Funding => with(tx, account, "funding_instrument_id", *id)?,
-            Entity::PromotedPost | Entity::PromotedAccount | Entity::MediaCreative => {
+            AdEntity::LineItem => vec![*id],
+            AdEntity::Account => records::list_ids_by_account(tx, LINE_ITEM.name, account)?,
+            AdEntity::Campaign => with(tx, account, "campaign_id", *id)?,
+            AdEntity::Funding => with(tx, account, "funding_instrument_id", *id)?,
+            AdEntity::PromotedPost | AdEntity::PromotedAccount | AdEntity::MediaCreative => {
                 let kind = entity.name().to_ascii_lowercase();
-                let row = records::by_id(tx, &kind, *id)?;
+                let row = records::find_by_id(tx, &kind, *id)?;
                 let row = row.filter(|row| row.account_id == account);
                 let body = row.map(|row| row.body).unwrap_or_default();
                 let body: serde_json::Value = serde_json::from_str(&body).unwrap_or_default();
                 let item = body.get("line_item_id").and_then(serde_json::Value::as_i64);
                 item.into_iter().collect()
             }
-            Entity::Post => Vec::new(),
+            AdEntity::Post => Vec::new(),
         };
         of.insert(*id, items);
     }
@@ -298,6 +302,6 @@ pub fn line_items_of(
 }
 
 fn with(tx: &mut Tx<'_>, account: i64, field: &'static str, id: i64) -> Result<Vec<i64>, Fault> {
-    let rows = records::with(tx, LINE_ITEM.name, account, (field, id), false)?;
+    let rows = records::list_by_field(tx, LINE_ITEM.name, account, (field, id), false)?;
     Ok(rows.into_iter().map(|row| row.id).collect())
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use base::{Fault, Secret, Stop, Time, UserId};
 use network::letters::{self, Letter, Site};
-use store::ledger::{self, Entity, Metric, Placement, Sums};
+use store::ledger::{self, AdEntity, Metric, MetricSums, Placement};
 use store::{Tx, records};
 
 use crate::access::{Role, Who};
@@ -47,7 +47,7 @@ pub(crate) fn improvement(
         why(IMPROVEMENT),
     );
     let subject = format!("A recommendation for {name} on {}", site.name());
-    for row in records::of_account(desk.tx, USER_SETTINGS.name, account.id)? {
+    for row in records::list_by_account(desk.tx, USER_SETTINGS.name, account.id)? {
         let settings = Record::stored(&USER_SETTINGS, &row)?;
         if wants(desk.tx, &settings, IMPROVEMENT, Who::CampaignReader)? {
             send(desk.tx, &settings, &subject, &text)?;
@@ -72,14 +72,14 @@ pub(crate) fn plan(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), S
 /// Settings whose weekly letter is to be written now.
 pub fn due(tx: &mut Tx<'_>) -> Result<Option<i64>, Fault> {
     let now = tx.now().ms();
-    let rows = records::due(tx, USER_SETTINGS.name, "digest_at", now, 1)?;
+    let rows = records::list_due(tx, USER_SETTINGS.name, "digest_at", now, 1)?;
     Ok(rows.first().map(|row| row.id))
 }
 
 /// Writes the weekly letter that some settings ask for, of the last whole week, and plans the next.
 pub fn digest(tx: &mut Tx<'_>, site: &Site, id: i64) -> Result<(), Stop> {
     records::lock(tx, USER_SETTINGS.name, id)?;
-    let Some(row) = records::by_id(tx, USER_SETTINGS.name, id)? else {
+    let Some(row) = records::find_by_id(tx, USER_SETTINGS.name, id)? else {
         return Ok(());
     };
     let now = tx.now();
@@ -123,11 +123,11 @@ fn wants(tx: &mut Tx<'_>, settings: &Record, what: &str, who: Who) -> Result<boo
         return Ok(false);
     }
     let user = UserId::new(settings.int("user_id").unwrap_or(0));
-    let found = store::users::by_id(tx, user)?;
-    if found.is_none_or(|user| user.state != store::users::State::Active) {
+    let found = store::users::find_by_id(tx, user)?;
+    if found.is_none_or(|user| user.state != store::users::UserState::Active) {
         return Ok(false);
     }
-    let access = store::ads::access(tx, user, settings.account_id)?;
+    let access = store::ads::find_access(tx, user, settings.account_id)?;
     let role = access.and_then(|access| Role::parse(&access.role));
     Ok(role.is_some_and(|role| who.allows(role)))
 }
@@ -187,15 +187,15 @@ fn money(micros: i64, currency: &str) -> String {
 /// What some entities came to in a span, wherever it was.
 fn sums(
     tx: &mut Tx<'_>,
-    entity: Entity,
+    entity: AdEntity,
     ids: &[i64],
     span: (Time, Time),
-) -> Result<BTreeMap<i64, Sums>, Fault> {
-    let mut found: BTreeMap<i64, Sums> = BTreeMap::new();
+) -> Result<BTreeMap<i64, MetricSums>, Fault> {
+    let mut found: BTreeMap<i64, MetricSums> = BTreeMap::new();
     let groups = Placement::ALL.iter().filter(|one| one.group() == **one);
     for group in groups {
-        for (id, _, sums) in ledger::hours(tx, entity, ids, span, *group)? {
-            found.entry(id).or_default().add_all(&sums);
+        for (id, _, sums) in ledger::hourly_sums(tx, entity, ids, span, *group)? {
+            found.entry(id).or_default().merge(&sums);
         }
     }
     Ok(found)
@@ -219,10 +219,10 @@ fn told(
         date(&zone, span.1.plus_ms(-1)),
         account.text("timezone"),
     );
-    let ids = records::ids_of(tx, CAMPAIGN.name, account.id)?;
+    let ids = records::list_ids_by_account(tx, CAMPAIGN.name, account.id)?;
     let campaigns = all(tx, &CAMPAIGN, &ids)?;
-    let sums = sums(tx, Entity::Campaign, &ids, span)?;
-    let rows: Vec<(&Record, &Sums)> = sums
+    let sums = sums(tx, AdEntity::Campaign, &ids, span)?;
+    let rows: Vec<(&Record, &MetricSums)> = sums
         .iter()
         .filter_map(|(id, sums)| Some((campaigns.get(id)?, sums)))
         .collect();
@@ -235,17 +235,17 @@ fn told(
 }
 
 /// What some campaigns came to: together, and one by one.
-fn figures(mut rows: Vec<(&Record, &Sums)>) -> String {
+fn figures(mut rows: Vec<(&Record, &MetricSums)>) -> String {
     rows.sort_by_key(|(campaign, sums)| {
-        let shown = sums.of(Metric::Impressions);
+        let shown = sums.get(Metric::Impressions);
         (std::cmp::Reverse(shown), campaign.id)
     });
-    let mut whole = Sums::default();
+    let mut whole = MetricSums::default();
     let mut spent: BTreeMap<&str, i64> = BTreeMap::new();
     for (campaign, sums) in &rows {
-        whole.add_all(sums);
+        whole.merge(sums);
         let sum = spent.entry(campaign.text("currency")).or_default();
-        *sum = sum.saturating_add(sums.of(Metric::Charge));
+        *sum = sum.saturating_add(sums.get(Metric::Charge));
     }
     let mut lines: Vec<String> = [
         ("Impressions", Metric::Impressions),
@@ -253,20 +253,20 @@ fn figures(mut rows: Vec<(&Record, &Sums)>) -> String {
         ("Clicks", Metric::Clicks),
     ]
     .iter()
-    .map(|(what, metric)| format!("{what}: {}", whole.of(*metric)))
+    .map(|(what, metric)| format!("{what}: {}", whole.get(*metric)))
     .collect();
     let spent = spent.iter();
     lines.extend(spent.map(|(currency, charge)| format!("Spent: {}", money(*charge, currency))));
     lines.push("\nBy campaign:".to_owned());
-    let of_campaign = |(campaign, sums): &(&Record, &Sums)| {
+    let of_campaign = |(campaign, sums): &(&Record, &MetricSums)| {
         format!(
             "- {} ({}): {} impressions, {} engagements, {} clicks, {}",
             line(campaign.text("name")),
             campaign.written_id(),
-            sums.of(Metric::Impressions),
-            sums.of(Metric::Engagements),
-            sums.of(Metric::Clicks),
-            money(sums.of(Metric::Charge), campaign.text("currency")),
+            sums.get(Metric::Impressions),
+            sums.get(Metric::Engagements),
+            sums.get(Metric::Clicks),
+            money(sums.get(Metric::Charge), campaign.text("currency")),
         )
     };
     lines.extend(rows.iter().take(CAMPAIGNS).map(of_campaign));

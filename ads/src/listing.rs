@@ -3,7 +3,9 @@
 use base::Stop;
 use base::refusal::Problem;
 use serde_json::{Map, Value};
-use store::records::{self, At, By, Level, Listing, Order};
+use store::records::{
+    self, OrderValue, RecordListing, RecordOrder, RecordOrderKey, RecordVisibility,
+};
 
 use crate::answer::Answer;
 use crate::cursor::{self, Place};
@@ -24,8 +26,8 @@ struct Wanted {
     prefix: String,
     drafts: bool,
     deleted: bool,
-    orders: Vec<Order>,
-    after: Option<records::Place>,
+    orders: Vec<RecordOrder>,
+    after: Option<records::RecordCursor>,
     count: usize,
 }
 
@@ -95,7 +97,7 @@ pub fn chosen(
 /// As many rows as a page holds, and where the next one begins.
 fn first(
     desk: &Desk<'_, '_>,
-    mut rows: Vec<(Vec<At>, Record)>,
+    mut rows: Vec<(Vec<OrderValue>, Record)>,
     count: usize,
     scope: &str,
 ) -> (Vec<Record>, Option<String>) {
@@ -108,7 +110,7 @@ fn first(
 
 fn page(
     desk: &mut Desk<'_, '_>,
-    rows: Vec<(Vec<At>, Record)>,
+    rows: Vec<(Vec<OrderValue>, Record)>,
     wanted: &Wanted,
     scope: &str,
     total: Option<i64>,
@@ -204,9 +206,9 @@ fn wanted(
 
 /// `attribute-asc` or `attribute-desc`; where the first of several leaves records together, the
 /// next decides.
-fn orders(of: &'static Resource, given: &Given) -> Result<Vec<Order>, Problem> {
+fn orders(of: &'static Resource, given: &Given) -> Result<Vec<RecordOrder>, Problem> {
     let asked = given.texts("sort_by");
-    let mut orders: Vec<Order> = Vec::new();
+    let mut orders: Vec<RecordOrder> = Vec::new();
     for text in &asked {
         let known = text.rsplit_once('-').and_then(|(name, way)| {
             let falling = match way {
@@ -214,9 +216,9 @@ fn orders(of: &'static Resource, given: &Given) -> Result<Vec<Order>, Problem> {
                 "desc" => true,
                 _ => return None,
             };
-            Some(Order {
-                by: by(of, name)?,
-                falling,
+            Some(RecordOrder {
+                key: by(of, name)?,
+                descending: falling,
             })
         });
         let wrong = || {
@@ -226,25 +228,25 @@ fn orders(of: &'static Resource, given: &Given) -> Result<Vec<Order>, Problem> {
         };
         let order = known.ok_or_else(wrong)?;
         // An attribute that is named again has nothing left to decide.
-        if orders.iter().all(|known| known.by != order.by) {
+        if orders.iter().all(|known| known.key != order.key) {
             orders.push(order);
         }
     }
     if orders.is_empty() {
-        orders.push(Order::NEWEST);
+        orders.push(RecordOrder::NEWEST);
     }
     Ok(orders)
 }
 
-fn by(of: &'static Resource, name: &str) -> Option<By> {
+fn by(of: &'static Resource, name: &str) -> Option<RecordOrderKey> {
     match name {
-        "created_at" => Some(By::Created),
-        "updated_at" => Some(By::Updated),
-        "deleted" => Some(By::Deleted),
-        "name" => of.field("name").map(|_| By::Name),
+        "created_at" => Some(RecordOrderKey::Created),
+        "updated_at" => Some(RecordOrderKey::Updated),
+        "deleted" => Some(RecordOrderKey::Deleted),
+        "name" => of.field("name").map(|_| RecordOrderKey::Name),
         _ => {
             let known = of.sorts.iter().find(|known| **known == name);
-            known.map(|name| By::Field(name))
+            known.map(|name| RecordOrderKey::Field(name))
         }
     }
 }
@@ -259,7 +261,7 @@ pub fn sorts(of: &Resource) -> Vec<&'static str> {
         .collect()
 }
 
-type Found = (Vec<(Vec<At>, Record)>, Option<i64>);
+type Found = (Vec<(Vec<OrderValue>, Record)>, Option<i64>);
 
 fn of_account(
     desk: &mut Desk<'_, '_>,
@@ -268,25 +270,25 @@ fn of_account(
     totals: bool,
 ) -> Result<Found, Stop> {
     let leads = of.is_listed_widely().then(|| of.filtered_numbers());
-    let listing = Listing {
+    let listing = RecordListing {
         kind: of.name,
         account: desk.account_id()?,
-        numbers: &wanted.numbers,
-        words: &wanted.words,
-        prefix: &wanted.prefix,
-        drafts: wanted.drafts,
-        deleted: wanted.deleted,
+        number_filters: &wanted.numbers,
+        text_filters: &wanted.words,
+        name_prefix: &wanted.prefix,
+        include_drafts: wanted.drafts,
+        include_deleted: wanted.deleted,
         orders: &wanted.orders,
         after: wanted.after.clone(),
         limit: i64::try_from(wanted.count + 1).unwrap_or(i64::MAX),
-        leads: leads.as_deref(),
+        indexed_fields: leads.as_deref(),
     };
     let is_empty = |(_, values): &(&str, Vec<i64>)| values.is_empty();
     if wanted.numbers.iter().any(is_empty) || wanted.words.iter().any(|(_, words)| words.is_empty())
     {
         return Ok((Vec::new(), Some(0)));
     }
-    let (rows, total) = records::page(desk.tx, &listing, totals)?;
+    let (rows, total) = records::page_with_total(desk.tx, &listing, totals)?;
     let rows = rows.into_iter();
     let rows: Result<Vec<_>, _> = rows
         .map(|(at, row)| Ok::<_, base::Fault>((at, Record::stored(of, &row)?)))
@@ -321,7 +323,7 @@ fn of_ids(
 ) -> Result<Found, Stop> {
     let account = desk.account_id()?;
     let mut records = Vec::new();
-    for row in records::by_ids(desk.tx, of.name, ids)? {
+    for row in records::find_by_ids(desk.tx, of.name, ids)? {
         if row.account_id == account {
             records.push(Record::stored(of, &row)?);
         }
@@ -335,19 +337,21 @@ fn cut(records: Vec<Record>, wanted: &Wanted) -> Found {
         let name_key = record.name_key();
         let fits = matches(&record, &name_key, wanted);
         let orders = wanted.orders.iter();
-        let place: Vec<At> = orders
-            .map(|order| placed(&record, &name_key, order.by))
+        let place: Vec<OrderValue> = orders
+            .map(|order| placed(&record, &name_key, order.key))
             .collect();
         fits.then_some((place, record))
     });
-    let mut rows: Vec<(Vec<At>, Record)> = rows.collect();
+    let mut rows: Vec<(Vec<OrderValue>, Record)> = rows.collect();
     let total = i64::try_from(rows.len()).ok();
     let orders = &wanted.orders;
     rows.sort_by(|(one_at, one), (other_at, other)| {
-        records::before(orders, (one_at, one.id), (other_at, other.id))
+        records::compare_cursors(orders, (one_at, one.id), (other_at, other.id))
     });
     if let Some((at, id)) = &wanted.after {
-        rows.retain(|(here, record)| records::before(orders, (here, record.id), (at, *id)).is_gt());
+        rows.retain(|(here, record)| {
+            records::compare_cursors(orders, (here, record.id), (at, *id)).is_gt()
+        });
     }
     rows.truncate(wanted.count + 1);
     (rows, total)
@@ -355,9 +359,9 @@ fn cut(records: Vec<Record>, wanted: &Wanted) -> Found {
 
 fn matches(record: &Record, name_key: &[u8], wanted: &Wanted) -> bool {
     let level = match record.level {
-        Level::Shown => true,
-        Level::Draft => wanted.drafts,
-        Level::Hidden => wanted.deleted,
+        RecordVisibility::Listed => true,
+        RecordVisibility::Draft => wanted.drafts,
+        RecordVisibility::Hidden => wanted.deleted,
     };
     let number = |(field, values): &(&'static str, Vec<i64>)| {
         record
@@ -373,12 +377,12 @@ fn matches(record: &Record, name_key: &[u8], wanted: &Wanted) -> bool {
         && wanted.words.iter().all(word)
 }
 
-fn placed(record: &Record, name_key: &[u8], by: By) -> At {
+fn placed(record: &Record, name_key: &[u8], by: RecordOrderKey) -> OrderValue {
     match by {
-        By::Created => At::Number(record.created_at.ms()),
-        By::Updated => At::Number(record.updated_at.ms()),
-        By::Deleted => At::Number(record.deleted.into()),
-        By::Name => At::Name(name_key.to_vec()),
-        By::Field(name) => At::Number(record.int(name).unwrap_or(-1)),
+        RecordOrderKey::Created => OrderValue::Number(record.created_at.ms()),
+        RecordOrderKey::Updated => OrderValue::Number(record.updated_at.ms()),
+        RecordOrderKey::Deleted => OrderValue::Number(record.deleted.into()),
+        RecordOrderKey::Name => OrderValue::Name(name_key.to_vec()),
+        RecordOrderKey::Field(name) => OrderValue::Number(record.int(name).unwrap_or(-1)),
     }
 }

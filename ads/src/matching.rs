@@ -44,12 +44,12 @@ pub struct Measure {
 
 /// Whether there are users whose keys may be others than those written down.
 pub fn is_behind(tx: &mut Tx<'_>) -> Result<bool, Fault> {
-    audiences::is_behind(tx)
+    audiences::has_pending_matches(tx)
 }
 
 /// Writes down the keys of some users; true while there are more.
 pub fn key_some(tx: &mut Tx<'_>) -> Result<bool, Stop> {
-    let (count, moved) = audiences::key_users(tx, SOME)?;
+    let (count, moved) = audiences::refresh_user_keys(tx, SOME)?;
     for audience in moved {
         put_on(tx, audience)?;
     }
@@ -74,7 +74,7 @@ fn look_at(tx: &mut Tx<'_>, audience: i64, at: Time) -> Result<(), Stop> {
 /// A list of people, of whichever kind.
 pub(crate) fn stored(tx: &mut Tx<'_>, audience: i64) -> Result<Option<Record>, Fault> {
     for (of, _) in LISTS {
-        if let Some(row) = records::by_id(tx, of.name, audience)? {
+        if let Some(row) = records::find_by_id(tx, of.name, audience)? {
             return Record::stored(of, &row).map(Some);
         }
     }
@@ -94,7 +94,7 @@ fn held(tx: &mut Tx<'_>, audience: i64) -> Result<Option<Record>, Stop> {
 pub fn due(tx: &mut Tx<'_>, plan: Plan) -> Result<Option<i64>, Fault> {
     let before = tx.now().ms().saturating_sub(plan.delay);
     for (of, _) in LISTS {
-        let rows = records::due(tx, of.name, "due_at", before, 1)?;
+        let rows = records::list_due(tx, of.name, "due_at", before, 1)?;
         if let Some(row) = rows.first() {
             return Ok(Some(row.id));
         }
@@ -104,7 +104,7 @@ pub fn due(tx: &mut Tx<'_>, plan: Plan) -> Result<Option<i64>, Fault> {
 
 /// Looks for the users of some members; true while there are more.
 pub fn match_some(tx: &mut Tx<'_>, audience: i64) -> Result<bool, Fault> {
-    audiences::match_waiting(tx, audience, SOME)
+    audiences::match_pending_members(tx, audience, SOME)
 }
 
 /// Counts whom an audience comes to now.
@@ -113,11 +113,11 @@ pub fn measure(tx: &mut Tx<'_>, audience: i64, discretion: &Discretion) -> Resul
     let record = stored(tx, audience)?;
     let active = now.plus_ms(-ACTIVE);
     let found = members::found(record.as_ref(), now, &mut |id, times| {
-        Ok(audiences::present(tx, id, times, active)?)
+        Ok(audiences::active_users(tx, id, times, active)?)
     })?;
     Ok(Measure {
         crowd: discretion.crowd(found),
-        next: audiences::next_turn(tx, audience, now)?,
+        next: audiences::next_membership_change(tx, audience, now)?,
         due_at: record.and_then(|record| record.int("due_at")),
     })
 }
@@ -152,7 +152,7 @@ pub fn settle(
     }
     // What is made of it has waited long enough.
     let before = tx.now().plus_ms(-plan.delay);
-    for whole in audiences::made_of(tx, audience)? {
+    for whole in audiences::list_containing_audiences(tx, audience)? {
         look_at(tx, whole, before)?;
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use base::{Fault, Stop, Time};
 use serde_json::Value;
-use store::ads::audiences::{Changes, Key};
+use store::ads::audiences::{AudienceKey, AudienceMemberChanges};
 
 use crate::record::Record;
 use crate::resources::custom_audiences::{CUSTOM_AUDIENCE, FLEXIBLE};
@@ -54,14 +54,14 @@ struct Member {
 /// The members that a request names.
 #[derive(Clone, Debug, Default)]
 pub struct Book {
-    stored: HashMap<Key, i64>,
-    keys: HashMap<Key, i64>,
+    stored: HashMap<AudienceKey, i64>,
+    keys: HashMap<AudienceKey, i64>,
     members: BTreeMap<i64, Member>,
 }
 
 impl Book {
     /// What is there already of those that are named.
-    pub fn open(stored: Vec<(Key, i64)>) -> Self {
+    pub fn open(stored: Vec<(AudienceKey, i64)>) -> Self {
         let there = Member {
             was: true,
             ..Member::default()
@@ -89,7 +89,7 @@ impl Book {
     }
 
     /// The members that hold any of these keys.
-    fn holders(&self, keys: &[Key]) -> BTreeSet<i64> {
+    fn holders(&self, keys: &[AudienceKey]) -> BTreeSet<i64> {
         let found = keys.iter().filter_map(|key| self.keys.get(key));
         let found = found.map(|number| self.now(*number));
         found.filter(|number| !self.is_gone(*number)).collect()
@@ -97,7 +97,7 @@ impl Book {
 
     /// Writes a member with these keys: a new one under this number, or whoever holds one of them
     /// already; several are then one.
-    pub fn update(&mut self, keys: &[Key], times: (Time, Time), number: i64) {
+    pub fn update(&mut self, keys: &[AudienceKey], times: (Time, Time), number: i64) {
         let mut holders = self.holders(keys).into_iter();
         let first = holders.next().unwrap_or(number);
         for other in holders {
@@ -112,7 +112,7 @@ impl Book {
     }
 
     /// Takes away whoever holds any of these keys.
-    pub fn delete(&mut self, keys: &[Key]) {
+    pub fn delete(&mut self, keys: &[AudienceKey]) {
         for number in self.holders(keys) {
             if let Some(member) = self.members.get_mut(&number) {
                 member.gone = true;
@@ -121,8 +121,8 @@ impl Book {
     }
 
     /// What is to be written.
-    pub fn close(&self) -> Changes {
-        let mut changes = Changes::default();
+    pub fn close(&self) -> AudienceMemberChanges {
+        let mut changes = AudienceMemberChanges::default();
         for (number, member) in &self.members {
             let now = self.now(*number);
             match (member.was, self.is_gone(now), member.times) {
@@ -151,14 +151,14 @@ impl Book {
 #[cfg(test)]
 mod tests {
     use base::Time;
-    use store::ads::audiences::{Key, KeyKind};
+    use store::ads::audiences::{AudienceKey, AudienceKeyKind};
 
     use super::Book;
 
     const TIMES: (Time, Time) = (Time::from_ms(1), Time::from_ms(2));
 
-    fn key(number: u8) -> Key {
-        KeyKind::Email.key(&[number; 32])
+    fn key(number: u8) -> AudienceKey {
+        AudienceKeyKind::Email.to_key(&[number; 32])
     }
 
     #[test]

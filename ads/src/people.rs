@@ -4,7 +4,7 @@ use base::refusal::Problem;
 use base::{Stop, UserId};
 use network::audit::{self, By, Kind};
 use serde_json::json;
-use store::ads::{self, Access};
+use store::ads::{self, AdsAccountAccess};
 use store::{Tx, records};
 
 use crate::access::{Role, Who};
@@ -28,13 +28,13 @@ pub fn give(
     if role != Role::Admin {
         keeps_an_administrator(tx, by, account, user)?;
     }
-    let access = Access {
+    let access = AdsAccountAccess {
         user_id: user,
         account_id: account.id,
         role: role.name().to_owned(),
-        composes,
+        can_compose: composes,
     };
-    ads::grant(tx, &access)?;
+    ads::grant_access(tx, &access)?;
     let detail = json!({
         "account_id": account.written_id(),
         "user_id": user.to_string(),
@@ -48,7 +48,7 @@ pub fn give(
 pub fn take(tx: &mut Tx<'_>, by: &By, account: &Record, user: UserId) -> Result<(), Stop> {
     decides(tx, by, account)?;
     keeps_an_administrator(tx, by, account, user)?;
-    if !ads::revoke(tx, user, account.id)? {
+    if !ads::revoke_access(tx, user, account.id)? {
         return Ok(());
     }
     let detail = json!({
@@ -65,7 +65,7 @@ fn decides(tx: &mut Tx<'_>, by: &By, account: &Record) -> Result<(), Stop> {
         return Ok(());
     }
     let own = match by.user {
-        Some(user) => ads::access(tx, user, account.id)?,
+        Some(user) => ads::find_access(tx, user, account.id)?,
         None => None,
     };
     let own = own.and_then(|own| Role::parse(&own.role));
@@ -86,8 +86,8 @@ fn keeps_an_administrator(
     if by.operator {
         return Ok(());
     }
-    let rules = |access: &Access| Role::parse(&access.role) == Some(Role::Admin);
-    let all = ads::of_account(tx, account.id)?;
+    let rules = |access: &AdsAccountAccess| Role::parse(&access.role) == Some(Role::Admin);
+    let all = ads::list_access_by_account(tx, account.id)?;
     let (mut own, mut others) = (false, false);
     for access in all.iter().filter(|access| rules(access)) {
         own |= access.user_id == without;

@@ -131,7 +131,7 @@ pub struct Looks {
 fn choices(desk: &mut Desk<'_, '_>, seen: &Seen) -> Result<Vec<String>, Stop> {
     let id = seen.post.card_uri.strip_prefix("card://");
     let poll = match id.and_then(|id| id.parse().ok()) {
-        Some(id) => store::polls::apart(desk.tx, id)?,
+        Some(id) => store::polls::find_standalone(desk.tx, id)?,
         None => None,
     };
     let options = poll.map(|poll| poll.options).unwrap_or_default();

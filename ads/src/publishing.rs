@@ -28,7 +28,7 @@ const WAIT: i64 = 5000;
 /// The scheduled post whose time has come first; none when that of none has.
 pub fn due(tx: &mut Tx<'_>) -> Result<Option<i64>, Fault> {
     let now = tx.now().ms();
-    let rows = records::due(tx, SCHEDULED_POST.name, "due_at", now, 1)?;
+    let rows = records::list_due(tx, SCHEDULED_POST.name, "due_at", now, 1)?;
     Ok(rows.first().map(|row| row.id))
 }
 
@@ -79,12 +79,12 @@ pub fn put_off(tx: &mut Tx<'_>, id: i64, why: &str) -> Result<(), Stop> {
 
 /// The scheduled post and its account, as they are once whoever else works on them has ended.
 fn claimed(tx: &mut Tx<'_>, id: i64) -> Result<Option<(Record, Record)>, Stop> {
-    let Some(row) = records::by_id(tx, SCHEDULED_POST.name, id)? else {
+    let Some(row) = records::find_by_id(tx, SCHEDULED_POST.name, id)? else {
         return Ok(None);
     };
     records::lock(tx, ACCOUNT.name, row.account_id)?;
     let account = accounts::find(tx, row.account_id)?;
-    let row = records::by_id(tx, SCHEDULED_POST.name, id)?;
+    let row = records::find_by_id(tx, SCHEDULED_POST.name, id)?;
     let record = row
         .map(|row| Record::stored(&SCHEDULED_POST, &row))
         .transpose()?;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use base::{Fault, Speech, Time};
 use serde_json::{Map, Value};
-use store::records::{Level, Stored};
+use store::records::{RecordRow, RecordVisibility};
 
 use crate::declare::{Field, Resource};
 use crate::kind::instant;
@@ -22,7 +22,7 @@ pub struct Record {
     /// The account that it belongs to.
     pub account_id: i64,
     /// Where it is shown.
-    pub level: Level,
+    pub level: RecordVisibility,
     /// Whether it was deleted.
     pub deleted: bool,
     /// When it was made.
@@ -39,7 +39,7 @@ impl Record {
             of,
             id,
             account_id,
-            level: Level::Shown,
+            level: RecordVisibility::Listed,
             deleted: false,
             created_at: now,
             updated_at: now,
@@ -48,7 +48,7 @@ impl Record {
     }
 
     /// One that was stored.
-    pub fn stored(of: &'static Resource, row: &Stored) -> Result<Self, Fault> {
+    pub fn stored(of: &'static Resource, row: &RecordRow) -> Result<Self, Fault> {
         Ok(Self {
             of,
             id: row.id,
@@ -68,8 +68,8 @@ impl Record {
     }
 
     /// As it is stored.
-    pub fn to_store(&self) -> Stored {
-        Stored {
+    pub fn to_store(&self) -> RecordRow {
+        RecordRow {
             id: self.id,
             account_id: self.account_id,
             level: self.level,

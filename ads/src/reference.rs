@@ -2,7 +2,7 @@
 
 use base::Stop;
 use serde_json::Value;
-use store::records::At;
+use store::records::OrderValue;
 
 use crate::answer::Answer;
 use crate::cursor;
@@ -50,12 +50,12 @@ pub fn page(
         let count = usize::try_from(given.int("count").unwrap_or(usual)).unwrap_or(1);
         let scope = walk(desk, &given.echo);
         let begin = match place(desk, &scope, given)? {
-            Some((At::Number(begin), _)) => usize::try_from(begin).unwrap_or(total),
+            Some((OrderValue::Number(begin), _)) => usize::try_from(begin).unwrap_or(total),
             _ => 0,
         };
         let end = begin.saturating_add(count);
         if end < total {
-            let at = At::Number(i64::try_from(end).unwrap_or(i64::MAX));
+            let at = OrderValue::Number(i64::try_from(end).unwrap_or(i64::MAX));
             next = Some(cursor::seal(&desk.cursor_key, &scope, &(at, 0)));
         }
         rows = rows.into_iter().skip(begin).take(count).collect();

@@ -4,7 +4,7 @@ use base::refusal::{At, Problem, Subject};
 use base::{Refusal, Stop};
 use serde_json::json;
 use store::Tx;
-use store::records::{Beside, Index};
+use store::records::{IndexedFields, RecordIndex};
 
 use crate::answer::Answer;
 use crate::declare::{Resource, Verb};
@@ -48,8 +48,8 @@ fn act(tx: &mut Tx<'_>, request: &Request, given: &Given) -> Result<Answer, Stop
         let message = "This operation exists in the sandbox only";
         return Err(Problem::new("METHOD_NOT_ALLOWED", message).into());
     }
-    let user = store::users::by_id(tx, request.caller.user)?;
-    if user.is_none_or(|user| user.state != store::users::State::Active) {
+    let user = store::users::find_by_id(tx, request.caller.user)?;
+    if user.is_none_or(|user| user.state != store::users::UserState::Active) {
         let subject = Subject::new("user", "user", request.caller.user);
         return Err(Refusal::Suspended(subject).into());
     }
@@ -115,23 +115,23 @@ impl Operation {
 }
 
 /// The indexes that the declarations lead to.
-pub fn indexes() -> Vec<Index> {
+pub fn indexes() -> Vec<RecordIndex> {
     let mut all = Vec::new();
     for of in RESOURCES {
         let filters = of.filtered_numbers();
         if of.is_listed_widely() {
-            let beside = Beside {
-                filters: filters.clone(),
-                sorts: of.sorts.to_vec(),
+            let beside = IndexedFields {
+                filter_fields: filters.clone(),
+                sort_fields: of.sorts.to_vec(),
             };
-            let under = |name| Index::Under(of.name, name, beside.clone());
+            let under = |name| RecordIndex::CoveringFilter(of.name, name, beside.clone());
             all.extend(filters.into_iter().map(under));
-            all.push(Index::Names(of.name, beside));
+            all.push(RecordIndex::CoveringName(of.name, beside));
         } else {
-            let filter = |name| Index::Filter(of.name, name);
+            let filter = |name| RecordIndex::Filter(of.name, name);
             all.extend(filters.into_iter().map(filter));
         }
-        all.extend(of.sorts.iter().map(|name| Index::Sort(of.name, name)));
+        all.extend(of.sorts.iter().map(|name| RecordIndex::Sort(of.name, name)));
     }
     all.extend(crate::resources::INDEXES.iter().cloned());
     all

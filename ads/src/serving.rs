@@ -14,7 +14,7 @@ use base::{Fault, Stop, UserId};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use store::Tx;
-use store::ledger::{Bidding, Entity, Looks, Placement};
+use store::ledger::{AdEntity, AuctionBid, Placement, ViewerTraits};
 
 use crate::analytics::bucket_of;
 use crate::evaluator::Evaluator;
@@ -37,7 +37,7 @@ pub struct Viewer {
     /// As the ledger has it.
     pub number: i64,
     /// What is known of them.
-    pub looks: Looks,
+    pub looks: ViewerTraits,
 }
 
 /// What is asked for.
@@ -164,7 +164,7 @@ fn read_viewer(members: &Map<String, Value>, problems: &mut Vec<Problem>) -> Vie
     Viewer {
         user: user.map(UserId::new),
         number: number_of,
-        looks: Looks {
+        looks: ViewerTraits {
             platform: number(members, "platform", (0, 4), problems),
             country: country.to_ascii_uppercase(),
             metro: text(members, "metro", 16, problems).unwrap_or_default(),
@@ -192,7 +192,7 @@ pub struct Served {
     /// What is told to who asked.
     pub answer: Value,
     /// What became of the bids, to be counted before that is told.
-    pub bids: Vec<Bidding>,
+    pub bids: Vec<AuctionBid>,
 }
 
 /// What is to be shown, best first.
@@ -213,7 +213,7 @@ pub fn request(
             creative_id: won.creative.id,
             // Before a video, that video is what it is seen with.
             subject: match ask.before {
-                Some(video) if won.creative.kind == Entity::MediaCreative => video,
+                Some(video) if won.creative.kind == AdEntity::MediaCreative => video,
                 _ => won.creative.subject,
             },
             viewer: ask.viewer.number,
@@ -241,8 +241,8 @@ pub fn request(
 }
 
 /// Counts what became of the bids of a request.
-pub fn count(tx: &mut Tx<'_>, bids: &[Bidding]) -> Result<(), Stop> {
-    Ok(store::ledger::note_auction(tx, bids)?)
+pub fn count(tx: &mut Tx<'_>, bids: &[AuctionBid]) -> Result<(), Stop> {
+    Ok(store::ledger::record_auction(tx, bids)?)
 }
 
 /// That something which must hold does not.

@@ -3,7 +3,7 @@
 
 use base::{Chance, Fault, Stop, Time, UserId};
 use store::Tx;
-use store::ledger::{Entity, Kind, Looks, Origin, Placement};
+use store::ledger::{AdEntity, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
 
 use crate::desk::Desk;
 use crate::eligible::eligible;
@@ -36,13 +36,13 @@ pub struct Play {
     item: Record,
     campaign: Record,
     /// What is shown: what kind, which, and the post or user that it shows.
-    creatives: Vec<(Entity, i64, i64)>,
+    creatives: Vec<(AdEntity, i64, i64)>,
     audience: Vec<i64>,
 }
 
 /// The line items of an account that something can be made up for, each with whom it reaches.
 pub fn plays(tx: &mut Tx<'_>, evaluator: &Evaluator, account: &Record) -> Result<Vec<Play>, Stop> {
-    let rows = store::records::of_account(tx, LINE_ITEM.name, account.id)?;
+    let rows = store::records::list_by_account(tx, LINE_ITEM.name, account.id)?;
     let items: Result<Vec<Record>, Fault> = rows
         .iter()
         .map(|row| Record::stored(&LINE_ITEM, row))
@@ -100,16 +100,16 @@ fn users(tx: &mut Tx<'_>) -> Result<Vec<UserId>, Fault> {
     Ok(all)
 }
 
-fn creatives(desk: &mut Desk<'_, '_>, item: &Record) -> Result<Vec<(Entity, i64, i64)>, Stop> {
+fn creatives(desk: &mut Desk<'_, '_>, item: &Record) -> Result<Vec<(AdEntity, i64, i64)>, Stop> {
     let mut found = Vec::new();
     for (kind, of, subject) in [
-        (Entity::PromotedPost, &PROMOTED_POST, "post_id"),
-        (Entity::PromotedAccount, &PROMOTED_ACCOUNT, "user_id"),
-        (Entity::MediaCreative, &MEDIA_CREATIVE, ""),
+        (AdEntity::PromotedPost, &PROMOTED_POST, "post_id"),
+        (AdEntity::PromotedAccount, &PROMOTED_ACCOUNT, "user_id"),
+        (AdEntity::MediaCreative, &MEDIA_CREATIVE, ""),
     ] {
         for record in desk.shown(of, "line_item_id", item.id)? {
             let shown = match kind {
-                Entity::PromotedPost => {
+                AdEntity::PromotedPost => {
                     let seen = promoted_posts::seen(desk.tx, record.int(subject).unwrap_or(0))?;
                     let Some(seen) = seen else {
                         continue;
@@ -168,10 +168,10 @@ fn purses(tx: &mut Tx<'_>, of: &Play, day: (Time, Time)) -> Result<Vec<(Limits, 
     let funding = all(tx, &FUNDING_INSTRUMENT, &[funding])?;
     let mut found = Vec::new();
     let own = [
-        (Entity::Campaign, &of.campaign),
-        (Entity::LineItem, &of.item),
+        (AdEntity::Campaign, &of.campaign),
+        (AdEntity::LineItem, &of.item),
     ];
-    let paying = funding.values().map(|record| (Entity::Funding, record));
+    let paying = funding.values().map(|record| (AdEntity::Funding, record));
     for (entity, record) in own.into_iter().chain(paying) {
         let spent = purse::spent(tx, entity, &[record.id], day)?;
         let spent = spent.get(&record.id).copied().unwrap_or_default();
@@ -231,9 +231,9 @@ impl Dice {
 }
 
 /// What is known of a viewer: the same at every time.
-fn looks(viewer: i64, seed: i64) -> Result<Looks, Fault> {
+fn looks(viewer: i64, seed: i64) -> Result<ViewerTraits, Fault> {
     let dice = Dice::of(&[seed, viewer]);
-    Ok(Looks {
+    Ok(ViewerTraits {
         platform: dice.one_of(&[0, 1, 1, 3, 4])?,
         country: dice
             .one_of(&["US", "GB", "PT", "JP"])?
@@ -289,7 +289,7 @@ fn made_up(
                     placement: placement(&of.item),
                     looks: looks.clone(),
                     price,
-                    origin: Origin::Simulated,
+                    origin: AdEventOrigin::Simulated,
                     id: tx.next_id::<()>().get(),
                     once,
                 });
@@ -300,35 +300,35 @@ fn made_up(
 }
 
 /// What comes of an impression, and how much later.
-fn happenings(dice: &Dice, creative: Entity) -> Result<Vec<(Kind, i64)>, Fault> {
-    let mut all = vec![(Kind::Impression, 0)];
-    let mut may = |kind: Kind, in_thousand: i64, later: i64| -> Result<bool, Fault> {
+fn happenings(dice: &Dice, creative: AdEntity) -> Result<Vec<(AdEventKind, i64)>, Fault> {
+    let mut all = vec![(AdEventKind::Impression, 0)];
+    let mut may = |kind: AdEventKind, in_thousand: i64, later: i64| -> Result<bool, Fault> {
         let happens = dice.happens(in_thousand)?;
         if happens {
             all.push((kind, later));
         }
         Ok(happens)
     };
-    may(Kind::Qualified, 650, 1000)?;
+    may(AdEventKind::Qualified, 650, 1000)?;
     match creative {
-        Entity::PromotedAccount => {
-            may(Kind::Click, 20, 3000)?;
-            may(Kind::Follow, 12, 5000)?;
+        AdEntity::PromotedAccount => {
+            may(AdEventKind::Click, 20, 3000)?;
+            may(AdEventKind::Follow, 12, 5000)?;
         }
-        Entity::MediaCreative => {
-            if may(Kind::VideoStart, 900, 100)? && may(Kind::VideoView, 600, 3000)? {
-                may(Kind::Video25, 800, 4000)?;
-                may(Kind::Video50, 600, 8000)?;
-                may(Kind::Video100, 300, 15_000)?;
+        AdEntity::MediaCreative => {
+            if may(AdEventKind::VideoStart, 900, 100)? && may(AdEventKind::VideoView, 600, 3000)? {
+                may(AdEventKind::Video25, 800, 4000)?;
+                may(AdEventKind::Video50, 600, 8000)?;
+                may(AdEventKind::Video100, 300, 15_000)?;
             }
-            may(Kind::UrlClick, 8, 9000)?;
+            may(AdEventKind::UrlClick, 8, 9000)?;
         }
         _ => {
-            may(Kind::Click, 12, 2000)?;
-            may(Kind::UrlClick, 10, 3000)?;
-            may(Kind::Like, 14, 4000)?;
-            may(Kind::Repost, 4, 5000)?;
-            may(Kind::Reply, 2, 30_000)?;
+            may(AdEventKind::Click, 12, 2000)?;
+            may(AdEventKind::UrlClick, 10, 3000)?;
+            may(AdEventKind::Like, 14, 4000)?;
+            may(AdEventKind::Repost, 4, 5000)?;
+            may(AdEventKind::Reply, 2, 30_000)?;
         }
     }
     Ok(all)

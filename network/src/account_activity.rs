@@ -1,7 +1,7 @@
 //! Accounts whose whole activity a webhook receives (contract §7.14, §10.3).
 
 use base::{AppId, Fault, Refusal, Stop, UserId};
-use store::account_activity::{self, Account};
+use store::account_activity::{self, AccountSubscription};
 use store::{Tx, users};
 
 use crate::activity::{Asker, duplicate, limit_exceeded, lock};
@@ -32,7 +32,7 @@ pub fn subscribe(tx: &mut Tx<'_>, asker: &Asker, user: UserId, webhook: i64) -> 
     if account_activity::count(tx, asker.app)? >= most {
         return Err(limit_exceeded(most).into());
     }
-    let account = Account {
+    let account = AccountSubscription {
         user_id: user,
         webhook_id: webhook,
         app_id: asker.app,
@@ -54,9 +54,13 @@ pub fn is_subscribed(
 }
 
 /// Where a webhook of the app is, and the accounts whose activity it receives.
-pub fn list(tx: &mut Tx<'_>, app: AppId, webhook: i64) -> Result<(String, Vec<Account>), Stop> {
+pub fn list(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    webhook: i64,
+) -> Result<(String, Vec<AccountSubscription>), Stop> {
     let url = own(tx, app, webhook)?.url;
-    Ok((url, account_activity::of_webhook(tx, webhook)?))
+    Ok((url, account_activity::list_by_webhook(tx, webhook)?))
 }
 
 /// Lets a webhook of the app receive a user's activity no more.
@@ -74,7 +78,7 @@ pub fn remove(tx: &mut Tx<'_>, app: AppId, user: UserId, webhook: i64) -> Result
 
 /// The handle of an app's owner, and how many accounts' activity it receives.
 pub fn count(tx: &mut Tx<'_>, app: AppId, owner: UserId) -> Result<(String, i64), Fault> {
-    let owner = users::by_id(tx, owner)?;
+    let owner = users::find_by_id(tx, owner)?;
     let name = owner.map(|owner| owner.username).unwrap_or_default();
     Ok((name, account_activity::count(tx, app)?))
 }

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 
 use base::refusal::{No, Subject, Unproven};
 use base::{AppId, Fault, Refusal, Scope, Scopes, Stop, UserId};
-use store::activity::{self, Direction, Subscription};
-use store::apps::State as AppState;
-use store::users::State as UserState;
+use store::activity::{self, ActivityDirection, ActivitySubscription};
+use store::apps::AppStatus as AppState;
+use store::users::UserState;
 use store::{Tx, account_activity, apps, deliveries, tokens, users};
 
 pub use kinds::{Access, Filter, KINDS, Kind, NAMES, Payload, Whom, caused_by, named};
@@ -73,7 +73,11 @@ pub struct Wish {
 }
 
 /// Subscribes an app.
-pub fn subscribe(tx: &mut Tx<'_>, asker: &Asker, wish: &Wish) -> Result<Subscription, Stop> {
+pub fn subscribe(
+    tx: &mut Tx<'_>,
+    asker: &Asker,
+    wish: &Wish,
+) -> Result<ActivitySubscription, Stop> {
     let (kind, event_type) = kind_of(wish)?;
     let direction = check_filter(kind, wish)?;
     lock(tx, asker.app)?;
@@ -88,7 +92,7 @@ pub fn subscribe(tx: &mut Tx<'_>, asker: &Asker, wish: &Wish) -> Result<Subscrip
         webhooks::own(tx, asker.app, webhook)?;
     }
     let now = tx.now();
-    let new = Subscription {
+    let new = ActivitySubscription {
         id: tx.next_id::<()>().get(),
         app_id: asker.app,
         event_type: event_type.to_owned(),
@@ -98,8 +102,8 @@ pub fn subscribe(tx: &mut Tx<'_>, asker: &Asker, wish: &Wish) -> Result<Subscrip
         direction_name: wish.direction.clone(),
         tag: wish.tag.clone(),
         webhook_id: wish.webhook_id,
-        maker_id: asker.user,
-        private: kind.is_private(),
+        authorizing_user_id: asker.user,
+        requires_consent: kind.is_private(),
         created_at: now,
         updated_at: now,
     };
@@ -119,7 +123,7 @@ fn kind_of(wish: &Wish) -> Result<(&'static Kind, &'static str), Refusal> {
 
 /// Whether a filter names what the kind needs, and nothing that it cannot tell apart; the
 /// direction that it names.
-fn check_filter(kind: &Kind, wish: &Wish) -> Result<Option<Direction>, Refusal> {
+fn check_filter(kind: &Kind, wish: &Wish) -> Result<Option<ActivityDirection>, Refusal> {
     match (kind.filter, wish.user_id) {
         (Filter::User, None) => return Err(Refusal::missing("filter.user_id")),
         (Filter::Keyword | Filter::Nothing, Some(user)) => {
@@ -137,8 +141,8 @@ fn check_filter(kind: &Kind, wish: &Wish) -> Result<Option<Direction>, Refusal> 
         return Err(not_for("filter.direction", &wish.direction, kind));
     }
     Ok(match wish.direction.as_str() {
-        "inbound" | "received" => Some(Direction::Inbound),
-        "outbound" | "sent" => Some(Direction::Outbound),
+        "inbound" | "received" => Some(ActivityDirection::Inbound),
+        "outbound" | "sent" => Some(ActivityDirection::Outbound),
         _ => None,
     })
 }
@@ -151,7 +155,7 @@ fn not_for(parameter: &'static str, value: impl ToString, kind: &Kind) -> Refusa
 /// Whether the user is there and has let the app see what the kind tells.
 fn check_user(tx: &mut Tx<'_>, asker: &Asker, kind: &Kind, id: UserId) -> Result<(), Stop> {
     let subject = || Subject::new("user", "filter.user_id", id);
-    let user = users::by_id(tx, id)?;
+    let user = users::find_by_id(tx, id)?;
     match user.map(|user| user.state) {
         Some(UserState::Active) => {}
         Some(UserState::Suspended) => return Err(Refusal::Suspended(subject()).into()),
@@ -203,7 +207,7 @@ fn consent(
     user: UserId,
     own: Option<Scopes>,
 ) -> Result<Consent, Fault> {
-    let levels = tokens::live_levels(tx, app, user)?;
+    let levels = tokens::live_permissions(tx, app, user)?;
     let levels: Result<Vec<Permission>, Fault> = levels.iter().map(|level| level.parse()).collect();
     if let Some(level) = levels?.into_iter().max() {
         return Ok(Consent::Level(level));
@@ -238,7 +242,7 @@ const fn needed(scope: Scope) -> Permission {
 /// Two calls at once must not pass a bound together, nor outlive the app.
 pub(crate) fn lock(tx: &mut Tx<'_>, app: AppId) -> Result<(), Stop> {
     apps::lock(tx, app)?;
-    if apps::by_id(tx, app)?.is_none_or(|app| app.state == AppState::Deleted) {
+    if apps::find_by_id(tx, app)?.is_none_or(|app| app.state == AppState::Deleted) {
         return Err(Refusal::Unauthenticated(Unproven::App).into());
     }
     Ok(())
@@ -269,9 +273,9 @@ pub fn update(
     id: i64,
     tag: Option<&str>,
     webhook: Option<i64>,
-) -> Result<Subscription, Stop> {
+) -> Result<ActivitySubscription, Stop> {
     lock(tx, app)?;
-    let found = activity::by_id(tx, app, id)?;
+    let found = activity::find_by_id(tx, app, id)?;
     let mut one = found.ok_or_else(|| Refusal::NotFound(unknown(id)))?;
     if let Some(webhook) = webhook {
         webhooks::own(tx, app, webhook)?;
@@ -280,7 +284,7 @@ pub fn update(
     if let Some(tag) = tag {
         tag.clone_into(&mut one.tag);
     }
-    if activity::same(tx, &one)?.is_some_and(|other| other != id) {
+    if activity::find_duplicate(tx, &one)?.is_some_and(|other| other != id) {
         return Err(duplicate().into());
     }
     one.updated_at = tx.now();
@@ -313,7 +317,7 @@ pub(crate) fn end_uncovered(
         None => Consent::None,
     };
     let mut ended = BTreeSet::new();
-    for one in activity::of_users(tx, &[user.get()])? {
+    for one in activity::list_by_users(tx, &[user.get()])? {
         let kind = named(&one.event_type).map(|(kind, _)| kind.access);
         let covered = match kind {
             Some(Access::Given(scope)) => left.covers(scope),
@@ -326,11 +330,11 @@ pub(crate) fn end_uncovered(
     }
     let mut accounts = Vec::new();
     if !left.covers(Scope::DmRead) {
-        accounts = account_activity::delete_of_user(tx, user, app)?;
+        accounts = account_activity::delete_by_user(tx, user, app)?;
         ended.extend(&accounts);
     }
     for webhook in ended {
-        deliveries::withdraw(tx, webhook, user)?;
+        deliveries::withdraw_consent(tx, webhook, user)?;
     }
     Ok(accounts)
 }
@@ -338,17 +342,17 @@ pub(crate) fn end_uncovered(
 /// Ends every subscription about a user who does not take part any more.
 pub(crate) fn end_of_user(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
     end_uncovered(tx, user, None)?;
-    activity::delete_of_user(tx, user).map(drop)
+    activity::delete_by_user(tx, user).map(drop)
 }
 
 /// Ends every subscription that a webhook receives which is removed.
 pub(crate) fn end_of_webhook(tx: &mut Tx<'_>, webhook: i64) -> Result<(), Fault> {
-    activity::delete_of_webhook(tx, webhook)?;
-    account_activity::delete_of_webhook(tx, webhook).map(drop)
+    activity::delete_by_webhook(tx, webhook)?;
+    account_activity::delete_by_webhook(tx, webhook).map(drop)
 }
 
 /// Ends every subscription of an app that is deleted.
 pub(crate) fn end_of_app(tx: &mut Tx<'_>, app: AppId) -> Result<(), Fault> {
-    activity::delete_of_app(tx, app)?;
-    account_activity::delete_of_app(tx, app).map(drop)
+    activity::delete_by_app(tx, app)?;
+    account_activity::delete_by_app(tx, app).map(drop)
 }

@@ -3,16 +3,16 @@
 use base::refusal::Subject;
 use base::{Fault, PostId, Refusal, Stop, UserId};
 use store::Tx;
-use store::posts::{self, Post, State};
+use store::posts::{self, Post, PostState};
 use store::users::{self, User};
 
 use crate::visibility::{Sight, Sights, Viewer, touched};
 
 /// What an act on a post is about: of a repost, what it reposts.
 pub(crate) fn original(tx: &mut Tx<'_>, id: PostId) -> Result<Option<Post>, Fault> {
-    let post = posts::by_id(tx, id)?;
+    let post = posts::find_by_id(tx, id)?;
     match post.as_ref().and_then(|post| post.repost_of_id) {
-        Some(original) => posts::by_id(tx, original),
+        Some(original) => posts::find_by_id(tx, original),
         None => Ok(post),
     }
 }
@@ -20,7 +20,7 @@ pub(crate) fn original(tx: &mut Tx<'_>, id: PostId) -> Result<Option<Post>, Faul
 /// The post that a user is to act upon, if they may and it is not an old version.
 pub(crate) fn target(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<Post, Stop> {
     let post = touched(tx, user, id, "id")?;
-    if post.state == State::Superseded {
+    if post.state == PostState::Superseded {
         return Err(not_permitted());
     }
     Ok(post)
@@ -28,7 +28,7 @@ pub(crate) fn target(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<Post, 
 
 /// The post whose list is asked for, if it is to be seen.
 pub(crate) fn seen(tx: &mut Tx<'_>, viewer: Viewer, id: PostId) -> Result<Post, Stop> {
-    let post = posts::by_id(tx, id)?;
+    let post = posts::find_by_id(tx, id)?;
     let author = author(tx, post.as_ref())?;
     let (Some(post), Some(author)) = (post, author) else {
         return Err(unseen(Sight::Missing, id).into());
@@ -40,7 +40,7 @@ pub(crate) fn seen(tx: &mut Tx<'_>, viewer: Viewer, id: PostId) -> Result<Post, 
 }
 
 fn author(tx: &mut Tx<'_>, post: Option<&Post>) -> Result<Option<User>, Fault> {
-    post.map_or(Ok(None), |post| users::by_id(tx, post.author_id))
+    post.map_or(Ok(None), |post| users::find_by_id(tx, post.author_id))
 }
 
 fn sight(tx: &mut Tx<'_>, viewer: Viewer, author: &User, post: &Post) -> Result<Sight, Fault> {

@@ -4,8 +4,8 @@
 use base::refusal::Subject;
 use base::{Fault, PostId, Refusal, Time, UserId};
 use store::Tx;
-use store::analytics::{self, Series};
-use store::posts::{self, Post, State};
+use store::analytics::{self, MetricSeries};
+use store::posts::{self, Post, PostState};
 
 /// Counts of one span of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,23 +28,23 @@ impl Figures {
         self.bookmarks + self.likes + self.quotes + self.replies + self.reposts
     }
 
-    const fn of(&mut self, series: Series) -> &mut i64 {
+    const fn of(&mut self, series: MetricSeries) -> &mut i64 {
         match series {
-            Series::Bookmarks => &mut self.bookmarks,
-            Series::Likes => &mut self.likes,
-            Series::Quotes => &mut self.quotes,
-            Series::Replies => &mut self.replies,
-            Series::Reposts => &mut self.reposts,
+            MetricSeries::Bookmarks => &mut self.bookmarks,
+            MetricSeries::Likes => &mut self.likes,
+            MetricSeries::Quotes => &mut self.quotes,
+            MetricSeries::Replies => &mut self.replies,
+            MetricSeries::Reposts => &mut self.reposts,
         }
     }
 }
 
-const ALL: [Series; 5] = [
-    Series::Bookmarks,
-    Series::Likes,
-    Series::Quotes,
-    Series::Replies,
-    Series::Reposts,
+const ALL: [MetricSeries; 5] = [
+    MetricSeries::Bookmarks,
+    MetricSeries::Likes,
+    MetricSeries::Quotes,
+    MetricSeries::Replies,
+    MetricSeries::Reposts,
 ];
 
 /// What is counted: from a time on, up to another, in spans of so many milliseconds.
@@ -76,12 +76,13 @@ pub fn of_posts(
     ids: &[PostId],
     window: &Window,
 ) -> Result<(Vec<Counted>, Vec<Refusal>), Fault> {
-    let found = posts::by_ids(tx, ids)?;
+    let found = posts::find_by_ids(tx, ids)?;
     let (mut counted, mut refused): (Vec<Counted>, Vec<Refusal>) = Default::default();
     for id in ids {
         let subject = Subject::new("tweet", "ids", id);
         let post = found.iter().find(|post| post.id == *id);
-        let post = post.filter(|post| matches!(post.state, State::Live | State::Superseded));
+        let post =
+            post.filter(|post| matches!(post.state, PostState::Live | PostState::Superseded));
         let refusal = match post {
             Some(post) if post.author_id == user => {
                 if !counted.iter().any(|one| one.id == *id) {
@@ -113,7 +114,7 @@ fn count(tx: &mut Tx<'_>, post: &Post, window: &Window) -> Result<Counted, Fault
         spans: spans.collect(),
     };
     for series in ALL {
-        let rows = analytics::of_post(tx, series, post.id, (start, window.end), length)?;
+        let rows = analytics::count_post_series(tx, series, post.id, (start, window.end), length)?;
         for (span, many) in rows {
             *counted.total.of(series) += many;
             let place = usize::try_from(span - first).unwrap_or(usize::MAX);

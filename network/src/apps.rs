@@ -4,11 +4,11 @@ use std::str::FromStr;
 
 use base::text::name_problem;
 use base::{AppId, Chance, Entitlement, Fault, Refusal, Secret, Stop, UserId};
-use store::{Tx, apps, log};
+use store::{Tx, apps, event_log};
 
 use crate::activity;
 pub use crate::authenticator::{AuthConfig, AuthRequest, Authenticator, Caller, Signed};
-pub use store::apps::{App, State};
+pub use store::apps::{App, AppStatus};
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),* $(,)? }) => {
@@ -158,7 +158,7 @@ pub fn create(tx: &mut Tx<'_>, new: &NewApp) -> Result<(App, Keys), Stop> {
     let name = checked_name(&new.name)?;
     check_callbacks(&new.callback_urls)?;
     let id: AppId = tx.next_id();
-    let chance = tx.chance().clone();
+    let chance = tx.rng().clone();
     let client_secret = if new.kind.is_confidential() {
         Some(Secret::new(chance.token(50)?))
     } else {
@@ -171,7 +171,7 @@ pub fn create(tx: &mut Tx<'_>, new: &NewApp) -> Result<(App, Keys), Stop> {
         description: new.description.clone(),
         website_url: new.website_url.clone(),
         created_at: tx.now(),
-        state: State::Active,
+        state: AppStatus::Active,
         api_key: chance.token(25)?,
         api_secret: Secret::new(chance.token(50)?),
         client_id: chance.token(34)?,
@@ -189,8 +189,8 @@ pub fn create(tx: &mut Tx<'_>, new: &NewApp) -> Result<(App, Keys), Stop> {
     };
     apps::insert(tx, &app)?;
     let bearer = new_bearer(&chance)?;
-    apps::set_bearer(tx, id, Some(&bearer))?;
-    log::append(tx, "app.create", new.owner_id.get(), id.get(), "")?;
+    apps::set_bearer_token(tx, id, Some(&bearer))?;
+    event_log::append(tx, "app.create", new.owner_id.get(), id.get(), "")?;
     let keys = Keys {
         api_key: app.api_key.clone(),
         api_secret: app.api_secret.clone(),
@@ -204,15 +204,15 @@ pub fn create(tx: &mut Tx<'_>, new: &NewApp) -> Result<(App, Keys), Stop> {
 /// Takes in an app that came from elsewhere without its keys: it gets new ones, which its owner
 /// finds in the portal. False when its id is taken.
 pub fn adopt(tx: &mut Tx<'_>, mut app: App) -> Result<bool, Fault> {
-    if apps::by_id(tx, app.id)?.is_some() {
+    if apps::find_by_id(tx, app.id)?.is_some() {
         return Ok(false);
     }
-    let chance = tx.chance().clone();
+    let chance = tx.rng().clone();
     app.api_key = chance.token(25)?;
     app.api_secret = Secret::new(chance.token(50)?);
     app.client_id = chance.token(34)?;
     apps::insert(tx, &app)?;
-    apps::set_bearer(tx, app.id, Some(&new_bearer(&chance)?))?;
+    apps::set_bearer_token(tx, app.id, Some(&new_bearer(&chance)?))?;
     Ok(true)
 }
 
@@ -270,7 +270,7 @@ pub(crate) fn check_callbacks(urls: &[String]) -> Result<(), Refusal> {
 
 /// The live app with an id.
 pub fn find(tx: &mut Tx<'_>, id: AppId) -> Result<App, Stop> {
-    let app = apps::by_id(tx, id)?.filter(|app| app.state != State::Deleted);
+    let app = apps::find_by_id(tx, id)?.filter(|app| app.state != AppStatus::Deleted);
     app.ok_or_else(|| Refusal::not_valid("app", id).into())
 }
 
@@ -283,13 +283,13 @@ pub fn list(tx: &mut Tx<'_>, owner: Option<UserId>) -> Result<Vec<App>, Stop> {
 /// shown as they are, but for those of which only a digest is kept.
 pub fn rotate(tx: &mut Tx<'_>, id: AppId, which: Which) -> Result<Keys, Stop> {
     let mut app = find(tx, id)?;
-    let chance = tx.chance().clone();
+    let chance = tx.rng().clone();
     let mut client_secret = None;
     match which {
         Which::Api => app.api_secret = Secret::new(chance.token(50)?),
         Which::Bearer => {
             let bearer = new_bearer(&chance)?;
-            apps::set_bearer(tx, id, Some(&bearer))?;
+            apps::set_bearer_token(tx, id, Some(&bearer))?;
         }
         Which::Client => {
             if !app.kind.parse::<Kind>()?.is_confidential() {
@@ -306,7 +306,7 @@ pub fn rotate(tx: &mut Tx<'_>, id: AppId, which: Which) -> Result<Keys, Stop> {
     Ok(Keys {
         api_key: app.api_key,
         api_secret: app.api_secret,
-        bearer: apps::bearer(tx, id)?.unwrap_or(Secret::new("")),
+        bearer: apps::bearer_token(tx, id)?.unwrap_or(Secret::new("")),
         client_id: app.client_id,
         client_secret,
     })
@@ -414,7 +414,7 @@ fn listed(held: &[Entitlement]) -> String {
 /// Deletes an app: all its tokens are dead with the commit, and its rules are gone.
 pub fn delete(tx: &mut Tx<'_>, id: AppId) -> Result<(), Stop> {
     let mut app = find(tx, id)?;
-    app.state = State::Deleted;
+    app.state = AppStatus::Deleted;
     changed(tx, &app, "app.delete")?;
     crate::webhooks::delete_of_app(tx, id)?;
     activity::end_of_app(tx, id)?;
@@ -423,5 +423,11 @@ pub fn delete(tx: &mut Tx<'_>, id: AppId) -> Result<(), Stop> {
 
 fn changed(tx: &mut Tx<'_>, app: &App, kind: &str) -> Result<(), Stop> {
     apps::update(tx, app)?;
-    Ok(log::append(tx, kind, app.owner_id.get(), app.id.get(), "")?)
+    Ok(event_log::append(
+        tx,
+        kind,
+        app.owner_id.get(),
+        app.id.get(),
+        "",
+    )?)
 }

@@ -5,7 +5,7 @@ use base::{AppId, Fault, Refusal, UserId};
 use serde_json::Value;
 use store::{Tx, audit};
 
-pub use store::audit::{Entry, Filter, after, list, prune};
+pub use store::audit::{AuditEntry, AuditFilter, list, list_after, prune};
 
 /// What was done. Only the kinds that stand here are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,7 +172,7 @@ pub fn append(
     } else {
         detail.to_string()
     };
-    let new = audit::New {
+    let new = audit::NewAuditEntry {
         kind: kind.name(),
         actor: by.user,
         operator: by.operator,

@@ -11,11 +11,11 @@ use base::refusal::Unproven;
 use base::secret::digest;
 use base::{AppId, Credential, Fault, Refusal, Scopes, Secret, Stop, Time, UserId};
 use moka::sync::Cache;
-use store::apps::{self, App, State};
-use store::nonces::Nonces;
+use store::apps::{self, App, AppStatus};
+use store::nonces::NonceRegistry;
 use store::tokens;
 use store::users;
-use store::{Store, Tx, log};
+use store::{Store, Tx, event_log};
 
 use crate::apps::Permission;
 use crate::bearer::encoded;
@@ -110,7 +110,7 @@ struct Remembered {
 /// Turns credentials into callers.
 pub struct Authenticator {
     store: Arc<Store>,
-    nonces: Nonces,
+    nonces: NonceRegistry,
     origins: Vec<Origin>,
     skew_ms: i64,
     bearers: Cache<[u8; 32], Remembered>,
@@ -129,7 +129,8 @@ impl Authenticator {
             .iter()
             .map(origin)
             .collect::<Result<_, _>>()?;
-        let nonces = Nonces::open(&store, &config.data_dir, config.timestamp_skew_ms, wall())?;
+        let nonces =
+            NonceRegistry::open(&store, &config.data_dir, config.timestamp_skew_ms, wall())?;
         Ok(Self {
             store,
             nonces,
@@ -189,16 +190,16 @@ impl Authenticator {
     /// Reads what came after a place in the log; answers the new place.
     async fn look_after(&self, seen: Option<i64>) -> Result<i64, Stop> {
         let Some(seen) = seen else {
-            return self.store.read(|tx| Ok(log::end(tx)?)).await;
+            return self.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await;
         };
         let events = self
             .store
-            .read(move |tx| Ok(log::after(tx, seen, 1000)?))
+            .read(move |tx| Ok(event_log::list_after(tx, seen, 1000)?))
             .await?;
         if events.iter().any(|event| touches_credentials(&event.kind)) {
             self.store
                 .context()
-                .credentials
+                .credentials_version
                 .fetch_add(1, Ordering::SeqCst);
         }
         Ok(events.last().map_or(seen, |event| event.seq))
@@ -235,7 +236,10 @@ impl Authenticator {
     }
 
     fn version(&self) -> u64 {
-        self.store.context().credentials.load(Ordering::SeqCst)
+        self.store
+            .context()
+            .credentials_version
+            .load(Ordering::SeqCst)
     }
 
     /// A signed request's app and caller, or none when the request is not signed. Each signature
@@ -298,9 +302,9 @@ impl Authenticator {
         let text = key.to_owned();
         let app = self
             .store
-            .read(move |tx| Ok(apps::by_key(tx, &text)?))
+            .read(move |tx| Ok(apps::find_by_api_key(tx, &text)?))
             .await?;
-        let app = app.filter(|app| app.state != State::Deleted);
+        let app = app.filter(|app| app.state != AppStatus::Deleted);
         let app = Arc::new(app.ok_or(Refusal::Unauthenticated(Unproven::Signature))?);
         self.consumers
             .insert(key.to_owned(), (version, Arc::clone(&app)));
@@ -370,7 +374,11 @@ impl Authenticator {
             presented.timestamp,
             presented.nonce
         );
-        if self.nonces.is_new(&self.store, digest(&whole), now).await? {
+        if self
+            .nonces
+            .claim_nonce(&self.store, digest(&whole), now)
+            .await?
+        {
             return Ok(());
         }
         Err(Refusal::Unauthenticated(Unproven::Signature).into())
@@ -384,7 +392,7 @@ fn bearer(header: &str) -> Option<&str> {
 }
 
 fn look_up_bearer(tx: &mut Tx<'_>, token: &str, version: u64) -> Result<Option<Remembered>, Stop> {
-    if let Some(found) = tokens::oauth2(tx, &digest(token))? {
+    if let Some(found) = tokens::find_oauth2(tx, &digest(token))? {
         if found.kind != "access" || found.revoked_at.is_some() {
             return Ok(None);
         }
@@ -401,12 +409,12 @@ fn look_up_bearer(tx: &mut Tx<'_>, token: &str, version: u64) -> Result<Option<R
             token_secret: None,
         }));
     }
-    let app = match apps::by_bearer(tx, &digest(token))? {
+    let app = match apps::find_by_bearer(tx, &digest(token))? {
         Some(app) => Some(app),
         // A client that decoded the form once sends it without its escapes.
-        None => apps::by_bearer(tx, &digest(&encoded(token)))?,
+        None => apps::find_by_bearer(tx, &digest(&encoded(token)))?,
     };
-    let Some(app) = app.filter(|app| app.state != State::Deleted) else {
+    let Some(app) = app.filter(|app| app.state != AppStatus::Deleted) else {
         return Ok(None);
     };
     let answer = caller(tx, Arc::new(app), None, Credential::App, Scopes::NONE)?;
@@ -423,7 +431,7 @@ fn look_up_oauth1(
     digest: &[u8; 32],
     version: u64,
 ) -> Result<Option<Remembered>, Stop> {
-    let found = tokens::oauth1(tx, digest)?.filter(|token| token.revoked_at.is_none());
+    let found = tokens::find_oauth1(tx, digest)?.filter(|token| token.revoked_at.is_none());
     let Some(found) = found else { return Ok(None) };
     let Some(app) = live_app(tx, found.app_id)? else {
         return Ok(None);
@@ -449,7 +457,7 @@ fn look_up_oauth1(
 }
 
 fn live_app(tx: &mut Tx<'_>, id: AppId) -> Result<Option<Arc<App>>, Fault> {
-    let app = apps::by_id(tx, id)?.filter(|app| app.state != State::Deleted);
+    let app = apps::find_by_id(tx, id)?.filter(|app| app.state != AppStatus::Deleted);
     Ok(app.map(Arc::new))
 }
 
@@ -461,18 +469,18 @@ fn caller(
     credential: Credential,
     scopes: Scopes,
 ) -> Result<Result<Caller, Refusal>, Fault> {
-    if app.state == State::Suspended {
+    if app.state == AppStatus::Suspended {
         return Ok(Err(Refusal::Unauthenticated(Unproven::App)));
     }
     if let Some(user) = user {
-        match users::by_id(tx, user)?.map(|user| user.state) {
-            Some(users::State::Active) => {}
-            Some(users::State::Suspended) => {
+        match users::find_by_id(tx, user)?.map(|user| user.state) {
+            Some(users::UserState::Active) => {}
+            Some(users::UserState::Suspended) => {
                 let detail =
                     "Your account is suspended and is not permitted to access this feature.";
                 return Ok(Err(Refusal::forbidden_as(64, detail)));
             }
-            Some(users::State::Deleted | users::State::Placeholder) | None => {
+            Some(users::UserState::Deleted | users::UserState::Placeholder) | None => {
                 return Ok(Err(Refusal::Unauthenticated(Unproven::Token)));
             }
         }

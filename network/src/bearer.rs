@@ -3,15 +3,15 @@
 use base::secret::{digest, same};
 use base::{AppId, Refusal, Secret, Stop};
 use serde_json::json;
-use store::apps::{self, App, State};
-use store::{Tx, log};
+use store::apps::{self, App, AppStatus};
+use store::{Tx, event_log};
 
 use crate::apps::new_bearer;
 use crate::audit::{self, By, Kind};
 
 /// The live app with this key and secret.
 pub fn app_with_secret(tx: &mut Tx<'_>, api_key: &str, api_secret: &str) -> Result<App, Stop> {
-    let app = apps::by_key(tx, api_key)?.filter(|app| app.state == State::Active);
+    let app = apps::find_by_api_key(tx, api_key)?.filter(|app| app.state == AppStatus::Active);
     // An unknown key takes the same comparison as a wrong secret.
     let expected = app.as_ref().map_or("", |app| app.api_secret.reveal());
     let holds = same(&digest(expected), &digest(api_secret));
@@ -23,12 +23,12 @@ pub fn app_with_secret(tx: &mut Tx<'_>, api_key: &str, api_secret: &str) -> Resu
 
 /// The app's bearer token: the live one, or a new one if there is none.
 pub fn issue(tx: &mut Tx<'_>, app: AppId) -> Result<Secret, Stop> {
-    if let Some(live) = apps::bearer(tx, app)? {
+    if let Some(live) = apps::bearer_token(tx, app)? {
         return Ok(live);
     }
-    let bearer = new_bearer(tx.chance())?;
-    apps::set_bearer(tx, app, Some(&bearer))?;
-    log::append(tx, "bearer.create", 0, app.get(), "")?;
+    let bearer = new_bearer(tx.rng())?;
+    apps::set_bearer_token(tx, app, Some(&bearer))?;
+    event_log::append(tx, "bearer.create", 0, app.get(), "")?;
     Ok(bearer)
 }
 
@@ -36,13 +36,13 @@ pub fn issue(tx: &mut Tx<'_>, app: AppId) -> Result<Secret, Stop> {
 /// refused, as is anyone but the owner.
 pub fn invalidate(tx: &mut Tx<'_>, app: &App, by: &By, token: &str) -> Result<Secret, Stop> {
     let is_owner = by.user.is_none_or(|user| user == app.owner_id);
-    let live = apps::bearer(tx, app.id)?;
+    let live = apps::bearer_token(tx, app.id)?;
     match live {
         Some(live) if is_owner && is_same(&live, token) => {
-            apps::set_bearer(tx, app.id, None)?;
+            apps::set_bearer_token(tx, app.id, None)?;
             let detail = json!({"token": "bearer"});
             audit::append(tx, by, Kind::TOKEN_REVOKE, Some(app.id), &detail)?;
-            log::append(tx, "bearer.revoke", app.owner_id.get(), app.id.get(), "")?;
+            event_log::append(tx, "bearer.revoke", app.owner_id.get(), app.id.get(), "")?;
             Ok(live)
         }
         _ => Err(Refusal::BearerRefused.into()),

@@ -2,10 +2,10 @@
 
 use base::refusal::Subject;
 use base::{Fault, PostId, Refusal, Stop, UserId};
-use store::bookmarks::{self, Folder};
+use store::bookmarks::{self, BookmarkFolder};
 use store::edges::Edge;
-use store::posts::Span;
-use store::{Tx, log};
+use store::posts::PageRange;
+use store::{Tx, event_log};
 
 use crate::{acts, users};
 
@@ -23,11 +23,11 @@ pub fn set(tx: &mut Tx<'_>, user: UserId, id: PostId, into: Option<i64>) -> Resu
     let edge = tx.next_id::<()>().get();
     let new = bookmarks::insert(tx, user, post, edge)?;
     if let Some(folder) = into {
-        bookmarks::file(tx, folder.id, user, post, edge)?;
+        bookmarks::add_to_folder(tx, folder.id, user, post, edge)?;
     }
     if new {
-        log::append(tx, "bookmark.create", user.get(), post.get(), "")?;
-        acts::unless_gone(bookmarks::count(tx, post, 1)?, id)?;
+        event_log::append(tx, "bookmark.create", user.get(), post.get(), "")?;
+        acts::unless_gone(bookmarks::add_to_post_count(tx, post, 1)?, id)?;
     }
     Ok(new)
 }
@@ -38,17 +38,17 @@ pub fn remove(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Stop> {
     let post = acts::original(tx, id)?.map_or(id, |post| post.id);
     let was = bookmarks::delete(tx, user, post)?;
     if was {
-        log::append(tx, "bookmark.delete", user.get(), post.get(), "")?;
-        bookmarks::count(tx, post, -1)?;
+        event_log::append(tx, "bookmark.delete", user.get(), post.get(), "")?;
+        bookmarks::add_to_post_count(tx, post, -1)?;
     }
     Ok(was)
 }
 
 /// A page of a user's newest bookmarks.
-pub fn of_user(tx: &mut Tx<'_>, user: UserId, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let oldest = bookmarks::nth_of_user(tx, user, REACH - 1)?;
+pub fn of_user(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
+    let oldest = bookmarks::nth_newest_id(tx, user, REACH - 1)?;
     let above = oldest.map_or(span.above, |oldest| span.above.max(oldest - 1));
-    bookmarks::of_user(tx, user, &Span { above, ..*span })
+    bookmarks::page_by_user(tx, user, &PageRange { above, ..*span })
 }
 
 /// The bookmark of one post, as a page of it.
@@ -59,31 +59,36 @@ pub fn of_post(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<Vec<Edge>, F
 }
 
 /// Makes a folder.
-pub fn create_folder(tx: &mut Tx<'_>, user: UserId, name: &str) -> Result<Folder, Stop> {
+pub fn create_folder(tx: &mut Tx<'_>, user: UserId, name: &str) -> Result<BookmarkFolder, Stop> {
     users::active(tx, user)?;
     let name = base::text::normalize(name.trim()).into_owned();
     if name.is_empty() {
         return Err(Refusal::missing("name").into());
     }
-    let folder = Folder {
+    let folder = BookmarkFolder {
         id: tx.next_id::<()>().get(),
         user_id: user,
         name,
     };
     bookmarks::insert_folder(tx, &folder)?;
-    log::append(tx, "bookmark_folder.create", user.get(), folder.id, "")?;
+    event_log::append(tx, "bookmark_folder.create", user.get(), folder.id, "")?;
     Ok(folder)
 }
 
 /// A folder of a user. Another's is as good as none.
-pub fn folder(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<Folder, Stop> {
-    let folder = bookmarks::folder(tx, id)?.filter(|folder| folder.user_id == user);
+pub fn folder(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<BookmarkFolder, Stop> {
+    let folder = bookmarks::find_folder(tx, id)?.filter(|folder| folder.user_id == user);
     let subject = || Subject::new("bookmark_folder", "folder_id", id);
     folder.ok_or_else(|| Refusal::NotFound(subject()).into())
 }
 
 /// A page of what a folder of the user holds.
-pub fn of_folder(tx: &mut Tx<'_>, user: UserId, id: i64, span: &Span) -> Result<Vec<Edge>, Stop> {
+pub fn of_folder(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    id: i64,
+    span: &PageRange,
+) -> Result<Vec<Edge>, Stop> {
     let folder = folder(tx, user, id)?;
-    Ok(bookmarks::of_folder(tx, folder.id, span)?)
+    Ok(bookmarks::page_by_folder(tx, folder.id, span)?)
 }

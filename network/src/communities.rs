@@ -3,7 +3,7 @@
 use base::refusal::Subject;
 use base::{Fault, Refusal, Stop, UserId};
 use store::communities::{self, Community};
-use store::{Tx, log};
+use store::{Tx, event_log};
 
 use crate::users::{self, one_of};
 
@@ -57,7 +57,7 @@ pub fn create(tx: &mut Tx<'_>, owner: UserId, new: &NewCommunity) -> Result<Comm
         member_count: 0,
     };
     communities::insert(tx, &community)?;
-    log::append(tx, "community.create", owner.get(), community.id, "")?;
+    event_log::append(tx, "community.create", owner.get(), community.id, "")?;
     enter(tx, community.id, owner)?;
     find(tx, community.id)
 }
@@ -65,7 +65,7 @@ pub fn create(tx: &mut Tx<'_>, owner: UserId, new: &NewCommunity) -> Result<Comm
 /// The community with an id.
 pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Community, Stop> {
     let subject = || Subject::new("community", "id", id);
-    communities::by_id(tx, id)?.ok_or_else(|| Refusal::NotFound(subject()).into())
+    communities::find_by_id(tx, id)?.ok_or_else(|| Refusal::NotFound(subject()).into())
 }
 
 /// Lets a user in: everyone where it is open, otherwise those who were approved.
@@ -81,8 +81,8 @@ pub fn join(tx: &mut Tx<'_>, id: i64, user: UserId, approved: bool) -> Result<Co
 }
 
 fn enter(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<(), Fault> {
-    if communities::join(tx, id, user)? {
-        log::append(tx, "community.join", user.get(), id, "")?;
+    if communities::add_member(tx, id, user)? {
+        event_log::append(tx, "community.join", user.get(), id, "")?;
     }
     Ok(())
 }
@@ -93,16 +93,16 @@ pub fn leave(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<Community, Stop> 
     if community.owner_id == user {
         return Err(Refusal::forbidden("Whoever made a community stays in it.").into());
     }
-    if communities::leave(tx, id, user)? {
-        log::append(tx, "community.leave", user.get(), id, "")?;
+    if communities::remove_member(tx, id, user)? {
+        event_log::append(tx, "community.leave", user.get(), id, "")?;
     }
     find(tx, id)
 }
 
 /// The community that a user posts to: they must belong to it (contract §11.1).
 pub(crate) fn to_post_to(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<Community, Stop> {
-    let community = communities::by_id(tx, id)?;
-    let joined = !communities::joined(tx, user, &[id])?.is_empty();
+    let community = communities::find_by_id(tx, id)?;
+    let joined = !communities::filter_joined(tx, user, &[id])?.is_empty();
     let community = community.filter(|_| joined);
     let detail = "You are not allowed to post to this community";
     community.ok_or_else(|| Refusal::forbidden(detail).into())

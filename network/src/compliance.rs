@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use base::refusal::{No, Subject};
 use base::{AppId, Fault, PostId, Refusal, Stop, Time, UserId};
 use serde_json::json;
-use store::compliance::{self, Job, State};
-use store::posts::{self, State as PostState};
+use store::compliance::{self, ComplianceJob, ComplianceJobState};
+use store::posts::{self, PostState};
 use store::users::{self, User};
-use store::{Tx, apps, log};
+use store::{Tx, apps, event_log};
 
 use crate::visibility::{Sight, of_user};
 
@@ -35,44 +35,44 @@ pub struct NewJob {
 }
 
 /// What a job is called that stands there at a moment.
-pub fn status(job: &Job, now: Time) -> &'static str {
+pub fn status(job: &ComplianceJob, now: Time) -> &'static str {
     match job.state {
-        State::Created if now >= job.upload_expires_at => "expired",
-        State::Created => "created",
-        State::Complete if now >= job.download_expires_at => "expired",
-        State::Complete => "complete",
-        State::InProgress => "in_progress",
+        ComplianceJobState::Created if now >= job.upload_expires_at => "expired",
+        ComplianceJobState::Created => "created",
+        ComplianceJobState::Complete if now >= job.download_expires_at => "expired",
+        ComplianceJobState::Complete => "complete",
+        ComplianceJobState::InProgress => "in_progress",
     }
 }
 
-fn is_open(job: &Job, now: Time) -> bool {
+fn is_open(job: &ComplianceJob, now: Time) -> bool {
     matches!(status(job, now), "created" | "in_progress")
 }
 
 /// Begins a job: one of a type at a time.
-pub fn create(tx: &mut Tx<'_>, app: AppId, new: &NewJob) -> Result<Job, Stop> {
+pub fn create(tx: &mut Tx<'_>, app: AppId, new: &NewJob) -> Result<ComplianceJob, Stop> {
     // Two calls at once must not both find none.
     apps::lock(tx, app)?;
     let now = tx.now();
-    let known = compliance::of_app(tx, app, &new.kind, LISTED)?;
+    let known = compliance::list_by_app(tx, app, &new.kind, LISTED)?;
     if known.iter().any(|job| is_open(job, now)) {
         return Err(conflict("A compliance job of this type is open already.").into());
     }
-    let chance = tx.chance().clone();
-    let job = Job {
+    let chance = tx.rng().clone();
+    let job = ComplianceJob {
         id: tx.next_id::<()>().get(),
         app_id: app,
         kind: new.kind.clone(),
         name: new.name.clone(),
         resumable: new.resumable,
-        state: State::Created,
+        state: ComplianceJobState::Created,
         created_at: now,
         upload_token: chance.token(43)?,
         download_token: chance.token(43)?,
         upload_expires_at: now.plus_ms(UPLOAD_MS),
         download_expires_at: now.plus_ms(DOWNLOAD_MS),
     };
-    compliance::insert(tx, &job)?;
+    compliance::insert_job(tx, &job)?;
     tell(tx, "compliance.create", &job)?;
     Ok(job)
 }
@@ -87,9 +87,9 @@ fn conflict(message: &'static str) -> Refusal {
     }
 }
 
-fn tell(tx: &mut Tx<'_>, kind: &str, job: &Job) -> Result<(), Fault> {
+fn tell(tx: &mut Tx<'_>, kind: &str, job: &ComplianceJob) -> Result<(), Fault> {
     let body = json!({ "app_id": job.app_id.to_string(), "type": job.kind });
-    log::append(tx, kind, 0, job.id, &body.to_string())
+    event_log::append(tx, kind, 0, job.id, &body.to_string())
 }
 
 /// The jobs of an app, newest first; in a state where one is asked for.
@@ -98,16 +98,16 @@ pub fn list(
     app: AppId,
     kind: &str,
     wanted: Option<&str>,
-) -> Result<Vec<Job>, Fault> {
+) -> Result<Vec<ComplianceJob>, Fault> {
     let now = tx.now();
-    let mut found = compliance::of_app(tx, app, kind, LISTED)?;
+    let mut found = compliance::list_by_app(tx, app, kind, LISTED)?;
     found.retain(|job| wanted.is_none_or(|wanted| status(job, now) == wanted));
     Ok(found)
 }
 
 /// A job of an app.
-pub fn find(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<Option<Job>, Fault> {
-    Ok(compliance::by_id(tx, id)?.filter(|job| job.app_id == app))
+pub fn find(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<Option<ComplianceJob>, Fault> {
+    Ok(compliance::find_job(tx, id)?.filter(|job| job.app_id == app))
 }
 
 fn gone(what: &'static str, token: &str) -> Stop {
@@ -115,8 +115,8 @@ fn gone(what: &'static str, token: &str) -> Stop {
 }
 
 /// The job whose ids may go to an address now.
-pub fn taking(tx: &mut Tx<'_>, token: &str) -> Result<Job, Stop> {
-    let job = compliance::by_upload(tx, token)?;
+pub fn taking(tx: &mut Tx<'_>, token: &str) -> Result<ComplianceJob, Stop> {
+    let job = compliance::find_by_upload_token(tx, token)?;
     let job = job.ok_or_else(|| gone("upload", token))?;
     match status(&job, tx.now()) {
         "created" => Ok(job),
@@ -127,20 +127,20 @@ pub fn taking(tx: &mut Tx<'_>, token: &str) -> Result<Job, Stop> {
 
 /// Takes the ids of a job, all of them at once.
 pub fn take(tx: &mut Tx<'_>, token: &str, ids: &[i64]) -> Result<(), Stop> {
-    if let Some(job) = compliance::by_upload(tx, token)? {
-        compliance::lock(tx, job.id)?;
+    if let Some(job) = compliance::find_by_upload_token(tx, token)? {
+        compliance::lock_job(tx, job.id)?;
     }
     let job = taking(tx, token)?;
     for (place, some) in (1..).zip(ids.chunks(PART)) {
-        compliance::add_part(tx, job.id, place, some)?;
+        compliance::insert_part(tx, job.id, place, some)?;
     }
-    compliance::set_state(tx, job.id, State::InProgress)?;
+    compliance::set_state(tx, job.id, ComplianceJobState::InProgress)?;
     Ok(tell(tx, "compliance.begin", &job)?)
 }
 
 /// The job whose result comes from an address.
-pub fn giving(tx: &mut Tx<'_>, token: &str) -> Result<Job, Stop> {
-    let job = compliance::by_download(tx, token)?;
+pub fn giving(tx: &mut Tx<'_>, token: &str) -> Result<ComplianceJob, Stop> {
+    let job = compliance::find_by_download_token(tx, token)?;
     let job = job.ok_or_else(|| gone("download", token))?;
     match status(&job, tx.now()) {
         "complete" => Ok(job),
@@ -152,28 +152,30 @@ pub fn giving(tx: &mut Tx<'_>, token: &str) -> Result<Job, Stop> {
 pub fn results(tx: &mut Tx<'_>, job: i64, after: i64) -> Result<Vec<(i64, String)>, Fault> {
     /// Parts of one answer.
     const PARTS: i64 = 20;
-    compliance::results(tx, job, after, PARTS)
+    compliance::list_results(tx, job, after, PARTS)
 }
 
 /// Looks at one part of the oldest job that is worked on; false when there is none. Of several
 /// nodes each looks at another part, or finds it done.
 pub fn work(tx: &mut Tx<'_>) -> Result<bool, Fault> {
-    let Some(job) = compliance::waiting(tx)? else {
+    let Some(job) = compliance::next_in_progress(tx)? else {
         return Ok(false);
     };
-    compliance::lock(tx, job.id)?;
+    compliance::lock_job(tx, job.id)?;
     match compliance::next_part(tx, job.id)? {
         Some((place, ids)) => {
             let lines = match job.kind.as_str() {
                 "users" => of_users(tx, &ids)?,
                 _ => of_posts(tx, &ids)?,
             };
-            compliance::set_result(tx, job.id, place, &lines)?;
+            compliance::set_part_result(tx, job.id, place, &lines)?;
         }
         // Another node may have ended it meanwhile.
         None => {
-            if compliance::by_id(tx, job.id)?.is_some_and(|job| job.state == State::InProgress) {
-                compliance::set_state(tx, job.id, State::Complete)?;
+            if compliance::find_job(tx, job.id)?
+                .is_some_and(|job| job.state == ComplianceJobState::InProgress)
+            {
+                compliance::set_state(tx, job.id, ComplianceJobState::Complete)?;
                 tell(tx, "compliance.complete", &job)?;
             }
         }
@@ -183,7 +185,7 @@ pub fn work(tx: &mut Tx<'_>) -> Result<bool, Fault> {
 
 /// Whether there is a job to work on.
 pub fn is_waiting(tx: &mut Tx<'_>) -> Result<bool, Fault> {
-    Ok(compliance::waiting(tx)?.is_some())
+    Ok(compliance::next_in_progress(tx)?.is_some())
 }
 
 /// Forgets jobs that have had their time.
@@ -213,7 +215,7 @@ fn line(lines: &mut String, id: i64, created_at: Time, (reason, since): Cause) {
 /// Of what was never here nothing is said, nor of what was never everyone's.
 fn of_posts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
     let all: Vec<PostId> = ids.iter().copied().map(PostId::new).collect();
-    let found = posts::by_ids(tx, &all)?;
+    let found = posts::find_by_ids(tx, &all)?;
     let found: HashMap<i64, _> = found
         .into_iter()
         .map(|post| (post.id.get(), post))
@@ -221,9 +223,9 @@ fn of_posts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
     let mut authors: Vec<UserId> = found.values().map(|post| post.author_id).collect();
     authors.sort_unstable();
     authors.dedup();
-    let authors = users::by_ids(tx, &authors)?;
+    let authors = users::find_by_ids(tx, &authors)?;
     let authors: HashMap<UserId, _> = authors.into_iter().map(|user| (user.id, user)).collect();
-    let since: HashMap<i64, Time> = posts::removed(tx, ids)?.into_iter().collect();
+    let since: HashMap<i64, Time> = posts::removal_times(tx, ids)?.into_iter().collect();
     let changed = changes(tx, authors.values())?;
     let mut lines = String::new();
     for id in ids {
@@ -245,7 +247,7 @@ fn of_posts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
 /// Users who are suspended or gone, or only let followers read now.
 fn of_users(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
     let all: Vec<UserId> = ids.iter().copied().map(UserId::new).collect();
-    let found = users::by_ids(tx, &all)?;
+    let found = users::find_by_ids(tx, &all)?;
     let changed = changes(tx, found.iter())?;
     let found: HashMap<i64, _> = found
         .into_iter()
@@ -266,7 +268,7 @@ fn changes<'u>(
     users: impl Iterator<Item = &'u User>,
 ) -> Result<HashMap<i64, Time>, Fault> {
     let ids: Vec<i64> = users.map(|user| user.id.get()).collect();
-    Ok(users::changed(tx, &ids)?.into_iter().collect())
+    Ok(users::state_change_times(tx, &ids)?.into_iter().collect())
 }
 
 /// Why what is a user's must be let go; a deleted account is called by a word of the caller's.

@@ -138,7 +138,7 @@ pub fn read(tx: &mut Tx<'_>, text: &str, is_reply: bool) -> Result<Reading, Faul
 
 /// Those whom a text mentions and who are there.
 pub(crate) fn known(tx: &mut Tx<'_>, draft: &Draft) -> Result<Vec<(String, UserId)>, Fault> {
-    let known = users::by_usernames(tx, &draft.names())?;
+    let known = users::find_by_usernames(tx, &draft.names())?;
     Ok(known
         .into_iter()
         .map(|user| (user.username, user.id))

@@ -3,9 +3,9 @@
 
 use base::refusal::{Connecting, Unproven};
 use base::{AppId, Fault, Refusal, Stop, Time};
-use store::apps::{self, App, State};
-use store::connections::{self, Connection};
-use store::{Tx, log};
+use store::apps::{self, App, AppStatus};
+use store::connections::{self, StreamConnection};
+use store::{Tx, event_log};
 
 /// A node that has not been heard of for so long does not hold its connections any more.
 const LOST_MS: i64 = 30_000;
@@ -47,14 +47,19 @@ pub enum Which {
 /// Writes down a connection that a node has opened, and where the log ends behind which it
 /// begins. Refused when the app has `most` of its kind on other nodes and on this one, where it
 /// has `here` beside the new one, and when its token has ended meanwhile.
-pub fn open(tx: &mut Tx<'_>, new: &Connection, most: usize, here: usize) -> Result<Opened, Stop> {
+pub fn open(
+    tx: &mut Tx<'_>,
+    new: &StreamConnection,
+    most: usize,
+    here: usize,
+) -> Result<Opened, Stop> {
     let shared = tx.is_shared();
     if shared {
         // Two nodes at once must not pass the bound together.
         apps::lock(tx, new.app_id)?;
     }
-    let app = apps::by_id(tx, new.app_id)?;
-    if app.is_none_or(|app| app.state != State::Active) {
+    let app = apps::find_by_id(tx, new.app_id)?;
+    if app.is_none_or(|app| app.state != AppStatus::Active) {
         return Err(Refusal::Unauthenticated(Unproven::App).into());
     }
     let Some(token) = token(tx, new.app_id)? else {
@@ -62,7 +67,7 @@ pub fn open(tx: &mut Tx<'_>, new: &Connection, most: usize, here: usize) -> Resu
     };
     if shared {
         let alive = new.seen_at.plus_ms(-LOST_MS);
-        let held = connections::open_of_app(tx, new.app_id)?;
+        let held = connections::list_open_by_app(tx, new.app_id)?;
         let others = held.iter().filter(|one| {
             one.endpoint == new.endpoint
                 && (one.part == new.part || one.part < 0 && new.part < 0)
@@ -73,37 +78,37 @@ pub fn open(tx: &mut Tx<'_>, new: &Connection, most: usize, here: usize) -> Resu
             return Err(Refusal::Connection(Connecting::TooMany).into());
         }
     }
-    let end = log::end(tx)?;
+    let end = event_log::end_cursor(tx)?;
     connections::insert(tx, new)?;
     Ok(Opened { end, token })
 }
 
 /// By what a connection's token is known again; none when the app has none, or may not be used.
 pub fn token(tx: &mut Tx<'_>, app: AppId) -> Result<Option<[u8; 32]>, Fault> {
-    let active = |app: App| app.state == State::Active;
-    if !apps::by_id(tx, app)?.is_some_and(active) {
+    let active = |app: App| app.state == AppStatus::Active;
+    if !apps::find_by_id(tx, app)?.is_some_and(active) {
         return Ok(None);
     }
-    Ok(apps::bearer(tx, app)?.map(|token| token.digest()))
+    Ok(apps::bearer_token(tx, app)?.map(|token| token.digest()))
 }
 
 /// Says that a node holds its connections still, and that those of lost nodes are gone. `wall` is
 /// the machine's time.
 pub fn keep(tx: &mut Tx<'_>, node: i64, wall: Time) -> Result<(), Fault> {
-    connections::seen(tx, node, wall)?;
-    connections::end_unseen(tx, wall.plus_ms(-LOST_MS), LOST)?;
+    connections::record_heartbeat(tx, node, wall)?;
+    connections::disconnect_stale(tx, wall.plus_ms(-LOST_MS), LOST)?;
     Ok(())
 }
 
 /// Says that a node has just begun and holds none of the connections below an id.
 pub fn begin(tx: &mut Tx<'_>, node: i64, below: i64) -> Result<(), Fault> {
-    connections::end_of_node(tx, node, below, LOST).map(|_| ())
+    connections::disconnect_node(tx, node, below, LOST).map(|_| ())
 }
 
 /// Ends connections of an app: they are written off at once, and the nodes that hold them are
 /// told through the log.
 pub fn end(tx: &mut Tx<'_>, app: AppId, which: &Which, reason: &str) -> Result<Vec<Ended>, Fault> {
-    let held = connections::open_of_app(tx, app)?;
+    let held = connections::list_open_by_app(tx, app)?;
     let mut ended = Vec::new();
     let mut chosen = Vec::new();
     match which {
@@ -123,8 +128,8 @@ pub fn end(tx: &mut Tx<'_>, app: AppId, which: &Which, reason: &str) -> Result<V
     }
     for one in chosen {
         let now = tx.now();
-        let failed = if connections::end(tx, one.id, now, reason)? {
-            log::append(tx, "connection.end", app.get(), one.id, "")?;
+        let failed = if connections::mark_disconnected(tx, one.id, now, reason)? {
+            event_log::append(tx, "connection.end", app.get(), one.id, "")?;
             None
         } else {
             Some(NOT_ACTIVE)

@@ -5,7 +5,7 @@ use base::clock::wall;
 use base::oauth1::{Origin, Presented, Request};
 use base::secret::digest;
 use base::{Refusal, Secret, Stop};
-use store::apps::{self, App, State};
+use store::apps::{self, App, AppStatus};
 use store::{Tx, tokens};
 
 use crate::oauth1_flow;
@@ -201,8 +201,8 @@ fn late(presented: &Presented, skew_ms: i64) -> Option<String> {
 
 /// What the request should be signed with, or which check fails.
 fn known(tx: &mut Tx<'_>, presented: &Presented) -> Result<Result<Known, (Check, String)>, Stop> {
-    let app = apps::by_key(tx, &presented.consumer_key)?;
-    let Some(app) = app.filter(|app| app.state != State::Deleted) else {
+    let app = apps::find_by_api_key(tx, &presented.consumer_key)?;
+    let Some(app) = app.filter(|app| app.state != AppStatus::Deleted) else {
         let text = "No app has this oauth_consumer_key.";
         return Ok(Err((Check::Key, text.to_owned())));
     };
@@ -210,7 +210,7 @@ fn known(tx: &mut Tx<'_>, presented: &Presented) -> Result<Result<Known, (Check,
         return Ok(Ok(Known { app, token: None }));
     };
     let failed = |text: &str| Ok(Err((Check::Token, text.to_owned())));
-    if let Some(found) = tokens::oauth1(tx, &digest(token))? {
+    if let Some(found) = tokens::find_oauth1(tx, &digest(token))? {
         return match found {
             found if found.app_id != app.id => failed("The oauth_token is one of another app."),
             found if found.revoked_at.is_some() => failed("The oauth_token has been revoked."),

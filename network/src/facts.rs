@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use base::{AppId, Fault, PostId, UserId};
 use store::places::Place;
-use store::posts::{Post, State};
+use store::posts::{Post, PostState};
 use store::users::User;
 use store::{Tx, affiliates, apps, lists, posts, users};
 
@@ -60,14 +60,14 @@ struct Located {
 /// earlier versions are not ([`PostFacts::row`] tells, and [`PostFacts::sight`]). The lists that
 /// hold the authors are looked up only where `with_lists` asks for them.
 pub fn of(tx: &mut Tx<'_>, ids: &[PostId], with_lists: bool) -> Result<Vec<PostFacts>, Fault> {
-    let mut rows = by_key(posts::by_ids(tx, ids)?, |post| post.id);
+    let mut rows = by_key(posts::find_by_ids(tx, ids)?, |post| post.id);
     let rows = ids.iter().filter_map(|id| rows.remove(id)).collect();
     of_rows(tx, rows, with_lists)
 }
 
 /// The facts of the newest posts that everybody may see, newest first, of so many looked at.
 pub fn newest(tx: &mut Tx<'_>, looked_at: i64) -> Result<Vec<PostFacts>, Fault> {
-    let recent = posts::recent(tx, PostId::new(0), looked_at)?;
+    let recent = posts::list_recent(tx, PostId::new(0), looked_at)?;
     let ids: Vec<PostId> = recent.into_iter().map(|(id, _)| id).collect();
     let mut all = of(tx, &ids, true)?;
     all.retain(|facts| facts.sight == Sight::Visible);
@@ -83,7 +83,7 @@ pub fn seen(tx: &mut Tx<'_>, viewer: UserId, id: PostId) -> Result<Option<PostFa
         Sight::Visible => false,
         Sight::Missing => true,
         Sight::Forbidden | Sight::Suspended => {
-            let original = facts.row.repost_of_id.map(|id| posts::by_id(tx, id));
+            let original = facts.row.repost_of_id.map(|id| posts::find_by_id(tx, id));
             let original = original.transpose()?.flatten();
             let mut hidden = bar_of_post(tx, viewer, &facts.row)?.is_some();
             if let Some(original) = original {
@@ -195,21 +195,21 @@ impl Around {
         let referred = rows
             .iter()
             .flat_map(|row| [row.repost_of_id, row.quoted_post_id]);
-        let posts = posts::by_ids(tx, &distinct(referred.flatten()))?;
+        let posts = posts::find_by_ids(tx, &distinct(referred.flatten()))?;
         let written = rows.iter().chain(&posts).map(|post| post.author_id);
         let written = distinct(written);
         let asked = rows
             .iter()
             .flat_map(|row| [Some(row.author_id), row.in_reply_to_user_id]);
         let asked = distinct(asked.flatten());
-        let affiliated = affiliates::of_users(tx, &asked)?;
+        let affiliated = affiliates::list_by_users(tx, &asked)?;
         let organizations = affiliated.iter().map(|(_, organization)| *organization);
         let all = written.iter().chain(&asked).copied().chain(organizations);
-        let users = users::by_ids(tx, &distinct(all))?;
+        let users = users::find_by_ids(tx, &distinct(all))?;
         let places = distinct(rows.iter().filter_map(place_of));
-        let apps = apps::names(tx, &distinct(rows.iter().filter_map(|row| row.app_id)))?;
+        let apps = apps::names_by_ids(tx, &distinct(rows.iter().filter_map(|row| row.app_id)))?;
         let lists = if with_lists {
-            lists::open_lists(tx, &distinct(rows.iter().map(|row| row.author_id)))?
+            lists::public_lists_of_users(tx, &distinct(rows.iter().map(|row| row.author_id)))?
         } else {
             Vec::new()
         };
@@ -228,7 +228,7 @@ impl Around {
             affiliations: grouped(named),
             lists: grouped(lists),
             posts: by_key(posts, |post| post.id),
-            places: by_key(store::places::by_ids(tx, &places)?, |place| place.id),
+            places: by_key(store::places::find_by_ids(tx, &places)?, |place| place.id),
             apps: apps
                 .into_iter()
                 .map(|(id, name)| (id, name.into()))
@@ -283,7 +283,7 @@ impl Around {
 
     fn judge(&self, post: &Post) -> Sight {
         match post.state {
-            State::Placeholder => Sight::Missing,
+            PostState::Placeholder => Sight::Missing,
             _ => self.sights.of_post(post),
         }
     }

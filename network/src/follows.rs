@@ -5,10 +5,10 @@
 
 use base::refusal::Subject;
 use base::{Fault, Refusal, Stop, UserId};
-use store::graph::{self, Tie};
-use store::posts::Span;
+use store::graph::{self, RelationKind};
+use store::posts::PageRange;
 use store::users::User;
-use store::{Tx, follows, log};
+use store::{Tx, event_log, follows};
 
 use crate::users;
 use crate::visibility::{is_blocked, reached};
@@ -46,8 +46,8 @@ pub fn follow(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<Standin
         return Ok(Standing::FOLLOWING);
     }
     let id = tx.next_id::<()>().get();
-    if graph::insert(tx, Tie::Request, source, target, id)? {
-        log::append(tx, "follow.request", source.get(), target.get(), "")?;
+    if graph::insert(tx, RelationKind::Request, source, target, id)? {
+        event_log::append(tx, "follow.request", source.get(), target.get(), "")?;
     }
     Ok(Standing::PENDING)
 }
@@ -56,7 +56,7 @@ pub fn follow(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<Standin
 pub fn follow_approved(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Stop> {
     lock(tx, source, target)?;
     followable(tx, source, target)?;
-    graph::delete(tx, Tie::Request, source, target)?;
+    graph::delete(tx, RelationKind::Request, source, target)?;
     Ok(begin(tx, source, target)?)
 }
 
@@ -77,7 +77,7 @@ fn followable(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<User, S
 fn begin(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Fault> {
     let id = tx.next_id::<()>().get();
     if follows::insert(tx, source, target, id)? {
-        log::append(tx, "follow.follow", source.get(), target.get(), "")?;
+        event_log::append(tx, "follow.follow", source.get(), target.get(), "")?;
     }
     Ok(())
 }
@@ -87,11 +87,11 @@ pub fn unfollow(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool,
     lock(tx, source, target)?;
     let was = follows::delete(tx, source, target)?;
     if was {
-        log::append(tx, "follow.unfollow", source.get(), target.get(), "")?;
+        event_log::append(tx, "follow.unfollow", source.get(), target.get(), "")?;
     }
-    let asked = graph::delete(tx, Tie::Request, source, target)?;
+    let asked = graph::delete(tx, RelationKind::Request, source, target)?;
     if asked {
-        log::append(tx, "follow.withdraw", source.get(), target.get(), "")?;
+        event_log::append(tx, "follow.withdraw", source.get(), target.get(), "")?;
     }
     Ok(was || asked)
 }
@@ -107,7 +107,7 @@ pub fn approve(tx: &mut Tx<'_>, target: UserId, source: UserId) -> Result<(), St
 pub fn deny(tx: &mut Tx<'_>, target: UserId, source: UserId) -> Result<(), Stop> {
     lock(tx, source, target)?;
     take_request(tx, target, source)?;
-    Ok(log::append(
+    Ok(event_log::append(
         tx,
         "follow.deny",
         target.get(),
@@ -117,7 +117,7 @@ pub fn deny(tx: &mut Tx<'_>, target: UserId, source: UserId) -> Result<(), Stop>
 }
 
 fn take_request(tx: &mut Tx<'_>, target: UserId, source: UserId) -> Result<(), Stop> {
-    if graph::delete(tx, Tie::Request, source, target)? {
+    if graph::delete(tx, RelationKind::Request, source, target)? {
         return Ok(());
     }
     let subject = Subject::new("follow request", "source_user_id", source);
@@ -125,8 +125,12 @@ fn take_request(tx: &mut Tx<'_>, target: UserId, source: UserId) -> Result<(), S
 }
 
 /// Those who have asked to follow a user, latest first, each with the request's own number.
-pub fn requests(tx: &mut Tx<'_>, target: UserId, span: &Span) -> Result<Vec<follows::Edge>, Fault> {
-    graph::requests(tx, target, span)
+pub fn requests(
+    tx: &mut Tx<'_>,
+    target: UserId,
+    span: &PageRange,
+) -> Result<Vec<follows::UserEdge>, Fault> {
+    graph::follow_request_page(tx, target, span)
 }
 
 /// Ends every tie of following between two users, both ways: one of them blocks the other.
@@ -134,9 +138,9 @@ pub(crate) fn sever(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<(), F
     for (source, target) in [(one, other), (other, one)] {
         if follows::delete(tx, source, target)? {
             let body = r#"{"cause":"block"}"#;
-            log::append(tx, "follow.unfollow", source.get(), target.get(), body)?;
+            event_log::append(tx, "follow.unfollow", source.get(), target.get(), body)?;
         }
-        graph::delete(tx, Tie::Request, source, target)?;
+        graph::delete(tx, RelationKind::Request, source, target)?;
     }
     Ok(())
 }

@@ -5,9 +5,9 @@
 
 use base::{AppId, Fault, Refusal, Scopes, Stop, Time, UserId};
 use serde_json::json;
-use store::apps::{App, State};
-use store::grants::{self, Grant as Stored};
-use store::{Tx, codes, log, request_tokens, tokens};
+use store::apps::{App, AppStatus};
+use store::grants::{self, AppGrant as Stored};
+use store::{Tx, authorization_codes, event_log, request_tokens, tokens};
 
 use crate::activity;
 use crate::apps::Permission;
@@ -77,14 +77,14 @@ pub(crate) fn record(
 ) -> Result<(), Fault> {
     let detail = json!({"permission": level.map(Permission::name), "scopes": asked.to_string()});
     audit::append(tx, by, Kind::GRANT_APPROVE, Some(app), &detail)?;
-    grants::hold_or_insert(tx, user, app)?;
+    grants::lock_or_insert(tx, user, app)?;
     let before = grants::find(tx, user, app)?
         .ok_or_else(|| Fault::new("a grant that was just made is not there"))?;
     let level = level.max(permission(&before)?);
     let asked = asked.iter().fold(scopes(&before)?, Scopes::with);
     let level = level.map_or("", Permission::name);
-    grants::set(tx, user, app, level, &asked.to_string())?;
-    log::append(tx, "oauth.approve", user.get(), app.get(), "")
+    grants::set_scopes(tx, user, app, level, &asked.to_string())?;
+    event_log::append(tx, "oauth.approve", user.get(), app.get(), "")
 }
 
 /// The OAuth 1.0a level that a user has granted to an app.
@@ -101,8 +101,8 @@ pub(crate) fn level(
 pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Grant>, Stop> {
     let mut all = Vec::new();
     for stored in grants::list(tx, user)? {
-        let app = store::apps::by_id(tx, stored.app_id)?;
-        let Some(app) = app.filter(|app| app.state != State::Deleted) else {
+        let app = store::apps::find_by_id(tx, stored.app_id)?;
+        let Some(app) = app.filter(|app| app.state != AppStatus::Deleted) else {
             continue;
         };
         all.push(Grant {
@@ -122,9 +122,9 @@ pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Grant>, Stop> {
 pub fn revoke(tx: &mut Tx<'_>, by: &By, app: AppId) -> Result<(), Stop> {
     let user = by.known()?;
     let granted = grants::delete(tx, user, app)?;
-    request_tokens::withdraw(tx, user, app)?;
-    codes::withdraw(tx, user, app)?;
-    let live = tokens::revoke_pair(tx, user, app)?;
+    request_tokens::revoke_approved(tx, user, app)?;
+    authorization_codes::revoke(tx, user, app)?;
+    let live = tokens::revoke_app_access(tx, user, app)?;
     if !granted && live == 0 {
         return Err(Refusal::not_valid("app_id", app).into());
     }
@@ -134,7 +134,13 @@ pub fn revoke(tx: &mut Tx<'_>, by: &By, app: AppId) -> Result<(), Stop> {
     let webhooks = activity::end_uncovered(tx, user, Some(app))?;
     let webhooks: Vec<String> = webhooks.iter().map(i64::to_string).collect();
     let body = json!({ "webhook_ids": webhooks }).to_string();
-    log::append(tx, "oauth.revoke", user.get(), app.get(), &body)?;
+    event_log::append(tx, "oauth.revoke", user.get(), app.get(), &body)?;
     // The word by which other nodes know that credentials have changed.
-    Ok(log::append(tx, "token.revoke", user.get(), app.get(), "")?)
+    Ok(event_log::append(
+        tx,
+        "token.revoke",
+        user.get(),
+        app.get(),
+        "",
+    )?)
 }

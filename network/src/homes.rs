@@ -15,7 +15,7 @@ use base::{Fault, PostId, UserId};
 use moka::sync::Cache;
 use parking_lot::Mutex;
 use store::lists::{self, List};
-use store::posts::{self, Span};
+use store::posts::{self, PageRange};
 use store::users::{self, User};
 use store::{Tx, follows, graph};
 
@@ -95,14 +95,15 @@ impl Of<'_> {
     fn authors(self, tx: &mut Tx<'_>) -> Result<HashSet<UserId>, Fault> {
         match self {
             Self::Reader(user) => {
-                let mut authors: HashSet<_> = follows::targets(tx, user.id)?.into_iter().collect();
-                for muted in graph::all_muted(tx, user.id)? {
+                let mut authors: HashSet<_> =
+                    follows::list_followed(tx, user.id)?.into_iter().collect();
+                for muted in graph::list_muted(tx, user.id)? {
                     authors.remove(&muted);
                 }
                 authors.insert(user.id);
                 Ok(authors)
             }
-            Self::List(list) => Ok(lists::everyone_on(tx, list.id)?.into_iter().collect()),
+            Self::List(list) => Ok(lists::list_member_ids(tx, list.id)?.into_iter().collect()),
         }
     }
 }
@@ -140,7 +141,7 @@ impl Homes {
         &self,
         tx: &mut Tx<'_>,
         of: Of<'_>,
-        span: &Span,
+        span: &PageRange,
     ) -> Result<(Vec<PostId>, bool), Fault> {
         let reach = of.key().reach();
         let home = self.homes.get_with(of.key(), Arc::default);
@@ -172,9 +173,9 @@ impl Home {
         };
         let recent = if tx.is_shared() && self.authors.len() <= FEW {
             let authors: Vec<UserId> = self.authors.iter().copied().collect();
-            posts::recent_of(tx, &authors, above, CATCH_UP)?
+            posts::list_recent_by_authors(tx, &authors, above, CATCH_UP)?
         } else {
-            posts::recent(tx, above, CATCH_UP)?
+            posts::list_recent(tx, above, CATCH_UP)?
         };
         if i64::try_from(recent.len()).unwrap_or(i64::MAX) >= CATCH_UP {
             return self.merge(tx, of, self.depth);
@@ -208,7 +209,7 @@ impl Home {
     /// Merges the newest `depth` posts of all authors. One look at an author costs the same
     /// however much they wrote.
     fn merge(&mut self, tx: &mut Tx<'_>, of: Of<'_>, depth: usize) -> Result<(), Fault> {
-        self.seen = posts::highest(tx)?;
+        self.seen = posts::highest_id(tx)?;
         let authors: Vec<UserId> = self.authors.iter().copied().collect();
         let newest = users::most_recent_posts(tx, &authors)?;
         let mut next: BinaryHeap<(PostId, UserId)> = newest.into_iter().collect();
@@ -232,11 +233,11 @@ impl Home {
     }
 
     /// The ids of a span, and whether there are more of it in this list.
-    fn cut(&self, span: &Span) -> (Vec<PostId>, bool) {
+    fn cut(&self, span: &PageRange) -> (Vec<PostId>, bool) {
         let limit = usize::try_from(span.limit).unwrap_or(0);
         let inside = |id: &&PostId| id.get() > span.above && id.get() < span.below;
         let within = || self.ids.iter().filter(inside).copied();
-        if span.rising {
+        if span.ascending {
             let mut page: Vec<PostId> = self
                 .ids
                 .iter()
@@ -274,7 +275,7 @@ impl Shelf {
     ) -> Result<Option<PostId>, Fault> {
         if self.ids.is_empty() && !self.at_end {
             self.asked = (self.asked * 2).clamp(1, BATCH);
-            self.ids = posts::ids_of_author(tx, author, id.get(), self.asked)?;
+            self.ids = posts::list_ids_by_author(tx, author, id.get(), self.asked)?;
             self.ids.reverse();
             self.at_end = i64::try_from(self.ids.len()).unwrap_or(0) < self.asked;
         }

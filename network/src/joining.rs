@@ -63,7 +63,7 @@ pub async fn join(
     if !gate.store.write(count).await? {
         return Err(Refusal::TooMany.into());
     }
-    let chance = &gate.store.context().chance;
+    let chance = &gate.store.context().rng;
     let hash = gate.pool.hash(&applicant.password, chance).await?;
     let (site, applicant) = (site.clone(), applicant.clone());
     let work = move |tx: &mut Tx<'_>| {

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use base::clock::wall;
 use base::{Fault, Secret, Stop, Time};
-use store::{Store, Tx, letters};
+use store::{Store, Tx, emails};
 
-pub use store::letters::{Letter as Stored, list};
+pub use store::emails::{Email as Stored, list};
 
 /// A letter.
 #[derive(Clone, Debug)]
@@ -102,7 +102,7 @@ fn plain(text: &str) -> String {
 pub fn queue(tx: &mut Tx<'_>, letter: &Letter) -> Result<(), Fault> {
     let subject = plain(&letter.subject);
     let (text, ends) = (letter.text.reveal(), letter.expires_at);
-    letters::queue(tx, &letter.to, &subject, text, wall(), ends)
+    emails::enqueue(tx, &letter.to, &subject, text, wall(), ends)
 }
 
 /// What one round of sending came to.
@@ -145,7 +145,7 @@ pub async fn run(store: Arc<Store>, mailer: Arc<dyn Mailer>) {
 pub async fn deliver(store: &Store, mailer: &Arc<dyn Mailer>, now: Time) -> Result<Round, Stop> {
     let mut round = Round::default();
     let due = store
-        .read(move |tx| Ok(letters::due(tx, now, BATCH)?))
+        .read(move |tx| Ok(emails::list_due(tx, now, BATCH)?))
         .await?;
     for stored in due {
         let claim = {
@@ -163,7 +163,7 @@ pub async fn deliver(store: &Store, mailer: &Arc<dyn Mailer>, now: Time) -> Resu
         let (id, tries) = (stored.id, stored.tries);
         let problem = match hand_over(mailer, stored).await {
             Ok(()) => {
-                let note = move |tx: &mut Tx<'_>| Ok(letters::sent(tx, id, now)?);
+                let note = move |tx: &mut Tx<'_>| Ok(emails::mark_sent(tx, id, now)?);
                 store.write(note).await?;
                 round.sent += 1;
                 continue;
@@ -175,8 +175,8 @@ pub async fn deliver(store: &Store, mailer: &Arc<dyn Mailer>, now: Time) -> Resu
         tracing::warn!(%fault, letter = id, tries, again, "a letter was not sent");
         let text: String = fault.to_string().chars().take(PROBLEM).collect();
         let note = move |tx: &mut Tx<'_>| match again_at {
-            Some(at) => Ok(letters::failed(tx, id, &text, at)?),
-            None => Ok(letters::give_up(tx, id, &text)?),
+            Some(at) => Ok(emails::mark_failed(tx, id, &text, at)?),
+            None => Ok(emails::give_up(tx, id, &text)?),
         };
         store.write(note).await?;
         if again {
@@ -196,12 +196,12 @@ enum Claim {
 }
 
 fn claim(tx: &mut Tx<'_>, stored: &Stored, now: Time) -> Result<Claim, Fault> {
-    if !letters::claim(tx, stored, now.plus_ms(LEASE_MS))? {
+    if !emails::claim(tx, stored, now.plus_ms(LEASE_MS))? {
         return Ok(Claim::Taken);
     }
     // Links follow the platform's clock.
     if stored.expires_at.is_some_and(|end| end <= tx.now()) {
-        letters::give_up(tx, stored.id, "its link had ended")?;
+        emails::give_up(tx, stored.id, "its link had ended")?;
         return Ok(Claim::TooLate);
     }
     Ok(Claim::Ours)

@@ -4,8 +4,8 @@ use base::refusal::Subject;
 use base::{PostId, Refusal, Stop, UserId};
 use serde_json::json;
 use store::edges::Edge;
-use store::posts::Span;
-use store::{Tx, likes, log};
+use store::posts::PageRange;
+use store::{Tx, event_log, likes};
 
 use crate::visibility::Viewer;
 use crate::{acts, users};
@@ -23,8 +23,8 @@ pub fn like(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Stop> {
         "id": edge.to_string(),
         "author_id": author.to_string(),
     });
-    log::append(tx, "like.create", user.get(), post.get(), &body.to_string())?;
-    acts::unless_gone(likes::count(tx, post, 1)?, id)?;
+    event_log::append(tx, "like.create", user.get(), post.get(), &body.to_string())?;
+    acts::unless_gone(likes::add_to_post_count(tx, post, 1)?, id)?;
     Ok(true)
 }
 
@@ -34,8 +34,8 @@ pub fn unlike(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Stop> {
     if !likes::delete(tx, user, post)? {
         return Ok(false);
     }
-    log::append(tx, "like.delete", user.get(), post.get(), "")?;
-    likes::count(tx, post, -1)?;
+    event_log::append(tx, "like.delete", user.get(), post.get(), "")?;
+    likes::add_to_post_count(tx, post, -1)?;
     Ok(true)
 }
 
@@ -44,13 +44,13 @@ pub fn of_post(
     tx: &mut Tx<'_>,
     viewer: UserId,
     id: PostId,
-    span: &Span,
+    span: &PageRange,
 ) -> Result<Vec<Edge>, Stop> {
     let post = acts::seen(tx, Viewer::user(viewer), id)?;
     if post.author_id != viewer {
         return Err(Refusal::NotVisible(Subject::new("tweet", "id", id)).into());
     }
-    Ok(likes::of_post(tx, id, span)?)
+    Ok(likes::page_by_post(tx, id, span)?)
 }
 
 /// A page of what a user likes, for that user only.
@@ -58,13 +58,13 @@ pub fn of_user(
     tx: &mut Tx<'_>,
     viewer: UserId,
     user: UserId,
-    span: &Span,
+    span: &PageRange,
 ) -> Result<Vec<Edge>, Stop> {
     let subject = Subject::new("user", "id", user);
     if viewer == user {
-        return Ok(likes::of_user(tx, user, span)?);
+        return Ok(likes::page_by_user(tx, user, span)?);
     }
-    let known = store::users::by_id(tx, user)?.is_some();
+    let known = store::users::find_by_id(tx, user)?.is_some();
     Err(if known {
         Refusal::NotVisible(subject).into()
     } else {

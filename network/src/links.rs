@@ -4,8 +4,8 @@
 use base::secret::digest;
 use base::{Fault, Refusal, Secret, Stop, UserId};
 use serde_json::{Value, json};
-use store::attempts::{Pace, Verdict};
-use store::letters::{self as stored, Link};
+use store::attempt_limits::{AttemptDecision, AttemptRateLimit};
+use store::emails::{self as stored, EmailLink};
 use store::users::User;
 use store::{Tx, users};
 
@@ -28,14 +28,14 @@ const RESET: &str = "reset";
 const INVITE: &str = "invite";
 
 /// Letters that one address may cause.
-const ASKS_PER_ADDRESS: Pace = Pace {
+const ASKS_PER_ADDRESS: AttemptRateLimit = AttemptRateLimit {
     burst: 5,
-    every_ms: 60_000,
+    refill_interval_ms: 60_000,
 };
 /// Letters that one account may be sent.
-const ASKS_PER_ACCOUNT: Pace = Pace {
+const ASKS_PER_ACCOUNT: AttemptRateLimit = AttemptRateLimit {
     burst: 3,
-    every_ms: 5 * 60_000,
+    refill_interval_ms: 5 * 60_000,
 };
 
 fn new_link(
@@ -45,8 +45,8 @@ fn new_link(
     email: &str,
     ttl_ms: i64,
 ) -> Result<Secret, Fault> {
-    let secret = Secret::new(tx.chance().token(LENGTH)?);
-    let link = Link {
+    let secret = Secret::new(tx.rng().token(LENGTH)?);
+    let link = EmailLink {
         purpose: purpose.to_owned(),
         user_id: user,
         email: email.to_owned(),
@@ -61,8 +61,8 @@ fn dead() -> Refusal {
 }
 
 /// The link, if it works and its account takes part.
-fn working(tx: &mut Tx<'_>, secret: &str, purpose: &str) -> Result<Link, Stop> {
-    let link = stored::link(tx, &digest(secret), purpose)?.ok_or_else(dead)?;
+fn working(tx: &mut Tx<'_>, secret: &str, purpose: &str) -> Result<EmailLink, Stop> {
+    let link = stored::find_link(tx, &digest(secret), purpose)?.ok_or_else(dead)?;
     match crate::users::active(tx, link.user_id) {
         Ok(_) => Ok(link),
         Err(Stop::Refused(_)) => Err(dead().into()),
@@ -70,9 +70,9 @@ fn working(tx: &mut Tx<'_>, secret: &str, purpose: &str) -> Result<Link, Stop> {
     }
 }
 
-fn use_up(tx: &mut Tx<'_>, secret: &str, purpose: &str) -> Result<Link, Stop> {
+fn use_up(tx: &mut Tx<'_>, secret: &str, purpose: &str) -> Result<EmailLink, Stop> {
     let link = working(tx, secret, purpose)?;
-    if !stored::use_link(tx, &digest(secret))? {
+    if !stored::mark_link_used(tx, &digest(secret))? {
         return Err(dead().into());
     }
     Ok(link)
@@ -86,8 +86,8 @@ pub fn send_confirmation(
     user: &User,
     email: &str,
 ) -> Result<(), Fault> {
-    stored::end_links(tx, user.id, CONFIRM)?;
-    let owner = users::by_email(tx, email)?;
+    stored::expire_links(tx, user.id, CONFIRM)?;
+    let owner = users::find_by_email(tx, email)?;
     let owner = owner.filter(|owner| owner.email_confirmed && owner.id != user.id);
     // Made in any case, so that what the asker sees afterwards is the same.
     let secret = new_link(tx, CONFIRM, user.id, email, TTL_MS)?;
@@ -133,19 +133,19 @@ fn send(
 
 /// The address that waits for a user to confirm it, if one does.
 pub fn pending_email(tx: &mut Tx<'_>, user: UserId) -> Result<Option<String>, Fault> {
-    stored::pending(tx, user, CONFIRM)
+    stored::pending_address(tx, user, CONFIRM)
 }
 
 /// Sends another letter to the address that waits to be confirmed, if one does.
 pub fn resend_confirmation(tx: &mut Tx<'_>, site: &Site, by: &By) -> Result<Option<String>, Stop> {
     let user = crate::users::active(tx, by.user.ok_or_else(dead)?)?;
     let own = (!user.email_confirmed).then(|| user.email.clone());
-    let email = stored::pending(tx, user.id, CONFIRM)?.or(own);
+    let email = stored::pending_address(tx, user.id, CONFIRM)?.or(own);
     let Some(email) = email.filter(|email| !email.is_empty()) else {
         return Ok(None);
     };
     let asked = throttled(tx, "letter.account", &user.id.to_string(), ASKS_PER_ACCOUNT)?;
-    if asked != Verdict::Allowed {
+    if asked != AttemptDecision::Allowed {
         return Err(Refusal::TooMany.into());
     }
     send_confirmation(tx, site, &user, &email)?;
@@ -155,8 +155,8 @@ pub fn resend_confirmation(tx: &mut Tx<'_>, site: &Site, by: &By) -> Result<Opti
 /// Takes back a change of the address that was not confirmed yet.
 pub fn cancel_change(tx: &mut Tx<'_>, by: &By) -> Result<(), Stop> {
     let user = by.user.ok_or_else(dead)?;
-    if stored::pending(tx, user, CONFIRM)?.is_some() {
-        stored::end_links(tx, user, CONFIRM)?;
+    if stored::pending_address(tx, user, CONFIRM)?.is_some() {
+        stored::expire_links(tx, user, CONFIRM)?;
         audit::append(tx, by, Kind::EMAIL_CANCEL, None, &about(user))?;
     }
     Ok(())
@@ -174,7 +174,7 @@ pub fn confirm_email(tx: &mut Tx<'_>, secret: &str, address: &str) -> Result<Use
 /// Makes a confirmed address of one that the user has shown to read; refused when somebody else
 /// has confirmed it before.
 fn take_email(tx: &mut Tx<'_>, user: UserId, email: &str) -> Result<(), Stop> {
-    let owner = users::by_email(tx, email)?;
+    let owner = users::find_by_email(tx, email)?;
     if owner.is_some_and(|owner| owner.email_confirmed && owner.id != user) {
         return Err(dead().into());
     }
@@ -189,7 +189,7 @@ pub fn change_email(tx: &mut Tx<'_>, site: &Site, by: &By, email: &str) -> Resul
     let user = by.user.ok_or_else(dead)?;
     let user = crate::users::active(tx, user)?;
     let asked = throttled(tx, "letter.account", &user.id.to_string(), ASKS_PER_ACCOUNT)?;
-    if asked != Verdict::Allowed {
+    if asked != AttemptDecision::Allowed {
         return Err(Refusal::TooMany.into());
     }
     send_confirmation(tx, site, &user, email)?;
@@ -224,17 +224,18 @@ pub fn change_email(tx: &mut Tx<'_>, site: &Site, by: &By, email: &str) -> Resul
 pub fn ask_reset(tx: &mut Tx<'_>, site: &Site, login: &str, address: &str) -> Result<bool, Stop> {
     let login = normal(login);
     let asked = throttled(tx, "letter.address", &place(address), ASKS_PER_ADDRESS)?;
-    if asked != Verdict::Allowed {
+    if asked != AttemptDecision::Allowed {
         return Ok(false);
     }
     // Counted by what was asked for, whether or not it is there.
     let asked = throttled(tx, "reset.account", &login, ASKS_PER_ACCOUNT)?;
     let found = named(tx, &login)?;
-    let found = found.filter(|user| user.state == users::State::Active && !user.email.is_empty());
+    let found =
+        found.filter(|user| user.state == users::UserState::Active && !user.email.is_empty());
     let by = By::nobody(address);
     let detail = found.as_ref().map_or(Value::Null, |user| about(user.id));
-    if let Some(user) = found.filter(|_| asked == Verdict::Allowed) {
-        stored::end_links(tx, user.id, RESET)?;
+    if let Some(user) = found.filter(|_| asked == AttemptDecision::Allowed) {
+        stored::expire_links(tx, user.id, RESET)?;
         let secret = new_link(tx, RESET, user.id, &user.email, TTL_MS)?;
         let text = format!(
             "Hello,\n\nset a new password for your account @{} on {}:\n\n{}\n\n\
@@ -277,10 +278,7 @@ pub async fn reset(
         .read(move |tx| look_at_reset(tx, text.reveal()))
         .await?;
     joining::check_password(password, &user.username, &user.email)?;
-    let hash = gate
-        .pool
-        .hash(password, &gate.store.context().chance)
-        .await?;
+    let hash = gate.pool.hash(password, &gate.store.context().rng).await?;
     let (site, secret, address) = (site.clone(), secret.clone(), address.to_owned());
     let work = move |tx: &mut Tx<'_>| {
         let link = use_up(tx, secret.reveal(), RESET)?;
@@ -306,7 +304,7 @@ pub async fn reset(
 pub async fn change_password(
     gate: &Gate,
     site: &Site,
-    session: &sessions::Session,
+    session: &sessions::UserSession,
     old: &Secret,
     new: &Secret,
     end_tokens: bool,
@@ -322,7 +320,7 @@ pub async fn change_password(
         user_agent: session.user_agent.clone(),
     };
     gate.prove(id, old, &facts).await?;
-    let hash = gate.pool.hash(new, &gate.store.context().chance).await?;
+    let hash = gate.pool.hash(new, &gate.store.context().rng).await?;
     let (site, session) = (site.clone(), session.clone());
     let work = move |tx: &mut Tx<'_>| {
         let user = crate::users::active(tx, session.user_id)?;
@@ -345,7 +343,7 @@ fn new_password(
     by: &By,
 ) -> Result<(), Stop> {
     crate::users::set_password(tx, user.id, hash)?;
-    stored::end_links(tx, user.id, RESET)?;
+    stored::expire_links(tx, user.id, RESET)?;
     sessions::revoke_all(tx, by, user.id, keep)?;
     if end_tokens {
         crate::tokens::end_all(tx, user.id)?;
@@ -396,13 +394,13 @@ pub fn invite(tx: &mut Tx<'_>, site: &Site, by: &By, email: &str) -> Result<Stri
 
 /// Whether an invitation works. It stays usable.
 pub fn invited(tx: &mut Tx<'_>, secret: &str) -> Result<bool, Fault> {
-    Ok(stored::link(tx, &digest(secret), INVITE)?.is_some())
+    Ok(stored::find_link(tx, &digest(secret), INVITE)?.is_some())
 }
 
 /// Uses an invitation up.
 pub(crate) fn accept_invitation(tx: &mut Tx<'_>, secret: &Secret) -> Result<(), Stop> {
-    let there = stored::link(tx, &secret.digest(), INVITE)?.is_some();
-    if !there || !stored::use_link(tx, &secret.digest())? {
+    let there = stored::find_link(tx, &secret.digest(), INVITE)?.is_some();
+    if !there || !stored::mark_link_used(tx, &secret.digest())? {
         return Err(wrong("invite", "This invitation does not work any more.").into());
     }
     Ok(())
@@ -411,5 +409,5 @@ pub(crate) fn accept_invitation(tx: &mut Tx<'_>, secret: &Secret) -> Result<(), 
 /// Counts an attempt to join from an address.
 pub(crate) fn count_joining(tx: &mut Tx<'_>, address: &str) -> Result<bool, Fault> {
     let verdict = throttled(tx, "join.address", &place(address), ASKS_PER_ADDRESS)?;
-    Ok(verdict == Verdict::Allowed)
+    Ok(verdict == AttemptDecision::Allowed)
 }

@@ -4,7 +4,7 @@ use base::refusal::Subject;
 use base::text::normalize;
 use base::{Fault, Refusal, Stop, UserId};
 use store::lists::{self, List};
-use store::{Tx, log, users};
+use store::{Tx, event_log, users};
 
 use crate::visibility::{self, Bar, Sight, Viewer, is_blocked, reached};
 
@@ -43,10 +43,10 @@ pub struct Change {
 
 /// The list with an id, if the viewer may see it.
 pub fn seen(tx: &mut Tx<'_>, viewer: Viewer, id: i64) -> Result<Option<List>, Fault> {
-    let Some(list) = lists::by_id(tx, id)? else {
+    let Some(list) = lists::find_by_id(tx, id)? else {
         return Ok(None);
     };
-    let owner = users::by_id(tx, list.owner_id)?;
+    let owner = users::find_by_id(tx, list.owner_id)?;
     let sight = visibility::of_list(viewer, &list, owner.as_ref());
     Ok((sight == Sight::Visible).then_some(list))
 }
@@ -55,7 +55,7 @@ pub fn seen(tx: &mut Tx<'_>, viewer: Viewer, id: i64) -> Result<Option<List>, Fa
 pub fn create(tx: &mut Tx<'_>, owner: UserId, new: &NewList) -> Result<List, Stop> {
     // Two at once must count each other.
     users::lock(tx, owner)?;
-    if lists::count_owned(tx, owner)? >= MOST_LISTS {
+    if lists::count_by_owner(tx, owner)? >= MOST_LISTS {
         let detail = format!("You have reached the limit of {MOST_LISTS} lists.");
         return Err(Refusal::forbidden(detail).into());
     }
@@ -74,7 +74,7 @@ pub fn create(tx: &mut Tx<'_>, owner: UserId, new: &NewList) -> Result<List, Sto
     if !lists::insert(tx, &list)? {
         return Err(Fault::new(format!("the id {} is taken", list.id)).into());
     }
-    log::append(tx, "list.create", owner.get(), list.id, "")?;
+    event_log::append(tx, "list.create", owner.get(), list.id, "")?;
     Ok(list)
 }
 
@@ -109,7 +109,7 @@ pub fn update(tx: &mut Tx<'_>, user: UserId, id: i64, change: &Change) -> Result
     }
     after.private = change.private.unwrap_or(before.private);
     lists::update(tx, &before, &after)?;
-    log::append(tx, "list.update", user.get(), id, "")?;
+    event_log::append(tx, "list.update", user.get(), id, "")?;
     Ok(after)
 }
 
@@ -117,7 +117,7 @@ pub fn update(tx: &mut Tx<'_>, user: UserId, id: i64, change: &Change) -> Result
 pub fn delete(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<(), Stop> {
     let list = own(tx, user, id)?;
     lists::delete(tx, &list)?;
-    Ok(log::append(tx, "list.delete", user.get(), id, "")?)
+    Ok(event_log::append(tx, "list.delete", user.get(), id, "")?)
 }
 
 /// Puts a user on a list; false when they are on it already.
@@ -134,7 +134,7 @@ pub fn add_member(tx: &mut Tx<'_>, owner: UserId, id: i64, user: UserId) -> Resu
     }
     let added = lists::add_member(tx, &list, user)?;
     if added {
-        log::append(tx, "list.add", owner.get(), id, &about(user))?;
+        event_log::append(tx, "list.add", owner.get(), id, &about(user))?;
     }
     Ok(added)
 }
@@ -144,7 +144,7 @@ pub fn remove_member(tx: &mut Tx<'_>, owner: UserId, id: i64, user: UserId) -> R
     let list = own(tx, owner, id)?;
     let removed = lists::remove_member(tx, &list, user)?;
     if removed {
-        log::append(tx, "list.remove", owner.get(), id, &about(user))?;
+        event_log::append(tx, "list.remove", owner.get(), id, &about(user))?;
     }
     Ok(removed)
 }
@@ -162,7 +162,7 @@ pub fn follow(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Stop> {
     }
     let new = lists::follow(tx, id, user)?;
     if new {
-        log::append(tx, "list.follow", user.get(), id, "")?;
+        event_log::append(tx, "list.follow", user.get(), id, "")?;
     }
     Ok(new)
 }
@@ -172,7 +172,7 @@ pub fn unfollow(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Stop> {
     lists::lock(tx, id)?;
     let was = lists::unfollow(tx, id, user)?;
     if was {
-        log::append(tx, "list.unfollow", user.get(), id, "")?;
+        event_log::append(tx, "list.unfollow", user.get(), id, "")?;
     }
     Ok(was)
 }
@@ -182,7 +182,7 @@ pub fn pin(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Stop> {
     lists::lock(tx, id)?;
     users::lock(tx, user)?;
     visible(tx, user, id, "list_id")?;
-    let pinned = lists::pinned(tx, user)?;
+    let pinned = lists::list_pinned(tx, user)?;
     if pinned.contains(&id) {
         return Ok(false);
     }
@@ -191,7 +191,7 @@ pub fn pin(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Stop> {
         return Err(Refusal::forbidden(detail).into());
     }
     let new = lists::pin(tx, user, id)?;
-    log::append(tx, "list.pin", user.get(), id, "")?;
+    event_log::append(tx, "list.pin", user.get(), id, "")?;
     Ok(new)
 }
 
@@ -199,7 +199,7 @@ pub fn pin(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Stop> {
 pub fn unpin(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Stop> {
     let was = lists::unpin(tx, user, id)?;
     if was {
-        log::append(tx, "list.unpin", user.get(), id, "")?;
+        event_log::append(tx, "list.unpin", user.get(), id, "")?;
     }
     Ok(was)
 }

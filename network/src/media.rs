@@ -20,7 +20,7 @@ pub(crate) fn attachable(
     ids: &[Id<kind::Media>],
 ) -> Result<Vec<Media>, Stop> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.get()).collect();
-    let found = media::by_ids(tx, &numbers)?;
+    let found = media::find_by_ids(tx, &numbers)?;
     let mut all: Vec<Media> = Vec::with_capacity(ids.len());
     for id in ids {
         let one = found.iter().find(|one| one.id == *id);
@@ -47,7 +47,7 @@ pub(crate) fn attachable(
 
 /// The one media that a user sends in a message, ready and theirs to use.
 pub(crate) fn sendable(tx: &mut Tx<'_>, user: UserId, id: Id<kind::Media>) -> Result<Media, Stop> {
-    if let Some(one) = media::by_id(tx, id)?
+    if let Some(one) = media::find_by_id(tx, id)?
         && is_usable(tx, user, &one)?
     {
         return Ok(one);
@@ -80,8 +80,8 @@ pub(crate) fn carried(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<Id<kind::Media
     let Some(root) = post.edit_root_id else {
         return Ok(ids_of(&post.media_keys));
     };
-    let versions = posts::versions(tx, root)?;
-    let versions = posts::by_ids(tx, &versions)?;
+    let versions = posts::list_versions(tx, root)?;
+    let versions = posts::find_by_ids(tx, &versions)?;
     let keys = versions.iter().map(|version| ids_of(&version.media_keys));
     Ok(keys.flatten().collect())
 }
@@ -94,7 +94,7 @@ pub fn describe(
     alt_text: &str,
 ) -> Result<(), Stop> {
     let made = |tx: &mut Tx<'_>| {
-        let found = media::by_id(tx, id)?;
+        let found = media::find_by_id(tx, id)?;
         Ok::<_, Fault>(found.is_some_and(|one| one.owner_id == user))
     };
     if !made(tx)? {
@@ -116,7 +116,7 @@ fn own(
     kind: &str,
     parameter: &'static str,
 ) -> Result<Media, Stop> {
-    let found = media::by_id(tx, id)?;
+    let found = media::find_by_id(tx, id)?;
     let found = found.filter(|one| one.owner_id == user && one.kind == kind);
     found.ok_or_else(|| Refusal::NotFound(Subject::new("media", parameter, id)).into())
 }
@@ -132,11 +132,11 @@ pub fn add_subtitles(
 ) -> Result<(), Stop> {
     own(tx, user, video, "video", "id")?;
     own(tx, user, subtitles, "subtitles", "subtitles.id")?;
-    let before = media::subtitles(tx, video, language)?;
+    let before = media::find_subtitles(tx, video, language)?;
     media::set_subtitles(tx, video, language, subtitles, display_name)?;
-    media::carry(tx, &[subtitles])?;
+    media::add_post_uses(tx, &[subtitles])?;
     let now = tx.now();
-    Ok(media::release(tx, before.as_slice(), now)?)
+    Ok(media::remove_post_uses(tx, before.as_slice(), now)?)
 }
 
 /// Takes the subtitles in a language from a user's video.
@@ -147,8 +147,8 @@ pub fn remove_subtitles(
     language: &str,
 ) -> Result<(), Stop> {
     own(tx, user, video, "video", "id")?;
-    let before = media::subtitles(tx, video, language)?;
+    let before = media::find_subtitles(tx, video, language)?;
     media::remove_subtitles(tx, video, language)?;
     let now = tx.now();
-    Ok(media::release(tx, before.as_slice(), now)?)
+    Ok(media::remove_post_uses(tx, before.as_slice(), now)?)
 }

@@ -11,9 +11,9 @@ use base::id::kind;
 use base::refusal::Subject;
 use base::{AppId, Fault, Id, PostId, Refusal, Stop, UserId};
 use serde_json::json;
-use store::graph::{self, Tie};
-use store::messages::{self, Conversation, Event, Kind};
-use store::{Tx, log};
+use store::graph::{self, RelationKind};
+use store::messages::{self, DmConversation, MessageEvent, MessageEventKind};
+use store::{Tx, event_log};
 
 pub use self::group::{MOST_PEOPLE, begin, join, leave};
 pub use self::signals::{mark_read, typing};
@@ -58,7 +58,7 @@ pub fn send_to(
     sender: &Sender,
     target: UserId,
     new: &NewMessage,
-) -> Result<Event, Stop> {
+) -> Result<MessageEvent, Stop> {
     users::active(tx, sender.user_id)?;
     check_length(new)?;
     if target == sender.user_id {
@@ -75,7 +75,12 @@ pub fn send_to(
 
 /// Sends a message to a conversation by its name: to a group that the sender is in, or to the
 /// other of two.
-pub fn send(tx: &mut Tx<'_>, sender: &Sender, name: &str, new: &NewMessage) -> Result<Event, Stop> {
+pub fn send(
+    tx: &mut Tx<'_>,
+    sender: &Sender,
+    name: &str,
+    new: &NewMessage,
+) -> Result<MessageEvent, Stop> {
     users::active(tx, sender.user_id)?;
     match named(tx, sender.user_id, name)? {
         None => Err(unknown("dm_conversation_id", name)),
@@ -83,8 +88,8 @@ pub fn send(tx: &mut Tx<'_>, sender: &Sender, name: &str, new: &NewMessage) -> R
         Some(Named::Group(group)) => {
             check_length(new)?;
             // Whoever is in it stays until this transaction ends.
-            messages::lock(tx, group.id)?;
-            if !messages::is_in(tx, group.id, sender.user_id)? {
+            messages::lock_conversation(tx, group.id)?;
+            if !messages::is_participant(tx, group.id, sender.user_id)? {
                 return Err(unknown("dm_conversation_id", name));
             }
             let written = written(tx, sender.user_id, new)?;
@@ -97,9 +102,9 @@ pub fn send(tx: &mut Tx<'_>, sender: &Sender, name: &str, new: &NewMessage) -> R
 #[derive(Clone, Copy, Debug)]
 pub enum Named {
     /// With this user; they may not have written to each other yet.
-    With(UserId, Option<Conversation>),
+    With(UserId, Option<DmConversation>),
     /// A group that they are in.
-    Group(Conversation),
+    Group(DmConversation),
 }
 
 /// The conversation that a name stands for, if the user is in it. One that is not theirs and one
@@ -107,10 +112,10 @@ pub enum Named {
 pub fn named(tx: &mut Tx<'_>, user: UserId, name: &str) -> Result<Option<Named>, Fault> {
     let Some((lower, higher)) = name.split_once('-') else {
         let number = Id::<()>::parse(name).map_or(0, Id::get);
-        let Some(group) = messages::group(tx, number)? else {
+        let Some(group) = messages::find_group(tx, number)? else {
             return Ok(None);
         };
-        let inside = messages::is_in(tx, group.id, user)?;
+        let inside = messages::is_participant(tx, group.id, user)?;
         return Ok(inside.then_some(Named::Group(group)));
     };
     let (Some(lower), Some(higher)) = (UserId::parse(lower), UserId::parse(higher)) else {
@@ -127,9 +132,9 @@ pub fn named(tx: &mut Tx<'_>, user: UserId, name: &str) -> Result<Option<Named>,
 
 /// The conversation of a user with another who is known here, or was when they wrote.
 pub fn with(tx: &mut Tx<'_>, user: UserId, other: UserId) -> Result<Option<Named>, Fault> {
-    let conversation = messages::of_pair(tx, user, other)?;
+    let conversation = messages::find_direct(tx, user, other)?;
     if conversation.is_none() {
-        let known = store::users::by_id(tx, other)?;
+        let known = store::users::find_by_id(tx, other)?;
         let there = known.is_some_and(|other| {
             crate::visibility::of_user(&other) != crate::visibility::Sight::Missing
         });
@@ -141,23 +146,23 @@ pub fn with(tx: &mut Tx<'_>, user: UserId, other: UserId) -> Result<Option<Named
 }
 
 /// The event with an id, if the user has it.
-pub fn seen(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<Option<Event>, Fault> {
-    let Some(event) = messages::by_id(tx, id)? else {
+pub fn seen(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<Option<MessageEvent>, Fault> {
+    let Some(event) = messages::find_event(tx, id)? else {
         return Ok(None);
     };
-    Ok(messages::holds(tx, user, &event)?.then_some(event))
+    Ok(messages::has_event(tx, user, &event)?.then_some(event))
 }
 
 /// Removes an event for a user; the others keep theirs.
 pub fn remove(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<(), Stop> {
     let missing = || Stop::from(Refusal::NotFound(Subject::new("dm_event", "event_id", id)));
-    let event = messages::by_id(tx, id)?.ok_or_else(missing)?;
-    messages::lock(tx, event.conversation.id)?;
-    if !messages::remove(tx, user, &event)? {
+    let event = messages::find_event(tx, id)?.ok_or_else(missing)?;
+    messages::lock_conversation(tx, event.conversation.id)?;
+    if !messages::remove_copy(tx, user, &event)? {
         return Err(missing());
     }
     let body = json!({ "conversation_id": event.conversation.to_string() }).to_string();
-    Ok(log::append(tx, "dm.delete", user.get(), id, &body)?)
+    Ok(event_log::append(tx, "dm.delete", user.get(), id, &body)?)
 }
 
 fn check_length(new: &NewMessage) -> Result<(), Refusal> {
@@ -192,7 +197,7 @@ fn linked(tx: &mut Tx<'_>, user: UserId, draft: &Draft) -> Result<Vec<PostId>, F
         if ids.contains(&id) {
             continue;
         }
-        if let Some(post) = store::posts::by_id(tx, id)?
+        if let Some(post) = store::posts::find_by_id(tx, id)?
             && bar_of_post(tx, user, &post)?.is_none()
         {
             ids.push(id);
@@ -209,20 +214,20 @@ fn post_of(url: &str) -> Option<PostId> {
 }
 
 /// The conversation of two, begun if there is none.
-fn between(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<Conversation, Stop> {
-    if let Some(found) = messages::of_pair(tx, one, other)? {
+fn between(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<DmConversation, Stop> {
+    if let Some(found) = messages::find_direct(tx, one, other)? {
         return Ok(found);
     }
-    let begun = Conversation {
+    let begun = DmConversation {
         id: tx.next_id::<()>().get(),
         pair: Some((one.min(other), one.max(other))),
     };
-    if messages::insert(tx, &begun)? {
-        messages::join(tx, begun.id, one)?;
-        messages::join(tx, begun.id, other)?;
+    if messages::insert_conversation(tx, &begun)? {
+        messages::add_participant(tx, begun.id, one)?;
+        messages::add_participant(tx, begun.id, other)?;
         return Ok(begun);
     }
-    let found = messages::of_pair(tx, one, other)?;
+    let found = messages::find_direct(tx, one, other)?;
     found.ok_or_else(|| Fault::new("a conversation is there and is not").into())
 }
 
@@ -230,16 +235,16 @@ fn between(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<Conversation, 
 fn post(
     tx: &mut Tx<'_>,
     sender: &Sender,
-    conversation: Conversation,
+    conversation: DmConversation,
     written: Written,
-) -> Result<Event, Stop> {
-    messages::lock(tx, conversation.id)?;
+) -> Result<MessageEvent, Stop> {
+    messages::lock_conversation(tx, conversation.id)?;
     let others = others(tx, conversation.id, sender.user_id)?;
     let mut readers = reached(tx, sender.user_id, &others)?;
-    let event = Event {
+    let event = MessageEvent {
         id: tx.next_id::<()>().get(),
         conversation,
-        kind: Kind::Message,
+        kind: MessageEventKind::Message,
         sender_id: sender.user_id,
         app_id: sender.app_id,
         text: written.text,
@@ -257,16 +262,16 @@ fn post(
         tell(tx, "dm.received", &event, &readers)?;
     }
     readers.push(sender.user_id);
-    messages::add(tx, &event, &readers)?;
+    messages::insert_event(tx, &event, &readers)?;
     if let Some(media) = event.media_id {
-        store::media::carry_in_message(tx, media)?;
+        store::media::add_message_use(tx, media)?;
     }
     Ok(event)
 }
 
 /// Everyone in a conversation but one.
 fn others(tx: &mut Tx<'_>, conversation: i64, but: UserId) -> Result<Vec<UserId>, Fault> {
-    let all = messages::participants(tx, conversation)?;
+    let all = messages::list_participants(tx, conversation)?;
     let all = all.into_iter().map(|(user, _)| user);
     Ok(all.filter(|user| *user != but).collect())
 }
@@ -274,19 +279,24 @@ fn others(tx: &mut Tx<'_>, conversation: i64, but: UserId) -> Result<Vec<UserId>
 /// Whom what a user does in a conversation reaches: in a group not those who block them, or take
 /// no messages of them.
 fn reached(tx: &mut Tx<'_>, user: UserId, others: &[UserId]) -> Result<Vec<UserId>, Fault> {
-    let mut deaf = graph::blockers(tx, others, user)?;
-    deaf.extend(graph::of_those(tx, Tie::DmBlock, others, user)?);
+    let mut deaf = graph::filter_blockers(tx, others, user)?;
+    deaf.extend(graph::filter_sources(
+        tx,
+        RelationKind::DmBlock,
+        others,
+        user,
+    )?);
     let others = others.iter().copied();
     Ok(others.filter(|other| !deaf.contains(other)).collect())
 }
 
 /// An entry of the log about an event: who, which, where, and to whom. Never what it says.
-fn tell(tx: &mut Tx<'_>, kind: &str, event: &Event, to: &[UserId]) -> Result<(), Fault> {
+fn tell(tx: &mut Tx<'_>, kind: &str, event: &MessageEvent, to: &[UserId]) -> Result<(), Fault> {
     let body = whereto(&event.conversation, to);
-    log::append(tx, kind, event.sender_id.get(), event.id, &body)
+    event_log::append(tx, kind, event.sender_id.get(), event.id, &body)
 }
 
-fn whereto(conversation: &Conversation, to: &[UserId]) -> String {
+fn whereto(conversation: &DmConversation, to: &[UserId]) -> String {
     let to: Vec<String> = to.iter().map(UserId::to_string).collect();
     json!({ "conversation_id": conversation.to_string(), "recipient_ids": to }).to_string()
 }

@@ -1,8 +1,8 @@
 //! Mutes: out of one's own sight, without the other knowing.
 
 use base::{Fault, Refusal, Stop, UserId};
-use store::graph::{self, Tie};
-use store::{Tx, log};
+use store::graph::{self, RelationKind};
+use store::{Tx, event_log};
 
 use crate::users;
 
@@ -14,24 +14,24 @@ pub fn mute(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Stop>
     }
     users::named(tx, target, "target_user_id")?;
     let id = tx.next_id::<()>().get();
-    if graph::insert(tx, Tie::Mute, source, target, id)? {
+    if graph::insert(tx, RelationKind::Mute, source, target, id)? {
         changed(tx, source)?;
-        log::append(tx, "mute.mute", source.get(), target.get(), "")?;
+        event_log::append(tx, "mute.mute", source.get(), target.get(), "")?;
     }
     Ok(())
 }
 
 /// Ends that `source` mutes `target`; false when it does not.
 pub fn unmute(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, Fault> {
-    let was = graph::delete(tx, Tie::Mute, source, target)?;
+    let was = graph::delete(tx, RelationKind::Mute, source, target)?;
     if was {
         changed(tx, source)?;
-        log::append(tx, "mute.unmute", source.get(), target.get(), "")?;
+        event_log::append(tx, "mute.unmute", source.get(), target.get(), "")?;
     }
     Ok(was)
 }
 
 /// Home timelines are worked out from whom one follows and does not mute.
 fn changed(tx: &mut Tx<'_>, source: UserId) -> Result<(), Fault> {
-    store::users::renew_home(tx, source)
+    store::users::invalidate_timeline(tx, source)
 }

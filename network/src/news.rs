@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use base::refusal::Subject;
 use base::{Fault, PostId, Refusal, Stop, Time, UserId};
 use serde_json::json;
+use store::news_stories::{self, NewsStory, NewsStoryDetails, NewsStoryState};
 use store::posts::Post;
-use store::stories::{self, State, Story, Told};
-use store::{Tx, graph, log, topics as stored};
+use store::{Tx, event_log, graph, topics as stored};
 
 use crate::topics::{self, Trending, public, sentences, telling, words};
 use crate::visibility::Viewer;
@@ -57,7 +57,7 @@ pub struct NewStory {
 }
 
 /// Writes a story.
-pub fn create(tx: &mut Tx<'_>, new: &NewStory) -> Result<Story, Stop> {
+pub fn create(tx: &mut Tx<'_>, new: &NewStory) -> Result<NewsStory, Stop> {
     let bounds = [
         ("name", &new.name, NAME),
         ("category", &new.category, 50),
@@ -85,10 +85,10 @@ pub fn create(tx: &mut Tx<'_>, new: &NewStory) -> Result<Story, Stop> {
         return Err(Refusal::invalid("post", found.len(), message).into());
     }
     let now = tx.now();
-    let story = Story {
+    let story = NewsStory {
         id: tx.next_id::<()>().get(),
         topic: String::new(),
-        state: State::Draft,
+        state: NewsStoryState::Draft,
         name: new.name.trim().to_owned(),
         category: new.category.clone(),
         hook: new.hook.clone(),
@@ -98,7 +98,7 @@ pub fn create(tx: &mut Tx<'_>, new: &NewStory) -> Result<Story, Stop> {
         created_at: now,
         updated_at: now,
     };
-    stories::put(tx, &story, &BTreeSet::new())?;
+    news_stories::upsert(tx, &story, &BTreeSet::new())?;
     if new.publish {
         return publish(tx, story.id);
     }
@@ -106,70 +106,70 @@ pub fn create(tx: &mut Tx<'_>, new: &NewStory) -> Result<Story, Stop> {
 }
 
 /// Shows a draft to everyone.
-pub fn publish(tx: &mut Tx<'_>, id: i64) -> Result<Story, Stop> {
+pub fn publish(tx: &mut Tx<'_>, id: i64) -> Result<NewsStory, Stop> {
     let mut story = find(tx, id)?;
-    if story.state != State::Draft {
+    if story.state != NewsStoryState::Draft {
         return Err(Refusal::forbidden("This story is published already.").into());
     }
-    story.state = State::Published;
+    story.state = NewsStoryState::Published;
     story.updated_at = tx.now();
     let words = match tell(tx, Viewer::anyone(), &story)? {
         Some(told) => found_by(&told),
         None => BTreeSet::new(),
     };
-    stories::put(tx, &story, &words)?;
+    news_stories::upsert(tx, &story, &words)?;
     announce(tx, &story)?;
     Ok(story)
 }
 
 /// Lets a story that came from elsewhere be found by its words.
 pub fn index(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
-    let Some(story) = stories::by_id(tx, id)? else {
+    let Some(story) = news_stories::find_by_id(tx, id)? else {
         return Ok(());
     };
-    if story.state != State::Published {
+    if story.state != NewsStoryState::Published {
         return Ok(());
     }
     match tell(tx, Viewer::anyone(), &story)? {
-        Some(told) => stories::put(tx, &story, &found_by(&told)),
+        Some(told) => news_stories::upsert(tx, &story, &found_by(&told)),
         None => Ok(()),
     }
 }
 
-fn announce(tx: &mut Tx<'_>, story: &Story) -> Result<(), Fault> {
+fn announce(tx: &mut Tx<'_>, story: &NewsStory) -> Result<(), Fault> {
     let body = json!({ "topic": story.topic }).to_string();
-    log::append(tx, "news.new", 0, story.id, &body)
+    event_log::append(tx, "news.new", 0, story.id, &body)
 }
 
 /// Takes a story away. Of one that the platform made no other is made about its topic: it stays,
 /// without posts.
-pub fn delete(tx: &mut Tx<'_>, id: i64) -> Result<Story, Stop> {
+pub fn delete(tx: &mut Tx<'_>, id: i64) -> Result<NewsStory, Stop> {
     let mut story = find(tx, id)?;
     if story.topic.is_empty() {
-        story.state = State::Deleted;
+        story.state = NewsStoryState::Deleted;
     }
     story.post_ids.clear();
     story.updated_at = tx.now();
-    stories::put(tx, &story, &BTreeSet::new())?;
-    log::append(tx, "news.delete", 0, id, "")?;
+    news_stories::upsert(tx, &story, &BTreeSet::new())?;
+    event_log::append(tx, "news.delete", 0, id, "")?;
     Ok(story)
 }
 
 /// The story with an id, a draft too.
-pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Story, Stop> {
-    let there = |story: &Story| story.state != State::Deleted && !is_withdrawn(story);
-    let story = stories::by_id(tx, id)?.filter(there);
+pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<NewsStory, Stop> {
+    let there = |story: &NewsStory| story.state != NewsStoryState::Deleted && !is_withdrawn(story);
+    let story = news_stories::find_by_id(tx, id)?.filter(there);
     story.ok_or_else(|| Refusal::NotFound(Subject::new("news", "id", id)).into())
 }
 
-fn is_withdrawn(story: &Story) -> bool {
+fn is_withdrawn(story: &NewsStory) -> bool {
     !story.topic.is_empty() && story.post_ids.is_empty()
 }
 
 /// The published story with an id, as it is told to a viewer.
-pub fn told(tx: &mut Tx<'_>, viewer: Viewer, id: i64) -> Result<Option<Told>, Fault> {
-    match stories::by_id(tx, id)? {
-        Some(story) if story.state == State::Published => tell(tx, viewer, &story),
+pub fn told(tx: &mut Tx<'_>, viewer: Viewer, id: i64) -> Result<Option<NewsStoryDetails>, Fault> {
+    match news_stories::find_by_id(tx, id)? {
+        Some(story) if story.state == NewsStoryState::Published => tell(tx, viewer, &story),
         _ => Ok(None),
     }
 }
@@ -187,7 +187,7 @@ pub fn search(
     query: &str,
     from: Time,
     limit: usize,
-) -> Result<Vec<Told>, Fault> {
+) -> Result<Vec<NewsStoryDetails>, Fault> {
     let asked: BTreeSet<String> = words(query).collect();
     // The longest word leaves the fewest candidates.
     let Some(first) = asked.iter().max_by_key(|word| word.chars().count()) else {
@@ -195,7 +195,7 @@ pub fn search(
     };
     let (mut found, mut below) = (Vec::new(), (Time::from_ms(i64::MAX), i64::MAX));
     for _ in 0..GOES {
-        let batch = stories::with_word(tx, first, from, below, BATCH)?;
+        let batch = news_stories::list_by_word(tx, first, from, below, BATCH)?;
         let Some(last) = batch.last() else {
             break;
         };
@@ -215,7 +215,7 @@ pub fn search(
     Ok(found)
 }
 
-fn found_by(told: &Told) -> BTreeSet<String> {
+fn found_by(told: &NewsStoryDetails) -> BTreeSet<String> {
     let mut text = [
         told.name.as_str(),
         &told.category,
@@ -223,7 +223,12 @@ fn found_by(told: &Told) -> BTreeSet<String> {
         &told.summary,
     ]
     .join(" ");
-    for names in [&told.keywords, &told.topics, &told.people, &told.tickers] {
+    for names in [
+        &told.keywords,
+        &told.topics,
+        &told.mentioned_usernames,
+        &told.tickers,
+    ] {
         for name in names {
             text.push(' ');
             text.push_str(name);
@@ -235,14 +240,18 @@ fn found_by(told: &Told) -> BTreeSet<String> {
 
 /// A story in its posts' words; none when too few of them are left. Whoever is blocked by an author
 /// is told it without that author's.
-fn tell(tx: &mut Tx<'_>, viewer: Viewer, story: &Story) -> Result<Option<Told>, Fault> {
+fn tell(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    story: &NewsStory,
+) -> Result<Option<NewsStoryDetails>, Fault> {
     let mut posts = public(tx, &story.post_ids)?;
     if let Some(user) = viewer.user {
         let authors: Vec<UserId> = posts.iter().map(|post| post.author_id).collect();
-        let blockers = graph::blockers(tx, &authors, user)?;
+        let blockers = graph::filter_blockers(tx, &authors, user)?;
         posts.retain(|post| !blockers.contains(&post.author_id));
     }
-    let mut told = Told {
+    let mut told = NewsStoryDetails {
         id: story.id,
         name: story.name.clone(),
         category: story.category.clone(),
@@ -250,7 +259,7 @@ fn tell(tx: &mut Tx<'_>, viewer: Viewer, story: &Story) -> Result<Option<Told>, 
         summary: story.summary.clone(),
         keywords: keywords(&posts),
         topics: named(&posts, '#'),
-        people: people(&posts),
+        mentioned_usernames: people(&posts),
         tickers: named(&posts, '$'),
         post_ids: posts.iter().map(|post| post.id).collect(),
         disclaimer: story.disclaimer.clone(),
@@ -275,7 +284,7 @@ fn tell(tx: &mut Tx<'_>, viewer: Viewer, story: &Story) -> Result<Option<Told>, 
 }
 
 /// Headline, hook and summary, in the order of the posts: each sentence once.
-fn compose(told: &mut Told, posts: &[Post], topic: &str) {
+fn compose(told: &mut NewsStoryDetails, posts: &[Post], topic: &str) {
     let mut seen = HashSet::new();
     let all = posts.iter().flat_map(|post| sentences(&post.text));
     let mut rest = all.filter(|sentence| seen.insert(sentence.to_lowercase()));
@@ -395,25 +404,25 @@ pub fn look_out(tx: &mut Tx<'_>) -> Result<Outlook, Fault> {
 
 /// The posts that a topic's story has now; none where it has them already or there is no story.
 fn posts_of(tx: &mut Tx<'_>, topic: &str) -> Result<Option<Vec<PostId>>, Fault> {
-    let newest = stored::newest(tx, topic, LOOKED_AT)?;
+    let newest = stored::list_newest_posts(tx, topic, LOOKED_AT)?;
     let day = topics::hour(tx.now()) - 24;
     let mut posts = public(tx, &newest)?;
     posts.retain(|post| topics::hour(post.created_at) > day);
     let posts = central(posts);
-    let story = stories::by_topic(tx, topic)?;
+    let story = news_stories::find_by_topic(tx, topic)?;
     Ok((posts.len() >= AUTHORS && is_due(story.as_ref(), &posts)).then_some(posts))
 }
 
-fn is_due(story: Option<&Story>, posts: &[PostId]) -> bool {
+fn is_due(story: Option<&NewsStory>, posts: &[PostId]) -> bool {
     story.is_none_or(|story| !is_withdrawn(story) && story.post_ids != posts)
 }
 
 /// Stores what was worked out; how many stories changed. Where several nodes have worked it out,
 /// one stores after the other.
 pub fn store(tx: &mut Tx<'_>, outlook: &Outlook) -> Result<usize, Fault> {
-    stored::claim(tx, topics::READER)?;
+    stored::claim_cursor(tx, topics::READER)?;
     if outlook.trending.is_new {
-        stored::set_trends(tx, &outlook.trending.trends)?;
+        stored::replace_trends(tx, &outlook.trending.trends)?;
     }
     let mut changed = 0;
     for (topic, posts) in &outlook.due {
@@ -426,16 +435,16 @@ pub fn store(tx: &mut Tx<'_>, outlook: &Outlook) -> Result<usize, Fault> {
 
 /// Makes a topic's story, or has it take other posts on.
 fn renew(tx: &mut Tx<'_>, topic: &str, posts: &[PostId]) -> Result<bool, Fault> {
-    let before = stories::by_topic(tx, topic)?;
+    let before = news_stories::find_by_topic(tx, topic)?;
     if !is_due(before.as_ref(), posts) {
         return Ok(false);
     }
     let now = tx.now();
     let is_new = before.is_none();
-    let mut story = before.unwrap_or_else(|| Story {
+    let mut story = before.unwrap_or_else(|| NewsStory {
         id: tx.next_id::<()>().get(),
         topic: topic.to_owned(),
-        state: State::Published,
+        state: NewsStoryState::Published,
         name: String::new(),
         category: String::new(),
         hook: String::new(),
@@ -450,7 +459,7 @@ fn renew(tx: &mut Tx<'_>, topic: &str, posts: &[PostId]) -> Result<bool, Fault> 
     let Some(told) = tell(tx, Viewer::anyone(), &story)? else {
         return Ok(false);
     };
-    stories::put(tx, &story, &found_by(&told))?;
+    news_stories::upsert(tx, &story, &found_by(&told))?;
     if is_new {
         announce(tx, &story)?;
     }

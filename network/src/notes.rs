@@ -7,9 +7,9 @@ use base::id::first_at;
 use base::refusal::Subject;
 use base::{Fault, PostId, Refusal, Stop, UserId};
 use serde_json::json;
-use store::notes::{self, Feed, Note};
-use store::posts::{Span, State};
-use store::{Tx, log};
+use store::notes::{self, CommunityNote, NoteFeedQuery};
+use store::posts::{PageRange, PostState};
+use store::{Tx, event_log};
 
 use crate::audit::{self, By, Kind};
 use crate::users;
@@ -43,10 +43,10 @@ pub struct NewNote {
 /// Lets a user write notes, or no longer; false when it was so already.
 pub fn set_writer(tx: &mut Tx<'_>, user: UserId, may: bool) -> Result<bool, Stop> {
     users::active(tx, user)?;
-    let changed = notes::set_writer(tx, user, may)?;
+    let changed = notes::set_note_writer(tx, user, may)?;
     if changed {
         let body = json!({ "note_writer": may });
-        log::append(
+        event_log::append(
             tx,
             "user.note_writer",
             user.get(),
@@ -66,9 +66,9 @@ pub fn set_writer(tx: &mut Tx<'_>, user: UserId, may: bool) -> Result<bool, Stop
 }
 
 /// Writes a note on a post that its writer may see: one in each pool.
-pub fn create(tx: &mut Tx<'_>, author: UserId, new: &NewNote) -> Result<Note, Stop> {
+pub fn create(tx: &mut Tx<'_>, author: UserId, new: &NewNote) -> Result<CommunityNote, Stop> {
     users::active(tx, author)?;
-    if !notes::is_writer(tx, author)? {
+    if !notes::is_note_writer(tx, author)? {
         return Err(Refusal::forbidden(NO_WRITER).into());
     }
     let text = worded(&new.text)?;
@@ -84,7 +84,7 @@ pub fn create(tx: &mut Tx<'_>, author: UserId, new: &NewNote) -> Result<Note, St
         return Err(Refusal::invalid("info.misleading_tags", "[]", message).into());
     }
     let post = post(tx, author, new.post_id)?;
-    let note = Note {
+    let note = CommunityNote {
         id: tx.next_id::<()>().get(),
         author_id: author,
         post_id: post,
@@ -126,15 +126,15 @@ fn worded(text: &str) -> Result<String, Refusal> {
 /// The post that a note is on: of a repost what it reposts, and no old version.
 fn post(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<PostId, Stop> {
     let post = touched(tx, user, id, "post_id")?;
-    if post.state == State::Superseded {
+    if post.state == PostState::Superseded {
         return Err(Refusal::forbidden("You are not permitted to perform this action.").into());
     }
     Ok(post.id)
 }
 
-fn tell(tx: &mut Tx<'_>, kind: &str, actor: UserId, note: &Note) -> Result<(), Fault> {
+fn tell(tx: &mut Tx<'_>, kind: &str, actor: UserId, note: &CommunityNote) -> Result<(), Fault> {
     let body = json!({ "post_id": note.post_id.to_string(), "test_mode": note.test_mode });
-    log::append(tx, kind, actor.get(), note.id, &body.to_string())
+    event_log::append(tx, kind, actor.get(), note.id, &body.to_string())
 }
 
 /// The score of a draft for a note on a post that the user may see, in thousandths.
@@ -159,8 +159,8 @@ pub fn delete(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<(), Stop> {
 }
 
 /// The note with an id.
-pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Note, Stop> {
-    notes::by_id(tx, id)?.ok_or_else(|| missing(id).into())
+pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<CommunityNote, Stop> {
+    notes::find_by_id(tx, id)?.ok_or_else(|| missing(id).into())
 }
 
 fn missing(id: i64) -> Refusal {
@@ -168,7 +168,7 @@ fn missing(id: i64) -> Refusal {
 }
 
 /// Rates a note of someone else; a later rating takes the place of an earlier one.
-pub fn rate(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> Result<Note, Stop> {
+pub fn rate(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> Result<CommunityNote, Stop> {
     // The counters follow what stands there: nobody rates twice at once.
     store::users::lock(tx, user)?;
     users::active(tx, user)?;
@@ -176,9 +176,9 @@ pub fn rate(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> Result<Not
     if note.author_id == user {
         return Err(Refusal::forbidden("Nobody rates a note of their own.").into());
     }
-    notes::rate(tx, id, user, helpful)?;
+    notes::insert_rating(tx, id, user, helpful)?;
     let body = json!({ "helpful": helpful }).to_string();
-    log::append(tx, "note.rate", user.get(), id, &body)?;
+    event_log::append(tx, "note.rate", user.get(), id, &body)?;
     find(tx, id)
 }
 
@@ -186,9 +186,9 @@ pub fn rate(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> Result<Not
 pub fn request(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Stop> {
     users::active(tx, user)?;
     let post = post(tx, user, id)?;
-    let new = notes::request(tx, post, user)?;
+    let new = notes::insert_request(tx, post, user)?;
     if new {
-        log::append(tx, "note.request", user.get(), post.get(), "")?;
+        event_log::append(tx, "note.request", user.get(), post.get(), "")?;
     }
     Ok(new)
 }
@@ -202,7 +202,7 @@ const MANY: i64 = 10;
 /// five did: `minimum_ratings_not_met`. Then two thirds decide: `currently_rated_helpful` or
 /// `currently_rated_not_helpful`; nine of ten against it, of ten or more: `firm_reject`. Between
 /// the two it `needs_more_ratings`, from ten on there is `insufficient_consensus`.
-pub const fn status(note: &Note) -> &'static str {
+pub const fn status(note: &CommunityNote) -> &'static str {
     let all = note.helpful + note.not_helpful;
     if all == 0 {
         "needs_your_help"
@@ -286,19 +286,19 @@ pub fn eligible(
     writer: UserId,
     test_mode: bool,
     selection: &Selection,
-    span: &Span,
+    span: &PageRange,
 ) -> Result<Vec<PostId>, Fault> {
-    let feed = Feed {
+    let feed = NoteFeedQuery {
         writer,
         test_mode,
         lang: Some(&selection.lang)
             .filter(|lang| *lang != "all")
             .cloned()
             .unwrap_or_default(),
-        newest: notes::depth(tx, selection.size)?,
+        newest: notes::post_id_at_depth(tx, selection.size)?,
         oldest: first_at(tx.now().plus_ms(-REACH_MS)) - 1,
     };
-    notes::eligible(tx, &feed, span)
+    notes::eligible_posts(tx, &feed, span)
 }
 
 #[cfg(test)]

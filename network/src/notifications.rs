@@ -7,11 +7,11 @@ use store::Tx;
 use crate::letters::{self, Letter, Site};
 use crate::users;
 
-pub use store::notifications::{Notification, page};
+pub use store::notifications::{Notification, list_before};
 
 /// Tells a user something, with the path of a page where there is more to see.
 pub fn tell(tx: &mut Tx<'_>, user: UserId, text: &str, path: &str) -> Result<(), Fault> {
-    store::notifications::add(tx, user, text, path)
+    store::notifications::insert(tx, user, text, path)
 }
 
 /// The same, and by a letter if they have an address.

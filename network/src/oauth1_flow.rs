@@ -5,8 +5,8 @@ use base::refusal::Unproven;
 use base::secret::{digest, same};
 use base::{AppId, Chance, Fault, Refusal, Scopes, Secret, Stop, Time, UserId};
 use serde_json::json;
-use store::apps::{App, State};
-use store::request_tokens::{self, RequestToken, State as Progress};
+use store::apps::{App, AppStatus};
+use store::request_tokens::{self, RequestToken, RequestTokenState as Progress};
 use store::{Tx, apps};
 
 use crate::apps::Permission;
@@ -107,7 +107,7 @@ fn wrong_verifier() -> Refusal {
 }
 
 fn active(app: &App) -> Result<(), Refusal> {
-    if app.state == State::Active {
+    if app.state == AppStatus::Active {
         Ok(())
     } else {
         Err(Refusal::Unauthenticated(Unproven::App))
@@ -126,7 +126,7 @@ pub fn request(
     active(app)?;
     check_callback(app, callback, ports)?;
     let most: Permission = app.permission.parse()?;
-    let chance = tx.chance().clone();
+    let chance = tx.rng().clone();
     let pair = Pair {
         token: Secret::new(chance.token(32)?),
         secret: Secret::new(chance.token(32)?),
@@ -189,8 +189,8 @@ pub fn pending(tx: &mut Tx<'_>, token: &str) -> Result<Result<Waiting, Gone>, St
         Progress::Waiting if held.expires_at <= tx.now() => return Ok(Err(Gone::Expired)),
         Progress::Waiting => {}
     }
-    let app = apps::by_id(tx, held.app_id)?;
-    let Some(app) = app.filter(|app| app.state == State::Active) else {
+    let app = apps::find_by_id(tx, held.app_id)?;
+    let Some(app) = app.filter(|app| app.state == AppStatus::Active) else {
         return Ok(Err(Gone::App));
     };
     Ok(Ok(Waiting {
@@ -209,8 +209,8 @@ pub fn approve(tx: &mut Tx<'_>, token: &str, by: &By) -> Result<Result<Approved,
         Err(gone) => return Ok(Err(gone)),
     };
     let verifier = match waiting.callback {
-        Some(_) => tx.chance().token(32)?,
-        None => pin(tx.chance())?,
+        Some(_) => tx.rng().token(32)?,
+        None => pin(tx.rng())?,
     };
     let proof = digest_of(token, &verifier);
     if !request_tokens::approve(tx, &digest(token), user, &proof)? {
@@ -251,7 +251,7 @@ pub fn already_approved(
     permission: Permission,
 ) -> Result<bool, Fault> {
     let granted = grants::level(tx, user, app.id)?;
-    Ok(app.sign_in && app.state == State::Active && granted >= Some(permission))
+    Ok(app.sign_in && app.state == AppStatus::Active && granted >= Some(permission))
 }
 
 /// Exchanges an approved request token for the user's access token: the live one of the app, the
@@ -278,17 +278,19 @@ pub fn exchange(
         },
         _ => return Err(over.into()),
     };
-    if !store::grants::hold(tx, user_id, app.id)? || !request_tokens::count_try(tx, &key, TRIES)? {
+    if !store::grants::lock_existing(tx, user_id, app.id)?
+        || !request_tokens::count_attempt(tx, &key, TRIES)?
+    {
         return Err(over.into());
     }
     let proof = held.verifier_digest.unwrap_or_default();
     if !same(&proof, &digest_of(token, verifier)) {
         return Ok(Outcome::Refused(wrong_verifier()));
     }
-    let user = store::users::by_id(tx, user_id)?;
-    let user = user.filter(|user| user.state == store::users::State::Active);
+    let user = store::users::find_by_id(tx, user_id)?;
+    let user = user.filter(|user| user.state == store::users::UserState::Active);
     let user = user.ok_or_else(|| over.clone())?;
-    if !request_tokens::exchange(tx, &key)? {
+    if !request_tokens::mark_exchanged(tx, &key)? {
         return Err(over.into());
     }
     let (token, secret) = tokens::mint_oauth1(tx, app.id, user_id, held.permission.parse()?)?;

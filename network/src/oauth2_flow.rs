@@ -9,8 +9,8 @@ use base::pkce::{Method, is_well_formed};
 use base::{Scope, Scopes, Stop};
 use serde_json::json;
 use store::Tx;
-use store::apps::{self, App, State};
-use store::codes::{self, Code};
+use store::apps::{self, App, AppStatus};
+use store::authorization_codes::{self, AuthorizationCode};
 use store::usage;
 
 use crate::audit::{self, By, Kind};
@@ -132,14 +132,14 @@ pub fn check(
     let Some(client_id) = given(request.client_id.as_ref()) else {
         return Ok(Err(Refused::Page(Reason::NoClient)));
     };
-    let app = apps::by_client_id(tx, client_id)?.filter(|app| app.state != State::Deleted);
+    let app = apps::find_by_client_id(tx, client_id)?.filter(|app| app.state != AppStatus::Deleted);
     Ok(app
         .ok_or(Refused::Page(Reason::UnknownClient))
         .and_then(|app| judge(rules, app, request)))
 }
 
 fn judge(rules: &Rules, app: App, request: &AuthorizeRequest) -> Result<Asked, Refused> {
-    if app.state != State::Active {
+    if app.state != AppStatus::Active {
         return Err(Refused::Page(Reason::SuspendedClient));
     }
     let uri = given(request.redirect_uri.as_ref()).ok_or(Refused::Page(Reason::NoRedirect))?;
@@ -250,8 +250,8 @@ fn error_url(
 pub fn approve(tx: &mut Tx<'_>, rules: &Rules, asked: &Asked, by: &By) -> Result<String, Stop> {
     let user = users::active(tx, by.known()?)?.id;
     grants::record(tx, by, user, asked.app.id, None, asked.scopes)?;
-    let text = tx.chance().token(64)?;
-    let code = Code {
+    let text = tx.rng().token(64)?;
+    let code = AuthorizationCode {
         family: tx.next_id::<()>().get(),
         app_id: asked.app.id,
         user_id: user,
@@ -261,9 +261,9 @@ pub fn approve(tx: &mut Tx<'_>, rules: &Rules, asked: &Asked, by: &By) -> Result
         expires_at: tx.now().plus_ms(CODE_TTL_MS),
         used_at: None,
     };
-    codes::insert(tx, &code, &base::secret::digest(&text))?;
+    authorization_codes::insert(tx, &code, &base::secret::digest(&text))?;
     if asked.plain {
-        usage::used(tx, asked.app.id, PLAIN, None, wall())?;
+        usage::record_credential_use(tx, asked.app.id, PLAIN, None, wall())?;
     }
     let pairs = [("state", asked.state.as_str()), ("code", &text)];
     Ok(answer_url(rules, &asked.redirect_uri, &pairs))

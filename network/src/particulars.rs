@@ -3,12 +3,12 @@
 
 use base::{Refusal, Stop, Time, UserId};
 use serde_json::{Value, json};
-use store::{Tx, particulars as stored};
+use store::{Tx, private_profiles as stored};
 
 use crate::audit::{self, By, Kind};
 use crate::users;
 
-pub use stored::{Particulars, of};
+pub use stored::{PrivateProfile, find_by_user};
 
 /// What shall be known from now on; empty: nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,10 +27,10 @@ pub const GENDERS: [&str; 3] = ["", "male", "female"];
 const OLDEST: &str = "1900-01-01";
 
 /// Changes what is known of a user.
-pub fn edit(tx: &mut Tx<'_>, by: &By, user: UserId, edit: &Edit) -> Result<Particulars, Stop> {
+pub fn edit(tx: &mut Tx<'_>, by: &By, user: UserId, edit: &Edit) -> Result<PrivateProfile, Stop> {
     store::users::lock(tx, user)?;
     users::find(tx, user)?;
-    let before = of(tx, user)?;
+    let before = find_by_user(tx, user)?;
     let mut known = before.clone();
     if let Some(day) = &edit.born_on {
         known.born_on = birthday(day, tx.now())?;

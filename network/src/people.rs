@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use base::text::people::{code, codes, terms, words};
 use base::{Fault, UserId};
 use store::Tx;
-use store::people::{self, Reach, texts_of, words_of};
-use store::users::{self, State, User};
+use store::user_search::{self, WordRangeQuery, searched_texts, searched_words};
+use store::users::{self, User, UserState};
 
 /// Rows that are looked at before a page is answered with what was found so far: only a search
 /// for several words that many people have, but nobody has all, comes that far.
@@ -86,14 +86,14 @@ impl Walk<'_> {
         while (0..=LAST_PLACE).contains(&place) {
             // One more than the page holds says whether it goes on.
             let batch = (self.span.limit + 1).clamp(50, 500);
-            let reach = Reach {
-                place,
+            let reach = WordRangeQuery {
+                field: place,
                 codes,
-                behind,
+                after: behind,
                 backward: self.span.backward,
                 limit: i64::try_from(batch).unwrap_or(i64::MAX),
             };
-            let rows = people::having(tx, &reach)?;
+            let rows = user_search::find_in_range(tx, &reach)?;
             if self.take(tx, place, &rows)? {
                 return Ok(true);
             }
@@ -111,7 +111,7 @@ impl Walk<'_> {
     /// Takes those of some rows who belong here; true when the page is full or the walk too long.
     fn take(&mut self, tx: &mut Tx<'_>, place: i64, rows: &[(i64, UserId)]) -> Result<bool, Fault> {
         let ids: Vec<UserId> = rows.iter().map(|(_, user)| *user).collect();
-        let found = users::by_ids(tx, &ids)?;
+        let found = users::find_by_ids(tx, &ids)?;
         let mut found: HashMap<UserId, User> =
             found.into_iter().map(|user| (user.id, user)).collect();
         for (word, id) in rows {
@@ -136,18 +136,18 @@ impl Walk<'_> {
     /// Where the leading word first matches a user who has all the words: there, and only there,
     /// they are listed.
     fn first_match(&self, user: &User) -> Option<(i64, i64)> {
-        if user.state != State::Active {
+        if user.state != UserState::Active {
             return None;
         }
         if self.terms.len() > 1 {
-            let words = words_of(user);
+            let words = searched_words(user);
             let has = |term: &String| words.iter().flatten().any(|word| word.starts_with(term));
             if !self.terms.iter().all(has) {
                 return None;
             }
         }
         // Field by field: most match in the handle, and no further words need be told apart.
-        (0..).zip(texts_of(user)).find_map(|(place, text)| {
+        (0..).zip(searched_texts(user)).find_map(|(place, text)| {
             let words = words(text);
             let matching = words.iter().filter(|word| word.starts_with(self.lead));
             let word = matching.map(|word| code(word)).min()?;

@@ -44,7 +44,7 @@ pub fn number(text: &str) -> Option<i64> {
 /// The place with an id, as it is spoken.
 pub fn by_name(tx: &mut Tx<'_>, text: &str) -> Result<Option<Place>, Fault> {
     match number(text) {
-        Some(id) => places::by_id(tx, id),
+        Some(id) => places::find_by_id(tx, id),
         None => Ok(None),
     }
 }
@@ -93,13 +93,13 @@ pub fn create(tx: &mut Tx<'_>, new: &NewPlace) -> Result<Place, Stop> {
     if !places::insert(tx, &place)? {
         return Err(Refusal::invalid("id", &new.id, "The id is taken").into());
     }
-    store::log::append(tx, "place.create", 0, place.id, "")?;
+    store::event_log::append(tx, "place.create", 0, place.id, "")?;
     Ok(place)
 }
 
 fn id(tx: &Tx<'_>, given: &str) -> Result<i64, Stop> {
     if given.is_empty() {
-        return Ok(i64::from_be_bytes(tx.chance().bytes()?));
+        return Ok(i64::from_be_bytes(tx.rng().bytes()?));
     }
     let message = "The `id` must be sixteen hexadecimal digits";
     number(given).ok_or_else(|| Refusal::invalid("id", given, message).into())

@@ -2,8 +2,8 @@
 
 use base::{Fault, PostId, Refusal, Stop, UserId};
 use serde_json::json;
-use store::polls::{self, Choice, Poll};
-use store::{Tx, log};
+use store::polls::{self, Poll, PollChoice};
+use store::{Tx, event_log};
 
 use crate::users;
 use crate::visibility::touched;
@@ -41,8 +41,8 @@ impl NewPoll {
                 return Err(Refusal::invalid("poll.options", label, message));
             }
             let votes = 0;
-            options.push(Choice {
-                choice,
+            options.push(PollChoice {
+                number: choice,
                 label,
                 votes,
             });
@@ -66,7 +66,9 @@ impl NewPoll {
 pub(crate) fn of_card(tx: &mut Tx<'_>, uri: &str) -> Result<Option<i64>, Fault> {
     let id = uri.strip_prefix("card://");
     let id = id.and_then(base::Id::<base::id::kind::Poll>::parse);
-    let found = id.map(|id| polls::apart(tx, id.get())).transpose()?;
+    let found = id
+        .map(|id| polls::find_standalone(tx, id.get()))
+        .transpose()?;
     Ok(found.flatten().map(|poll| poll.id))
 }
 
@@ -74,7 +76,7 @@ pub(crate) fn of_card(tx: &mut Tx<'_>, uri: &str) -> Result<Option<i64>, Fault> 
 pub fn find(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<Poll, Stop> {
     let post = touched(tx, user, post, "id")?;
     let poll = match post.poll_id {
-        Some(id) => polls::by_id(tx, id)?,
+        Some(id) => polls::find_by_id(tx, id)?,
         None => None,
     };
     poll.ok_or_else(|| Refusal::invalid("post", post.id, "This post has no poll.").into())
@@ -87,30 +89,34 @@ pub fn vote(tx: &mut Tx<'_>, user: UserId, post: PostId, choice: i64) -> Result<
     if !poll.is_open(tx.now()) {
         return Err(Refusal::forbidden("This poll is closed.").into());
     }
-    if !poll.options.iter().any(|option| option.choice == choice) {
+    if !poll.options.iter().any(|option| option.number == choice) {
         let message = format!("This poll has options 1 to {}.", poll.options.len());
         return Err(Refusal::invalid("option", choice, message).into());
     }
-    if !polls::vote(tx, poll.id, user, choice)? {
+    if !polls::insert_vote(tx, poll.id, user, choice)? {
         return Err(Refusal::forbidden("You have already voted in this poll.").into());
     }
     let body = json!({ "poll_id": poll.id.to_string() }).to_string();
-    let carrier = if poll.is_apart() { post } else { poll.post_id };
-    log::append(tx, "poll.vote", user.get(), carrier.get(), &body)?;
+    let carrier = if poll.is_standalone() {
+        post
+    } else {
+        poll.post_id
+    };
+    event_log::append(tx, "poll.vote", user.get(), carrier.get(), &body)?;
     find(tx, user, post)
 }
 
 /// Tells of polls that have ended by now, once of each post that carries one; how many there were.
 pub fn close_ended(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
-    let ended = polls::ended(tx, limit)?;
+    let ended = polls::list_ended(tx, limit)?;
     let count = ended.len();
     for poll in ended {
-        if !polls::close(tx, poll)? {
+        if !polls::mark_closed(tx, poll)? {
             continue;
         }
         let body = json!({ "poll_id": poll.to_string() }).to_string();
-        for (post, author) in polls::carriers(tx, poll)? {
-            log::append(tx, "poll.close", author.get(), post.get(), &body)?;
+        for (post, author) in polls::list_posts_with_poll(tx, poll)? {
+            event_log::append(tx, "poll.close", author.get(), post.get(), &body)?;
         }
     }
     Ok(count)

@@ -4,13 +4,13 @@
 use base::refusal::Subject;
 use base::{AppId, Fault, Refusal, Secret, Stop, Time, UserId};
 use serde_json::json;
-use store::tokens::{live_oauth1, revoke_oauth1};
+use store::tokens::{find_live_oauth1, revoke_oauth1};
 use store::{Tx, usage};
 
 use crate::apps::{self, AccessLevel, App, Keys, Kind, NewApp, Permission, Which};
 use crate::audit::{self, By, Kind as Act};
 use crate::callback::{self, Ports};
-use crate::usage::{Calls, LastUsed};
+use crate::usage::{CredentialLastUse, OperationCalls};
 use crate::{tokens, users};
 
 /// Apps that one developer may have.
@@ -121,9 +121,9 @@ pub struct Beside {
 #[derive(Clone, Debug)]
 pub struct Used {
     /// Calls by operation and window, oldest first.
-    pub calls: Vec<Calls>,
+    pub calls: Vec<OperationCalls>,
     /// When its own credentials, and the owner's tokens, were last used.
-    pub last_used: Vec<LastUsed>,
+    pub last_used: Vec<CredentialLastUse>,
 }
 
 fn not_found(id: AppId) -> Stop {
@@ -132,8 +132,8 @@ fn not_found(id: AppId) -> Stop {
 
 /// The developer's app with an id.
 pub fn find(tx: &mut Tx<'_>, owner: UserId, id: AppId) -> Result<App, Stop> {
-    let app = store::apps::by_id(tx, id)?;
-    app.filter(|app| app.owner_id == owner && app.state != apps::State::Deleted)
+    let app = store::apps::find_by_id(tx, id)?;
+    app.filter(|app| app.owner_id == owner && app.state != apps::AppStatus::Deleted)
         .ok_or_else(|| not_found(id))
 }
 
@@ -151,7 +151,7 @@ fn developer(tx: &mut Tx<'_>, by: &By) -> Result<UserId, Stop> {
 fn own(tx: &mut Tx<'_>, by: &By, id: AppId) -> Result<App, Stop> {
     let owner = developer(tx, by)?;
     let app = find(tx, owner, id)?;
-    if app.state == apps::State::Suspended {
+    if app.state == apps::AppStatus::Suspended {
         let detail = "This app is suspended: it can not be changed.";
         return Err(Refusal::forbidden(detail).into());
     }
@@ -289,7 +289,7 @@ pub fn delete(tx: &mut Tx<'_>, by: &By, id: AppId) -> Result<(), Stop> {
 pub fn own_token(tx: &mut Tx<'_>, owner: UserId, id: AppId) -> Result<Option<OwnToken>, Stop> {
     find(tx, owner, id)?;
     for permission in Permission::ALL.iter().rev() {
-        if let Some(live) = live_oauth1(tx, id, owner, permission.name())? {
+        if let Some(live) = find_live_oauth1(tx, id, owner, permission.name())? {
             return Ok(Some(OwnToken {
                 permission: *permission,
                 created_at: live.created_at,
@@ -360,7 +360,7 @@ pub fn revoke_own_token(tx: &mut Tx<'_>, by: &By, id: AppId) -> Result<bool, Sto
 fn end_own(tx: &mut Tx<'_>, app: &App) -> Result<bool, Fault> {
     let mut ended = false;
     for permission in Permission::ALL {
-        if let Some(live) = live_oauth1(tx, app.id, app.owner_id, permission.name())? {
+        if let Some(live) = find_live_oauth1(tx, app.id, app.owner_id, permission.name())? {
             ended |= revoke_oauth1(tx, &live.token.digest())?;
         }
     }
@@ -375,7 +375,7 @@ fn end_own(tx: &mut Tx<'_>, app: &App) -> Result<bool, Fault> {
 pub fn usage(tx: &mut Tx<'_>, owner: UserId, id: AppId, from: Time) -> Result<Used, Stop> {
     find(tx, owner, id)?;
     Ok(Used {
-        calls: usage::calls(tx, id, from, USAGE_ROWS)?,
-        last_used: usage::last_used(tx, id, Some(owner))?,
+        calls: usage::list_calls(tx, id, from, USAGE_ROWS)?,
+        last_used: usage::list_last_uses(tx, id, Some(owner))?,
     })
 }

@@ -9,9 +9,9 @@ use base::text::{LENGTH, weigh};
 use base::{AppId, Fault, Id, PostId, Refusal, Stop, UserId};
 use serde_json::{Map, Value};
 use store::communities::Community;
-use store::posts::{self, Beside, Post, State};
+use store::posts::{self, NewPostDetails, Post, PostState};
 use store::users::User;
-use store::{Tx, log};
+use store::{Tx, event_log};
 
 pub use self::edits::{EDIT_MS, is_editable_kind};
 use crate::compose::{self, Reading};
@@ -97,7 +97,7 @@ pub fn create(tx: &mut Tx<'_>, author: &Author, new: &NewPost) -> Result<Post, S
     let media_keys = media_keys(tx, &user, new)?;
     let fingerprint = fingerprint(&reading.text, new, &media_keys);
     let since = first_at(tx.now().plus_ms(-DUPLICATE_MS));
-    if targets.previous.is_none() && posts::repeats(tx, user.id, &fingerprint, since)? {
+    if targets.previous.is_none() && posts::has_duplicate(tx, user.id, &fingerprint, since)? {
         let detail = "You are not allowed to create a Tweet with duplicate content.";
         return Err(Refusal::forbidden_as(187, detail).into());
     }
@@ -110,22 +110,22 @@ pub fn create(tx: &mut Tx<'_>, author: &Author, new: &NewPost) -> Result<Post, S
         Some(poll) => Some(poll.id),
         None => polls::of_card(tx, &new.card_uri)?,
     };
-    let beside = Beside {
+    let beside = NewPostDetails {
         fingerprint: Some(fingerprint),
         mentioned,
         replaces: new.edit_of,
         direct_message_deep_link: new.direct_message_deep_link.clone(),
-        ..Beside::default()
+        ..NewPostDetails::default()
     };
     if !posts::insert(tx, &post, &beside)? {
         return Err(Fault::new(format!("the id {} is taken", post.id)).into());
     }
-    store::media::carry(tx, &new.media_ids)?;
-    store::media::tag(tx, post.id, &new.tagged_user_ids)?;
+    store::media::add_post_uses(tx, &new.media_ids)?;
+    store::media::tag_users(tx, post.id, &new.tagged_user_ids)?;
     if let Some(poll) = &poll {
         store::polls::insert(tx, poll)?;
     }
-    log::append(tx, "post.create", user.id.get(), post.id.get(), &told)?;
+    event_log::append(tx, "post.create", user.id.get(), post.id.get(), &told)?;
     Ok(post)
 }
 
@@ -229,7 +229,7 @@ fn assemble(
         id,
         author_id: author.user_id,
         created_at: id.created_at(),
-        state: State::Live,
+        state: PostState::Live,
         text: reading.text,
         lang: reading.lang.to_owned(),
         conversation_id: inherited.unwrap_or(id),
@@ -316,7 +316,7 @@ fn check_self_serve(author: &Author, reading: &Reading) -> Result<(), Refusal> {
 /// The keys of the media that the author may post, in order.
 fn media_keys(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> Result<String, Stop> {
     let carried = media::attachable(tx, user.id, &new.media_ids)?;
-    let known = store::users::by_ids(tx, &new.tagged_user_ids)?;
+    let known = store::users::find_by_ids(tx, &new.tagged_user_ids)?;
     let unknown = new.tagged_user_ids.iter();
     let mut unknown = unknown.filter(|id| known.iter().all(|user| user.id != **id));
     if let Some(id) = unknown.next() {
@@ -352,14 +352,14 @@ fn mentioned(reading: &Reading, new: &NewPost, targets: &Targets, author: UserId
 
 /// Deletes a post of the user, with all its versions.
 pub fn delete(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<(), Stop> {
-    let post =
-        posts::by_id(tx, id)?.filter(|post| matches!(post.state, State::Live | State::Superseded));
+    let post = posts::find_by_id(tx, id)?
+        .filter(|post| matches!(post.state, PostState::Live | PostState::Superseded));
     let post = post.ok_or_else(|| Refusal::NotFound(Subject::new("tweet", "id", id)))?;
     if post.author_id != user {
         return Err(Refusal::forbidden("You are not authorized to delete this Tweet.").into());
     }
     let newest = match post.edit_root_id {
-        Some(root) if post.state == State::Superseded => posts::newest_version(tx, root)?,
+        Some(root) if post.state == PostState::Superseded => posts::newest_version(tx, root)?,
         _ => None,
     };
     let newest = newest.unwrap_or(post);
@@ -369,15 +369,15 @@ pub fn delete(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<(), Stop> {
         return Err(Refusal::NotFound(Subject::new("tweet", "id", id)).into());
     }
     let now = tx.now();
-    store::media::release(tx, &carried, now)?;
+    store::media::remove_post_uses(tx, &carried, now)?;
     Ok(removed(tx, &gone)?)
 }
 
 /// Says of deleted posts that they are gone, each in its author's name.
 pub(crate) fn removed(tx: &mut Tx<'_>, gone: &[(PostId, UserId)]) -> Result<(), Fault> {
     for (post, author) in gone {
-        store::media::untag(tx, *post)?;
-        log::append(tx, "post.delete", author.get(), post.get(), "")?;
+        store::media::remove_tags(tx, *post)?;
+        event_log::append(tx, "post.delete", author.get(), post.get(), "")?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use base::text::username_ok;
 use base::{Refusal, Stop, UserId};
 use serde_json::{Map, Value, json};
 use store::users::{self as stored, User};
-use store::{Tx, affiliates, log};
+use store::{Tx, affiliates, event_log};
 
 use crate::audit::{self, By, Kind};
 use crate::compose;
@@ -89,7 +89,7 @@ fn change(
         let (before, after) = (fact(&before), fact(&user));
         if before != after {
             let body = json!({ "before": before, "after": after });
-            log::append(tx, kind, id.get(), id.get(), &body.to_string())?;
+            event_log::append(tx, kind, id.get(), id.get(), &body.to_string())?;
             told.insert((*kind).to_owned(), body);
         }
     }
@@ -134,7 +134,7 @@ fn check_username(tx: &mut Tx<'_>, id: UserId, username: &str) -> Result<(), Sto
         );
         return Err(Refusal::invalid("username", username, message).into());
     }
-    let holder = stored::by_username(tx, username)?;
+    let holder = stored::find_by_username(tx, username)?;
     if holder.is_some_and(|holder| holder.id != id) {
         let message = format!("The username [{username}] is taken");
         return Err(Refusal::invalid("username", username, message).into());
@@ -197,7 +197,7 @@ pub fn affiliate(
         let user = change(tx, (by, Kind::USER_UPDATE), id, |user| {
             user.affiliation.clear();
         })?;
-        affiliates::set(tx, id, &[])?;
+        affiliates::set_organizations(tx, id, &[])?;
         return Ok(user);
     };
     if organization == id {
@@ -218,7 +218,7 @@ pub fn affiliate(
     let user = change(tx, (by, Kind::USER_UPDATE), id, |user| {
         user.affiliation = affiliation;
     })?;
-    affiliates::set(tx, id, &[organization])?;
+    affiliates::set_organizations(tx, id, &[organization])?;
     Ok(user)
 }
 

@@ -50,7 +50,7 @@ impl Reads {
         let to_write = rows.clone();
         let work = move |tx: &mut Tx<'_>| {
             for ((app, day), posts) in &to_write {
-                reads::add(tx, *app, *day, posts)?;
+                reads::record_reads(tx, *app, *day, posts)?;
             }
             Ok(())
         };
@@ -93,7 +93,7 @@ pub fn given(tx: &mut Tx<'_>, app: AppId, days: i64) -> Result<Given, Fault> {
         .unwrap_or(1);
     let month = today - in_month + 1;
     let from = today - days.clamp(1, DAYS) + 1;
-    let found = reads::days(tx, app, from.min(month))?;
+    let found = reads::daily_counts(tx, app, from.min(month))?;
     let of = |day: i64| {
         found
             .iter()

@@ -13,12 +13,12 @@ use crate::visibility::{Sight, Sights, Viewer};
 /// Whether a delivery may be sent to its app again.
 pub fn may_repeat(tx: &mut Tx<'_>, app: AppId, one: &Delivery) -> Result<bool, Fault> {
     if let Some(post) = one.post_id
-        && !is_shown(tx, one.about, post)?
+        && !is_shown(tx, one.consent_user_id, post)?
     {
         return Ok(false);
     }
     // What stands on a user's consent was withdrawn with it.
-    match (one.about, public(&one.body)) {
+    match (one.consent_user_id, public(&one.body)) {
         (None, Some((payload, user))) => may_tell(tx, app, payload, user),
         _ => Ok(true),
     }
@@ -26,7 +26,7 @@ pub fn may_repeat(tx: &mut Tx<'_>, app: AppId, one: &Delivery) -> Result<bool, F
 
 /// Whether a post, and all that is shown with it, is for the reader still; nobody: for everyone.
 fn is_shown(tx: &mut Tx<'_>, reader: Option<UserId>, id: PostId) -> Result<bool, Fault> {
-    let Some(post) = posts::by_id(tx, id)? else {
+    let Some(post) = posts::find_by_id(tx, id)? else {
         return Ok(false);
     };
     let with = [
@@ -35,16 +35,16 @@ fn is_shown(tx: &mut Tx<'_>, reader: Option<UserId>, id: PostId) -> Result<bool,
         post.in_reply_to_post_id,
     ];
     let with: Vec<PostId> = with.into_iter().flatten().collect();
-    let mut shown = posts::by_ids(tx, &with)?;
+    let mut shown = posts::find_by_ids(tx, &with)?;
     // Of those that were never here nothing is shown.
-    shown.retain(|other| other.state != posts::State::Placeholder);
+    shown.retain(|other| other.state != posts::PostState::Placeholder);
     shown.push(post);
     are_visible(tx, reader, &shown)
 }
 
 fn are_visible(tx: &mut Tx<'_>, user: Option<UserId>, shown: &[Post]) -> Result<bool, Fault> {
     let authors: Vec<UserId> = shown.iter().map(|post| post.author_id).collect();
-    let authors = users::by_ids(tx, &authors)?;
+    let authors = users::find_by_ids(tx, &authors)?;
     let mut sights = Sights::of_authors(tx, Viewer { user }, &authors)?;
     sights.admit(tx, shown)?;
     Ok(shown
@@ -65,7 +65,7 @@ fn public(body: &str) -> Option<(Payload, UserId)> {
 /// Of a user whose posts only followers see, others are told neither what they post nor whom they
 /// follow.
 fn may_tell(tx: &mut Tx<'_>, app: AppId, payload: Payload, user: UserId) -> Result<bool, Fault> {
-    let is_open = users::by_id(tx, user)?.is_some_and(|user| !user.protected);
+    let is_open = users::find_by_id(tx, user)?.is_some_and(|user| !user.protected);
     Ok(match payload {
         Payload::PostGone => is_open,
         Payload::Tie => is_open || is_authorized(tx, app, user)?,

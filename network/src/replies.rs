@@ -2,21 +2,21 @@
 
 use base::refusal::Subject;
 use base::{PostId, Refusal, Stop, UserId};
-use store::posts::{self, State};
-use store::{Tx, log, replies};
+use store::posts::{self, PostState};
+use store::{Tx, event_log, replies};
 
 use crate::{acts, users};
 
 /// Hides a reply, or shows it again. It stays reachable; whoever shows the conversation knows.
 pub fn set_hidden(tx: &mut Tx<'_>, user: UserId, id: PostId, hidden: bool) -> Result<(), Stop> {
     users::active(tx, user)?;
-    let reply =
-        posts::by_id(tx, id)?.filter(|post| matches!(post.state, State::Live | State::Superseded));
+    let reply = posts::find_by_id(tx, id)?
+        .filter(|post| matches!(post.state, PostState::Live | PostState::Superseded));
     let Some(reply) = reply else {
         return Err(Refusal::NotFound(Subject::new("tweet", "id", id)).into());
     };
-    let root = posts::by_id(tx, reply.conversation_id)?;
-    let owns = root.is_some_and(|root| root.author_id == user && root.state != State::Deleted);
+    let root = posts::find_by_id(tx, reply.conversation_id)?;
+    let owns = root.is_some_and(|root| root.author_id == user && root.state != PostState::Deleted);
     if !owns || reply.in_reply_to_post_id.is_none() {
         return Err(acts::not_permitted());
     }
@@ -26,7 +26,7 @@ pub fn set_hidden(tx: &mut Tx<'_>, user: UserId, id: PostId, hidden: bool) -> Re
         (replies::unhide(tx, id)?, "reply.unhide")
     };
     if changed {
-        log::append(tx, kind, user.get(), id.get(), "")?;
+        event_log::append(tx, kind, user.get(), id.get(), "")?;
     }
     Ok(())
 }

@@ -3,9 +3,9 @@
 use base::{AppId, Fault, PostId, Stop, UserId};
 use serde_json::json;
 use store::edges::Edge;
-use store::posts::{self, Post, Span, State};
+use store::posts::{self, PageRange, Post, PostState};
 use store::users::User;
-use store::{Tx, log, reposts};
+use store::{Tx, event_log, reposts};
 
 use crate::visibility::{Sight, Sights, Viewer};
 use crate::{acts, posts as rules, users};
@@ -55,7 +55,7 @@ fn reposted(
     if author != user && users::find(tx, author)?.protected {
         return Err(acts::not_permitted());
     }
-    if let Some(id) = reposts::of_user(tx, user, of, nullcast)? {
+    if let Some(id) = reposts::find_by_user(tx, user, of, nullcast)? {
         return Ok(Repost { id, of, new: false });
     }
     let repost = Post {
@@ -64,7 +64,7 @@ fn reposted(
     };
     if !reposts::insert(tx, &repost)? {
         // Somebody was faster: the same user, with another request.
-        let id = reposts::of_user(tx, user, of, nullcast)?;
+        let id = reposts::find_by_user(tx, user, of, nullcast)?;
         let id = id.ok_or_else(|| Fault::new(format!("{of} was reposted and undone at once")))?;
         return Ok(Repost { id, of, new: false });
     }
@@ -74,9 +74,9 @@ fn reposted(
         members.insert("author_id".to_owned(), author.to_string().into());
     }
     let (actor, subject) = (user.get(), repost.id.get());
-    log::append(tx, "post.create", actor, subject, &body.to_string())?;
+    event_log::append(tx, "post.create", actor, subject, &body.to_string())?;
     let counted = i64::from(!nullcast);
-    acts::unless_gone(reposts::count(tx, of, counted)?, id)?;
+    acts::unless_gone(reposts::add_to_post_count(tx, of, counted)?, id)?;
     Ok(Repost {
         id: repost.id,
         of,
@@ -88,23 +88,23 @@ fn reposted(
 fn of_post(tx: &Tx<'_>, user: UserId, app: Option<AppId>, original: Post) -> Post {
     let id: PostId = tx.next_id();
     Post {
-        state: State::Live,
+        state: PostState::Live,
         lang: original.lang,
         repost_of_id: Some(original.id),
         possibly_sensitive: original.possibly_sensitive,
         reply_settings: original.reply_settings,
         app_id: app,
-        ..Post::blank(id, user, id.created_at())
+        ..Post::placeholder(id, user, id.created_at())
     }
 }
 
 /// Undoes a user's repost of a post, or of what a repost reposts; false when there is none.
 pub fn undo(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Stop> {
     let of = acts::original(tx, id)?.map_or(id, |post| post.id);
-    let Some(repost) = reposts::of_user(tx, user, of, false)? else {
+    let Some(repost) = reposts::find_by_user(tx, user, of, false)? else {
         return Ok(false);
     };
-    let Some(repost) = posts::by_id(tx, repost)? else {
+    let Some(repost) = posts::find_by_id(tx, repost)? else {
         return Ok(false);
     };
     let gone = posts::delete(tx, &repost)?;
@@ -113,9 +113,14 @@ pub fn undo(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Stop> {
 }
 
 /// A page of a post's reposts: who reposted it, and the repost's id.
-pub fn of(tx: &mut Tx<'_>, viewer: Viewer, id: PostId, span: &Span) -> Result<Vec<Edge>, Stop> {
+pub fn of(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    id: PostId,
+    span: &PageRange,
+) -> Result<Vec<Edge>, Stop> {
     acts::seen(tx, viewer, id)?;
-    Ok(reposts::of_post(tx, id, span)?)
+    Ok(reposts::page_by_post(tx, id, span)?)
 }
 
 /// Of those who reposted a post, the public accounts that do not keep out the viewer.
@@ -126,12 +131,17 @@ pub fn public(tx: &mut Tx<'_>, viewer: Viewer, users: Vec<User>) -> Result<Vec<U
 }
 
 /// A page of a user's posts that others reposted.
-pub fn of_author(tx: &mut Tx<'_>, user: UserId, span: &Span) -> Result<Vec<Edge>, Fault> {
-    reposts::of_author(tx, user, span)
+pub fn of_author(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
+    reposts::page_reposted_of_author(tx, user, span)
 }
 
 /// A page of the posts that quote a post.
-pub fn quotes(tx: &mut Tx<'_>, viewer: Viewer, id: PostId, span: &Span) -> Result<Vec<Edge>, Stop> {
+pub fn quotes(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    id: PostId,
+    span: &PageRange,
+) -> Result<Vec<Edge>, Stop> {
     acts::seen(tx, viewer, id)?;
-    Ok(reposts::quotes(tx, id, span)?)
+    Ok(reposts::page_quotes(tx, id, span)?)
 }

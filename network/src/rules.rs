@@ -7,9 +7,9 @@ use base::refusal::Unproven;
 use base::secret::digest;
 use base::{AppId, Fault, Refusal, Stop};
 use serde_json::json;
-use store::apps::State;
-use store::rules::{self, Product, Rule};
-use store::{Tx, apps, log};
+use store::apps::AppStatus;
+use store::rules::{self, StreamProduct, StreamRule};
+use store::{Tx, apps, event_log};
 
 /// Rules that are read at once.
 const SOME: i64 = 1_000;
@@ -29,7 +29,7 @@ pub struct NewRule {
 #[derive(Clone, Debug, Default)]
 pub struct Added {
     /// Those that are new.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<StreamRule>,
     /// Those that the app has already, each with the id of the one that is there.
     pub duplicates: Vec<Refusal>,
 }
@@ -39,14 +39,14 @@ pub struct Added {
 pub fn add(
     tx: &mut Tx<'_>,
     app: AppId,
-    product: Product,
+    product: StreamProduct,
     most: usize,
     new: &[NewRule],
     dry: bool,
 ) -> Result<Added, Stop> {
     // Two calls at once must not pass the bound together, nor outlive the app.
     apps::lock(tx, app)?;
-    if apps::by_id(tx, app)?.is_none_or(|app| app.state == State::Deleted) {
+    if apps::find_by_id(tx, app)?.is_none_or(|app| app.state == AppStatus::Deleted) {
         return Err(Refusal::Unauthenticated(Unproven::App).into());
     }
     let before = usize::try_from(rules::count(tx, app, product)?).unwrap_or(usize::MAX);
@@ -56,7 +56,7 @@ pub fn add(
         let digest = digest(&one.canonical);
         let known = match ids.get(&digest) {
             Some(id) => Some(*id),
-            None => rules::by_digest(tx, app, product, &digest)?,
+            None => rules::find_id_by_digest(tx, app, product, &digest)?,
         };
         if let Some(id) = known {
             let value = one.value.clone();
@@ -66,7 +66,7 @@ pub fn add(
         if before.saturating_add(added.rules.len()) >= most {
             return Err(Refusal::RuleCap { most }.into());
         }
-        let rule = Rule {
+        let rule = StreamRule {
             id: tx.next_id::<()>().get(),
             app_id: app,
             value: one.value.clone(),
@@ -84,7 +84,12 @@ pub fn add(
 }
 
 /// Removes rules by their ids; how many there were.
-pub fn remove(tx: &mut Tx<'_>, app: AppId, product: Product, ids: &[i64]) -> Result<usize, Stop> {
+pub fn remove(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    product: StreamProduct,
+    ids: &[i64],
+) -> Result<usize, Stop> {
     let mut removed = 0_usize;
     for id in ids {
         if rules::delete(tx, app, product, *id)? {
@@ -99,7 +104,7 @@ pub fn remove(tx: &mut Tx<'_>, app: AppId, product: Product, ids: &[i64]) -> Res
 pub fn remove_values(
     tx: &mut Tx<'_>,
     app: AppId,
-    product: Product,
+    product: StreamProduct,
     canonical: &[String],
 ) -> Result<usize, Stop> {
     let ids = of_values(tx, app, product, canonical)?;
@@ -110,12 +115,12 @@ pub fn remove_values(
 pub fn of_values(
     tx: &mut Tx<'_>,
     app: AppId,
-    product: Product,
+    product: StreamProduct,
     canonical: &[String],
 ) -> Result<Vec<i64>, Fault> {
     let mut ids = Vec::with_capacity(canonical.len());
     for one in canonical {
-        ids.extend(rules::by_digest(tx, app, product, &digest(one))?);
+        ids.extend(rules::find_id_by_digest(tx, app, product, &digest(one))?);
     }
     ids.sort_unstable();
     ids.dedup();
@@ -126,14 +131,14 @@ pub fn of_values(
 pub fn present(
     tx: &mut Tx<'_>,
     app: AppId,
-    product: Product,
+    product: StreamProduct,
     ids: &[i64],
-) -> Result<Vec<Rule>, Fault> {
+) -> Result<Vec<StreamRule>, Fault> {
     let mut seen = HashSet::new();
     let mut found = Vec::new();
     for id in ids {
         if seen.insert(*id) {
-            found.extend(rules::by_id(tx, app, product, *id)?);
+            found.extend(rules::find_by_id(tx, app, product, *id)?);
         }
     }
     Ok(found)
@@ -141,25 +146,36 @@ pub fn present(
 
 /// Removes every rule of an app that is deleted.
 pub(crate) fn remove_all(tx: &mut Tx<'_>, app: AppId) -> Result<(), Stop> {
-    for product in Product::ALL {
+    for product in StreamProduct::ALL {
         let mut after = 0;
         while let Some(last) = tell_of(tx, app, product, after)? {
             after = last;
         }
     }
-    Ok(rules::delete_of_app(tx, app)?)
+    Ok(rules::delete_by_app(tx, app)?)
 }
 
 /// Tells that some of an app's rules behind one are removed; the last of them.
-fn tell_of(tx: &mut Tx<'_>, app: AppId, product: Product, after: i64) -> Result<Option<i64>, Stop> {
-    let some = rules::of_app(tx, app, product, after, SOME)?;
+fn tell_of(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    product: StreamProduct,
+    after: i64,
+) -> Result<Option<i64>, Stop> {
+    let some = rules::list_by_app(tx, app, product, after, SOME)?;
     for rule in &some {
         tell(tx, "rule.removed", app, product, rule.id)?;
     }
     Ok(some.last().map(|rule| rule.id))
 }
 
-fn tell(tx: &mut Tx<'_>, kind: &str, app: AppId, product: Product, rule: i64) -> Result<(), Stop> {
+fn tell(
+    tx: &mut Tx<'_>,
+    kind: &str,
+    app: AppId,
+    product: StreamProduct,
+    rule: i64,
+) -> Result<(), Stop> {
     let body = json!({ "app_id": app.to_string(), "product": product.name() });
-    Ok(log::append(tx, kind, 0, rule, &body.to_string())?)
+    Ok(event_log::append(tx, kind, 0, rule, &body.to_string())?)
 }

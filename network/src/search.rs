@@ -18,7 +18,7 @@ use std::time::Duration;
 use ::search::{Index, Snapshot};
 use base::{Fault, Refusal, Stop};
 use parking_lot::Mutex;
-use store::{Store, log};
+use store::{Store, event_log};
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
@@ -73,7 +73,7 @@ impl Search {
     /// Waits until everything can be found that was written before, at most a second. While the
     /// index is being made there is nothing to search.
     pub async fn catch_up(&self, store: &Store) -> Result<(), Stop> {
-        let end = store.read(|tx| Ok(log::highest(tx)?)).await?;
+        let end = store.read(|tx| Ok(event_log::highest_seq(tx)?)).await?;
         let is_there = |passed: &Option<i64>| passed.is_some_and(|passed| passed >= end);
         let mut passed = self.passed.subscribe();
         if is_there(&passed.borrow()) {

@@ -15,7 +15,7 @@ use store::{Store, Tx, sessions};
 use crate::audit::{self, By, Kind};
 use crate::users;
 
-pub use store::sessions::Session;
+pub use store::sessions::UserSession;
 
 /// How long a session lives on after it was last seen, if nothing else is said: 30 days.
 pub const TTL_MS: i64 = 30 * 24 * 3600 * 1000;
@@ -56,7 +56,7 @@ pub fn begin(
     user: UserId,
     facts: &Facts,
     ttl_ms: i64,
-) -> Result<(Secret, Session), Stop> {
+) -> Result<(Secret, UserSession), Stop> {
     let now = wall();
     if let Some(presented) = presented
         && let Some(old) = sessions::find(tx, presented, now)?
@@ -76,12 +76,12 @@ pub fn create(
     user: UserId,
     facts: &Facts,
     ttl_ms: i64,
-) -> Result<(Secret, Session), Stop> {
+) -> Result<(Secret, UserSession), Stop> {
     users::active(tx, user)?;
     let now = wall();
-    let (text, form_key) = texts(tx.chance())?;
+    let (text, form_key) = texts(tx.rng())?;
     let digest = text.digest();
-    let new = sessions::New {
+    let new = sessions::NewSession {
         digest: &digest,
         user_id: user,
         form_key: &form_key,
@@ -101,18 +101,22 @@ fn texts(chance: &Chance) -> Result<(Secret, Secret), Fault> {
 }
 
 /// The live session with this SHA-256: neither ended nor expired, of a user who takes part.
-pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<Session>, Fault> {
+pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<UserSession>, Fault> {
     find_at(tx, digest, wall())
 }
 
 /// [`find`] at another moment.
-pub fn find_at(tx: &mut Tx<'_>, digest: &[u8; 32], now: Time) -> Result<Option<Session>, Fault> {
+pub fn find_at(
+    tx: &mut Tx<'_>,
+    digest: &[u8; 32],
+    now: Time,
+) -> Result<Option<UserSession>, Fault> {
     sessions::find(tx, digest, now)
 }
 
 /// The live session whose text a browser presents; that it was used is written down once in a
 /// while.
-pub async fn open(store: &Store, text: &str, facts: &Facts) -> Result<Option<Session>, Stop> {
+pub async fn open(store: &Store, text: &str, facts: &Facts) -> Result<Option<UserSession>, Stop> {
     open_at(store, text, facts, wall()).await
 }
 
@@ -122,7 +126,7 @@ pub async fn open_at(
     text: &str,
     facts: &Facts,
     now: Time,
-) -> Result<Option<Session>, Stop> {
+) -> Result<Option<UserSession>, Stop> {
     if text.len() != LENGTH {
         return Ok(None);
     }
@@ -151,15 +155,15 @@ pub async fn open_at(
 }
 
 /// Gives a session another text, when what it may do changes; the old text is dead with the commit.
-pub fn renew(tx: &mut Tx<'_>, session: &Session) -> Result<(Secret, Session), Stop> {
-    let (text, form_key) = texts(tx.chance())?;
-    if !sessions::renew(tx, &session.digest, &text.digest(), &form_key)? {
+pub fn renew(tx: &mut Tx<'_>, session: &UserSession) -> Result<(Secret, UserSession), Stop> {
+    let (text, form_key) = texts(tx.rng())?;
+    if !sessions::rotate(tx, &session.digest, &text.digest(), &form_key)? {
         return Err(gone(session.id).into());
     }
     let by = By::user(session.user_id, &session.address);
     let detail = json!({"session": session.id});
     audit::append(tx, &by, Kind::SESSION_RENEW, None, &detail)?;
-    let renewed = Session {
+    let renewed = UserSession {
         digest: text.digest(),
         form_key,
         ..session.clone()
@@ -172,7 +176,7 @@ fn gone(id: i64) -> Refusal {
 }
 
 /// Ends the session that asks for it.
-pub fn sign_out(tx: &mut Tx<'_>, session: &Session, facts: &Facts) -> Result<(), Stop> {
+pub fn sign_out(tx: &mut Tx<'_>, session: &UserSession, facts: &Facts) -> Result<(), Stop> {
     if sessions::revoke(tx, session.user_id, session.id, wall())? {
         let by = By::user(session.user_id, &facts.address);
         let detail = json!({"session": session.id});
@@ -182,7 +186,7 @@ pub fn sign_out(tx: &mut Tx<'_>, session: &Session, facts: &Facts) -> Result<(),
 }
 
 /// The live sessions of a user, last used first.
-pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Session>, Fault> {
+pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<UserSession>, Fault> {
     sessions::list(tx, user, wall(), LISTED)
 }
 
@@ -206,12 +210,12 @@ pub fn revoke_all(tx: &mut Tx<'_>, by: &By, user: UserId, keep: Option<i64>) -> 
 }
 
 /// The token of a form that a session shows: it holds for this form in this session only.
-pub fn form_token(session: &Session, form: &str) -> Result<String, Fault> {
+pub fn form_token(session: &UserSession, form: &str) -> Result<String, Fault> {
     token(&session.form_key, &[form])
 }
 
 /// Whether a form came back with the token that it was shown with.
-pub fn form_holds(session: &Session, form: &str, presented: &str) -> Result<bool, Fault> {
+pub fn form_holds(session: &UserSession, form: &str, presented: &str) -> Result<bool, Fault> {
     let expected = form_token(session, form)?;
     Ok(same(expected.as_bytes(), presented.as_bytes()))
 }
@@ -237,7 +241,9 @@ pub struct VisitorForms {
 impl VisitorForms {
     /// Takes the key from the store, making it on the first start.
     pub async fn open(store: &Store) -> Result<Self, Stop> {
-        let key = store.write(|tx| Ok(sessions::visitor_key(tx)?)).await?;
+        let key = store
+            .write(|tx| Ok(sessions::visitor_form_key(tx)?))
+            .await?;
         Ok(Self { key })
     }
 

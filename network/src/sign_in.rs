@@ -10,14 +10,14 @@ use base::clock::wall;
 use base::secret::digest;
 use base::{Fault, Refusal, Secret, Stop, UserId};
 use serde_json::{Value, json};
-use store::users::{State, User};
-use store::{Store, Tx, attempts, users};
+use store::users::{User, UserState};
+use store::{Store, Tx, attempt_limits, users};
 
 use crate::audit::{self, By, Kind};
 use crate::passwords::{PasswordPool, is_current};
-use crate::sessions::{self, Facts, Session};
+use crate::sessions::{self, Facts, UserSession};
 
-pub use store::attempts::{Pace, Verdict};
+pub use store::attempt_limits::{AttemptDecision, AttemptRateLimit};
 
 /// Bytes of a password; what is longer is wrong without being looked at.
 pub const LONGEST: usize = 1024;
@@ -32,21 +32,21 @@ pub const DELETED: &str = "Your account has been deleted.";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// From one address; a whole /64 of IPv6 is one.
-    pub per_address: Pace,
+    pub per_address: AttemptRateLimit,
     /// For one name, from wherever: high, so that strangers cannot lock its owner out.
-    pub per_account: Pace,
+    pub per_account: AttemptRateLimit,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            per_address: Pace {
+            per_address: AttemptRateLimit {
                 burst: 3,
-                every_ms: 20_000,
+                refill_interval_ms: 20_000,
             },
-            per_account: Pace {
+            per_account: AttemptRateLimit {
                 burst: 20,
-                every_ms: 30_000,
+                refill_interval_ms: 30_000,
             },
         }
     }
@@ -73,7 +73,7 @@ pub enum Answer {
         /// The text for the browser.
         text: Secret,
         /// The session.
-        session: Box<Session>,
+        session: Box<UserSession>,
     },
     /// The name is unknown, or the password is wrong; which, is not told.
     Wrong,
@@ -132,9 +132,9 @@ impl Gate {
             Checked::Throttled(retry_ms) => return Ok(Answer::Throttled { retry_ms }),
         };
         let detail = match user.state {
-            State::Active => None,
-            State::Suspended => Some(SUSPENDED),
-            State::Deleted | State::Placeholder => Some(DELETED),
+            UserState::Active => None,
+            UserState::Suspended => Some(SUSPENDED),
+            UserState::Deleted | UserState::Placeholder => Some(DELETED),
         };
         if let Some(detail) = detail {
             let by = By::user(user.id, &attempt.facts.address);
@@ -148,7 +148,7 @@ impl Gate {
         let fresh = if is_current(&stored) {
             None
         } else {
-            let chance = &self.store.context().chance;
+            let chance = &self.store.context().rng;
             Some(self.pool.hash(&attempt.password, chance).await?)
         };
         self.accept(user.id, login, attempt, stored, fresh).await
@@ -166,14 +166,14 @@ impl Gate {
         let (facts, presented) = (attempt.facts.clone(), attempt.presented);
         let (limits, ttl_ms) = (self.limits, self.ttl_ms);
         let work = move |tx: &mut Tx<'_>| {
-            if users::password_hash(tx, user)?.as_ref() != Some(&stored) {
+            if users::find_password_hash(tx, user)?.as_ref() != Some(&stored) {
                 return Ok(Answer::Wrong);
             }
             if let Some(fresh) = &fresh {
                 users::set_password_hash(tx, user, fresh)?;
             }
-            attempts::refund(tx, &address_key(&facts), limits.per_address)?;
-            attempts::refund(tx, &account_key(&login), limits.per_account)?;
+            attempt_limits::refund_attempt(tx, &address_key(&facts), limits.per_address)?;
+            attempt_limits::refund_attempt(tx, &account_key(&login), limits.per_account)?;
             let (text, session) = sessions::begin(tx, presented.as_ref(), user, &facts, ttl_ms)?;
             Ok(Answer::Accepted {
                 text,
@@ -192,8 +192,8 @@ impl Gate {
             Checked::Right(found, _) if found.id == user => {
                 let (limits, facts) = (self.limits, facts.clone());
                 let refund = move |tx: &mut Tx<'_>| {
-                    attempts::refund(tx, &address_key(&facts), limits.per_address)?;
-                    Ok(attempts::refund(
+                    attempt_limits::refund_attempt(tx, &address_key(&facts), limits.per_address)?;
+                    Ok(attempt_limits::refund_attempt(
                         tx,
                         &account_key(&login),
                         limits.per_account,
@@ -217,7 +217,7 @@ impl Gate {
             let Some(user) = named(tx, &name)? else {
                 return Ok(Ok(None));
             };
-            let stored = users::password_hash(tx, user.id)?.unwrap_or_default();
+            let stored = users::find_password_hash(tx, user.id)?.unwrap_or_default();
             Ok(Ok(Some((user, stored))))
         };
         let found = match self.store.write(look).await? {
@@ -264,7 +264,11 @@ fn charged(
         ("account", account_key(login), limits.per_account),
     ];
     for (what, key, pace) in tries {
-        let Verdict::Refused { retry_ms, first } = attempts::charge(tx, &key, pace, wall())? else {
+        let AttemptDecision::Refused {
+            retry_ms,
+            is_first: first,
+        } = attempt_limits::record_attempt(tx, &key, pace, wall())?
+        else {
             continue;
         };
         if first {
@@ -283,9 +287,9 @@ pub(crate) fn throttled(
     tx: &mut Tx<'_>,
     what: &str,
     who: &str,
-    pace: Pace,
-) -> Result<Verdict, Fault> {
-    attempts::charge(tx, &digest(&format!("{what}:{who}")), pace, wall())
+    pace: AttemptRateLimit,
+) -> Result<AttemptDecision, Fault> {
+    attempt_limits::record_attempt(tx, &digest(&format!("{what}:{who}")), pace, wall())
 }
 
 fn address_key(facts: &Facts) -> [u8; 32] {
@@ -318,11 +322,11 @@ pub(crate) fn normal(login: &str) -> String {
 /// The account that a name means.
 pub(crate) fn named(tx: &mut Tx<'_>, login: &str) -> Result<Option<User>, Fault> {
     let found = if login.contains('@') {
-        users::by_email(tx, login)?
+        users::find_by_email(tx, login)?
     } else {
-        users::by_username(tx, login)?
+        users::find_by_username(tx, login)?
     };
-    Ok(found.filter(|user| user.state != State::Placeholder))
+    Ok(found.filter(|user| user.state != UserState::Placeholder))
 }
 
 /// A field of a form that is wrong; what it held is not repeated.

@@ -6,8 +6,8 @@ use base::refusal::Subject;
 use base::text::{language, normalize};
 use base::{Fault, PostId, Refusal, Stop, Time, UserId};
 use serde_json::json;
-use store::spaces::{self, Role, Space, State};
-use store::{Tx, log, posts};
+use store::spaces::{self, Space, SpaceRole, SpaceState};
+use store::{Tx, event_log, posts};
 
 use crate::users;
 use crate::visibility::{self, Bar, Sight, bar_of_post};
@@ -51,7 +51,7 @@ pub fn create(tx: &mut Tx<'_>, creator: UserId, new: &NewSpace) -> Result<Space,
     // Two at once must count each other.
     store::users::lock(tx, creator)?;
     users::active(tx, creator)?;
-    if spaces::of_creators(tx, &[creator])?.len() >= MOST_OPEN {
+    if spaces::list_active_by_creators(tx, &[creator])?.len() >= MOST_OPEN {
         let detail = format!("a user has at most {MOST_OPEN} spaces scheduled or live");
         return Err(Refusal::forbidden(detail).into());
     }
@@ -60,7 +60,7 @@ pub fn create(tx: &mut Tx<'_>, creator: UserId, new: &NewSpace) -> Result<Space,
     let space = Space {
         id: tx.next_id::<()>().get(),
         creator_id: creator,
-        state: State::Scheduled,
+        state: SpaceState::Scheduled,
         lang: checked_lang(&new.lang, &title)?,
         title,
         ticketed: new.ticketed,
@@ -73,7 +73,7 @@ pub fn create(tx: &mut Tx<'_>, creator: UserId, new: &NewSpace) -> Result<Space,
         subscriber_count: 0,
     };
     spaces::insert(tx, &space)?;
-    spaces::index(tx, space.id, space.state, &words(&space.title))?;
+    spaces::index_words(tx, space.id, space.state, &words(&space.title))?;
     people(tx, &space, new)?;
     topics(tx, &space, &new.topics)?;
     tell(tx, "spaces.create", creator, space.id, None)?;
@@ -85,9 +85,9 @@ pub fn create(tx: &mut Tx<'_>, creator: UserId, new: &NewSpace) -> Result<Space,
 
 /// Lets a space that came from elsewhere be found by its title, if it is still to come or live.
 pub fn index(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
-    match spaces::by_id(tx, id)? {
-        Some(space) if matches!(space.state, State::Scheduled | State::Live) => {
-            spaces::index(tx, id, space.state, &words(&space.title))
+    match spaces::find_by_id(tx, id)? {
+        Some(space) if matches!(space.state, SpaceState::Scheduled | SpaceState::Live) => {
+            spaces::index_words(tx, id, space.state, &words(&space.title))
         }
         _ => Ok(()),
     }
@@ -100,10 +100,10 @@ fn people(tx: &mut Tx<'_>, space: &Space, new: &NewSpace) -> Result<(), Stop> {
         let message = format!("a space has at most {MOST_COHOSTS} hosts beside its creator");
         return Err(Refusal::invalid("host", hosts.len(), message).into());
     }
-    spaces::join(tx, space.id, Role::Host, space.creator_id)?;
+    spaces::add_role(tx, space.id, SpaceRole::Host, space.creator_id)?;
     for host in hosts {
         users::active(tx, host)?;
-        spaces::join(tx, space.id, Role::Host, host)?;
+        spaces::add_role(tx, space.id, SpaceRole::Host, host)?;
     }
     for user in &new.invited {
         ask_in(tx, space, *user)?;
@@ -122,8 +122,8 @@ fn topics(tx: &mut Tx<'_>, space: &Space, names: &[String]) -> Result<(), Stop> 
             let message = "the name of a topic has 1 to 50 characters";
             return Err(Refusal::invalid("topic", name, message).into());
         }
-        let topic = spaces::topic(tx, &name)?;
-        spaces::about(tx, space.id, topic.id)?;
+        let topic = spaces::find_or_insert_topic(tx, &name)?;
+        spaces::add_topic(tx, space.id, topic.id)?;
     }
     Ok(())
 }
@@ -162,20 +162,21 @@ fn checked_start(now: Time, at: Time) -> Result<Time, Refusal> {
 
 /// Opens a scheduled space. It never opens by itself.
 pub fn open(tx: &mut Tx<'_>, id: i64) -> Result<Space, Stop> {
-    let space = in_state(tx, id, &[State::Scheduled])?;
+    let space = in_state(tx, id, &[SpaceState::Scheduled])?;
     start(tx, space)
 }
 
 fn start(tx: &mut Tx<'_>, mut space: Space) -> Result<Space, Stop> {
     let now = tx.now();
-    space.state = State::Live;
+    space.state = SpaceState::Live;
     space.started_at = Some(now);
     space.updated_at = now;
     spaces::update(tx, &space)?;
-    spaces::index(tx, space.id, space.state, &words(&space.title))?;
-    let parts = spaces::parts(tx, &[space.id])?;
+    spaces::index_words(tx, space.id, space.state, &words(&space.title))?;
+    let parts = spaces::list_hosts_and_speakers(tx, &[space.id])?;
     for (_, role, user) in parts {
-        if role == Role::Host && spaces::join(tx, space.id, Role::Participant, user)? {
+        if role == SpaceRole::Host && spaces::add_role(tx, space.id, SpaceRole::Participant, user)?
+        {
             space.participant_count += 1;
         }
     }
@@ -185,44 +186,44 @@ fn start(tx: &mut Tx<'_>, mut space: Space) -> Result<Space, Stop> {
 
 /// Closes a live space. Who was in it stays known.
 pub fn close(tx: &mut Tx<'_>, id: i64) -> Result<Space, Stop> {
-    let space = in_state(tx, id, &[State::Live])?;
-    let ended = end(tx, space, State::Ended)?;
+    let space = in_state(tx, id, &[SpaceState::Live])?;
+    let ended = end(tx, space, SpaceState::Ended)?;
     tell_hosts(tx, "spaces.end", &ended)?;
     Ok(ended)
 }
 
 /// Calls off a scheduled space: it is not there any more.
 pub fn cancel(tx: &mut Tx<'_>, id: i64) -> Result<Space, Stop> {
-    let space = in_state(tx, id, &[State::Scheduled])?;
-    let canceled = end(tx, space, State::Canceled)?;
+    let space = in_state(tx, id, &[SpaceState::Scheduled])?;
+    let canceled = end(tx, space, SpaceState::Canceled)?;
     tell(tx, "spaces.cancel", canceled.creator_id, id, None)?;
     Ok(canceled)
 }
 
-fn end(tx: &mut Tx<'_>, mut space: Space, state: State) -> Result<Space, Fault> {
+fn end(tx: &mut Tx<'_>, mut space: Space, state: SpaceState) -> Result<Space, Fault> {
     let now = tx.now();
     space.state = state;
-    space.ended_at = (state == State::Ended).then_some(now);
+    space.ended_at = (state == SpaceState::Ended).then_some(now);
     space.updated_at = now;
     spaces::update(tx, &space)?;
-    spaces::unindex(tx, space.id)?;
+    spaces::remove_words(tx, space.id)?;
     Ok(space)
 }
 
 /// Lets a user into a live space; false when they are in it. One that takes a ticket is for those
 /// who have one, for hosts and for those who were invited.
 pub fn join(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Stop> {
-    let space = in_state(tx, id, &[State::Live])?;
+    let space = in_state(tx, id, &[SpaceState::Live])?;
     users::active(tx, user)?;
     let mut free = !space.ticketed;
-    for role in [Role::Buyer, Role::Host, Role::Invited] {
-        free = free || spaces::is(tx, id, role, user)?;
+    for role in [SpaceRole::Buyer, SpaceRole::Host, SpaceRole::Invited] {
+        free = free || spaces::has_role(tx, id, role, user)?;
     }
     if !free {
         let detail = format!("space [{}] takes a ticket", short(id));
         return Err(Refusal::forbidden(detail).into());
     }
-    let new = spaces::join(tx, id, Role::Participant, user)?;
+    let new = spaces::add_role(tx, id, SpaceRole::Participant, user)?;
     if new {
         tell(tx, "spaces.join", user, id, None)?;
     }
@@ -231,11 +232,11 @@ pub fn join(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Stop> {
 
 /// Lets a user leave a live space; false when they are not in it. Its creator closes it instead.
 pub fn leave(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Stop> {
-    let space = in_state(tx, id, &[State::Live])?;
+    let space = in_state(tx, id, &[SpaceState::Live])?;
     if space.creator_id == user {
         return Err(Refusal::forbidden("the creator of a space closes it to leave").into());
     }
-    let was = spaces::leave(tx, id, Role::Participant, user)?;
+    let was = spaces::remove_role(tx, id, SpaceRole::Participant, user)?;
     if was {
         tell(tx, "spaces.leave", user, id, None)?;
     }
@@ -246,31 +247,33 @@ pub fn leave(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Stop> {
 /// speak anyway.
 pub fn speak(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Stop> {
     join(tx, id, user)?;
-    if spaces::is(tx, id, Role::Host, user)? || spaces::is(tx, id, Role::Speaker, user)? {
+    if spaces::has_role(tx, id, SpaceRole::Host, user)?
+        || spaces::has_role(tx, id, SpaceRole::Speaker, user)?
+    {
         return Ok(false);
     }
-    if spaces::size(tx, id, Role::Speaker)? >= MOST_SPEAKERS {
+    if spaces::count_role(tx, id, SpaceRole::Speaker)? >= MOST_SPEAKERS {
         let detail = format!("a space has at most {MOST_SPEAKERS} speakers");
         return Err(Refusal::forbidden(detail).into());
     }
-    spaces::join(tx, id, Role::Speaker, user)?;
+    spaces::add_role(tx, id, SpaceRole::Speaker, user)?;
     tell(tx, "spaces.speak", user, id, None)?;
     Ok(true)
 }
 
 /// Invites a user to speak; false when they were invited already.
 pub fn invite(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Stop> {
-    let space = in_state(tx, id, &[State::Scheduled, State::Live])?;
+    let space = in_state(tx, id, &[SpaceState::Scheduled, SpaceState::Live])?;
     ask_in(tx, &space, user)
 }
 
 fn ask_in(tx: &mut Tx<'_>, space: &Space, user: UserId) -> Result<bool, Stop> {
     users::active(tx, user)?;
-    if spaces::size(tx, space.id, Role::Invited)? >= MOST_INVITED {
+    if spaces::count_role(tx, space.id, SpaceRole::Invited)? >= MOST_INVITED {
         let detail = format!("at most {MOST_INVITED} users are invited to a space");
         return Err(Refusal::forbidden(detail).into());
     }
-    let new = spaces::join(tx, space.id, Role::Invited, user)?;
+    let new = spaces::add_role(tx, space.id, SpaceRole::Invited, user)?;
     if new {
         tell(
             tx,
@@ -285,13 +288,13 @@ fn ask_in(tx: &mut Tx<'_>, space: &Space, user: UserId) -> Result<bool, Stop> {
 
 /// Lets a user be reminded of a scheduled space, or no longer; false when nothing changes.
 pub fn remind(tx: &mut Tx<'_>, id: i64, user: UserId, wanted: bool) -> Result<bool, Stop> {
-    in_state(tx, id, &[State::Scheduled])?;
+    in_state(tx, id, &[SpaceState::Scheduled])?;
     users::active(tx, user)?;
     let (changed, kind) = if wanted {
-        let added = spaces::join(tx, id, Role::Subscriber, user)?;
+        let added = spaces::add_role(tx, id, SpaceRole::Subscriber, user)?;
         (added, "spaces.subscribe")
     } else {
-        let removed = spaces::leave(tx, id, Role::Subscriber, user)?;
+        let removed = spaces::remove_role(tx, id, SpaceRole::Subscriber, user)?;
         (removed, "spaces.unsubscribe")
     };
     if changed {
@@ -302,12 +305,12 @@ pub fn remind(tx: &mut Tx<'_>, id: i64, user: UserId, wanted: bool) -> Result<bo
 
 /// Sells a user a ticket to a space that takes one; false when they have it.
 pub fn buy(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Stop> {
-    let space = in_state(tx, id, &[State::Scheduled, State::Live])?;
+    let space = in_state(tx, id, &[SpaceState::Scheduled, SpaceState::Live])?;
     users::active(tx, user)?;
     if !space.ticketed {
         return Err(not_ticketed("space", id).into());
     }
-    let new = spaces::join(tx, id, Role::Buyer, user)?;
+    let new = spaces::add_role(tx, id, SpaceRole::Buyer, user)?;
     if new {
         tell(tx, "spaces.buy", user, id, None)?;
     }
@@ -316,19 +319,19 @@ pub fn buy(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Stop> {
 
 /// Shares a post in a live space, as someone who is in it; false when it was shared already.
 pub fn share(tx: &mut Tx<'_>, id: i64, user: UserId, post: PostId) -> Result<bool, Stop> {
-    in_state(tx, id, &[State::Live])?;
-    if !spaces::is(tx, id, Role::Participant, user)? {
+    in_state(tx, id, &[SpaceState::Live])?;
+    if !spaces::has_role(tx, id, SpaceRole::Participant, user)? {
         let detail = format!("user [{user}] is not in space [{}]", short(id));
         return Err(Refusal::forbidden(detail).into());
     }
-    let bar = match posts::by_id(tx, post)? {
+    let bar = match posts::find_by_id(tx, post)? {
         Some(post) => bar_of_post(tx, user, &post)?,
         None => Some(Bar::Missing),
     };
     if bar.is_some() {
         return Err(Refusal::NotFound(Subject::new("post", "post", post)).into());
     }
-    let new = spaces::share(tx, id, post)?;
+    let new = spaces::share_post(tx, id, post)?;
     if new {
         tell(tx, "spaces.share", user, id, Some(("post_id", post.get())))?;
     }
@@ -337,10 +340,10 @@ pub fn share(tx: &mut Tx<'_>, id: i64, user: UserId, post: PostId) -> Result<boo
 
 /// The space with an id, if it may be seen.
 pub fn seen(tx: &mut Tx<'_>, id: i64) -> Result<Option<Space>, Fault> {
-    let Some(space) = spaces::by_id(tx, id)? else {
+    let Some(space) = spaces::find_by_id(tx, id)? else {
         return Ok(None);
     };
-    let creator = store::users::by_id(tx, space.creator_id)?;
+    let creator = store::users::find_by_id(tx, space.creator_id)?;
     let sight = visibility::of_space(&space, creator.as_ref());
     Ok((sight == Sight::Visible).then_some(space))
 }
@@ -389,14 +392,19 @@ pub fn search(
     }
     let mut ids = Vec::new();
     if among != Among::Scheduled {
-        ids.extend(spaces::found(tx, State::Live, &words, limit)?);
+        ids.extend(spaces::search_titles(tx, SpaceState::Live, &words, limit)?);
     }
     if among != Among::Live {
-        ids.extend(spaces::found(tx, State::Scheduled, &words, limit)?);
+        ids.extend(spaces::search_titles(
+            tx,
+            SpaceState::Scheduled,
+            &words,
+            limit,
+        )?);
     }
     ids.sort_unstable_by(|one, other| other.cmp(one));
     ids.truncate(limit);
-    let mut found = spaces::by_ids(tx, &ids)?;
+    let mut found = spaces::find_by_ids(tx, &ids)?;
     found.sort_unstable_by_key(|space| std::cmp::Reverse(space.id));
     Ok(found)
 }
@@ -415,9 +423,9 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// The space, which must be in one of some states; others wait until what follows is done.
-fn in_state(tx: &mut Tx<'_>, id: i64, states: &[State]) -> Result<Space, Stop> {
+fn in_state(tx: &mut Tx<'_>, id: i64, states: &[SpaceState]) -> Result<Space, Stop> {
     spaces::lock(tx, id)?;
-    let space = spaces::by_id(tx, id)?;
+    let space = spaces::find_by_id(tx, id)?;
     let space =
         space.ok_or_else(|| Refusal::NotFound(Subject::new("space", "space", short(id))))?;
     if states.contains(&space.state) {
@@ -436,16 +444,16 @@ fn tell(
 ) -> Result<(), Fault> {
     let more = more.map_or(String::new(), |(name, id)| format!(",\"{name}\":\"{id}\""));
     let body = format!("{{\"space_id\":\"{}\"{more}}}", short(space));
-    log::append(tx, kind, actor.get(), space, &body)
+    event_log::append(tx, kind, actor.get(), space, &body)
 }
 
 /// The same with the hosts, whose space it is as well.
 fn tell_hosts(tx: &mut Tx<'_>, kind: &str, space: &Space) -> Result<(), Fault> {
-    let parts = spaces::parts(tx, &[space.id])?;
-    let hosts = parts.iter().filter(|(_, role, _)| *role == Role::Host);
+    let parts = spaces::list_hosts_and_speakers(tx, &[space.id])?;
+    let hosts = parts.iter().filter(|(_, role, _)| *role == SpaceRole::Host);
     let hosts: Vec<String> = hosts.map(|(_, _, user)| user.to_string()).collect();
     let body = json!({ "space_id": short(space.id), "host_ids": hosts }).to_string();
-    log::append(tx, kind, space.creator_id.get(), space.id, &body)
+    event_log::append(tx, kind, space.creator_id.get(), space.id, &body)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Subscribing to an author: reading what is for subscribers, replying where they may.
 
 use base::{Refusal, Stop, UserId};
-use store::{Tx, log, subscriptions};
+use store::{Tx, event_log, subscriptions};
 
 use crate::users;
 
@@ -14,7 +14,7 @@ pub fn begin(tx: &mut Tx<'_>, subscriber: UserId, author: UserId) -> Result<bool
     }
     let new = subscriptions::insert(tx, subscriber, author)?;
     if new {
-        log::append(tx, "subscription.begin", subscriber.get(), author.get(), "")?;
+        event_log::append(tx, "subscription.begin", subscriber.get(), author.get(), "")?;
     }
     Ok(new)
 }
@@ -23,7 +23,7 @@ pub fn begin(tx: &mut Tx<'_>, subscriber: UserId, author: UserId) -> Result<bool
 pub fn end(tx: &mut Tx<'_>, subscriber: UserId, author: UserId) -> Result<bool, Stop> {
     let was = subscriptions::delete(tx, subscriber, author)?;
     if was {
-        log::append(tx, "subscription.end", subscriber.get(), author.get(), "")?;
+        event_log::append(tx, "subscription.end", subscriber.get(), author.get(), "")?;
     }
     Ok(was)
 }

@@ -3,8 +3,8 @@
 
 use base::{Fault, Stop, Time};
 use store::{
-    Store, Tx, attempts, audit, codes, connections, letters, log, nonces, notifications,
-    request_tokens, sessions, tokens, usage,
+    Store, Tx, attempt_limits, audit, authorization_codes, connections, emails, event_log, nonces,
+    notifications, request_tokens, sessions, tokens, usage,
 };
 
 use crate::usage::KEPT_MS;
@@ -49,10 +49,12 @@ const SWEEPS: &[(&str, Sweep)] = &[
         let before = wall.plus_ms(kept.session_ttl_ms.saturating_neg());
         sessions::prune(tx, before, BATCH)
     }),
-    ("attempts", |tx, _, wall| attempts::prune(tx, wall, BATCH)),
+    ("attempts", |tx, _, wall| {
+        attempt_limits::prune(tx, wall, BATCH)
+    }),
     ("letters", |tx, _, _| {
         let before = tx.now().plus_ms(-LETTERS_MS);
-        letters::prune(tx, before, BATCH)
+        emails::prune(tx, before, BATCH)
     }),
     ("notifications", |tx, _, _| {
         let before = tx.now().plus_ms(-NOTIFICATIONS_MS);
@@ -64,7 +66,7 @@ const SWEEPS: &[(&str, Sweep)] = &[
     }),
     ("codes", |tx, _, _| {
         let before = tx.now().plus_ms(-REMEMBERED_MS);
-        codes::prune(tx, before, BATCH)
+        authorization_codes::prune(tx, before, BATCH)
     }),
     ("connections", |tx, _, _| {
         let before = tx.now().plus_ms(-CONNECTIONS_MS);
@@ -80,7 +82,7 @@ const SWEEPS: &[(&str, Sweep)] = &[
     }),
     ("log", |tx, kept, _| {
         let before = tx.now().plus_ms(kept.log_ms.saturating_neg());
-        log::prune(tx, before, BATCH)
+        event_log::prune(tx, before, BATCH)
     }),
     ("compliance jobs", |tx, _, _| {
         crate::compliance::prune(tx, BATCH / 4)
@@ -94,13 +96,13 @@ const SWEEPS: &[(&str, Sweep)] = &[
         crate::reads::prune(tx, wall, BATCH)
     }),
     ("members of audiences", |tx, _, _| {
-        store::ads::audiences::prune(tx, tx.now(), BATCH / 4)
+        store::ads::audiences::prune_members(tx, tx.now(), BATCH / 4)
     }),
     ("files of figures", |tx, _, _| {
-        store::ledger::expire(tx, BATCH / 4)
+        store::ledger::delete_expired_files(tx, BATCH / 4)
     }),
     ("auctions", |tx, _, _| {
-        store::ledger::forget_auctions(tx, BATCH)
+        store::ledger::prune_auctions(tx, BATCH)
     }),
     ("audit", |tx, kept, _| {
         let before = tx.now().plus_ms(kept.audit_ms.saturating_neg());

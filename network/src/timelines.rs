@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use base::{Fault, PostId, UserId};
 use store::lists::List;
-use store::posts::{self, Post, Span, State};
+use store::posts::{self, PageRange, Post, PostState};
 use store::users::User;
 use store::{Tx, graph};
 
@@ -32,14 +32,27 @@ pub struct Page {
 }
 
 /// A page of an author's posts. Whether they may be seen is asked before, by [`sight`].
-pub fn of_author(tx: &mut Tx<'_>, _: Viewer, author: &User, span: &Span) -> Result<Page, Fault> {
-    Ok(cut(posts::of_author(tx, author.id, &one_more(span))?, span))
+pub fn of_author(
+    tx: &mut Tx<'_>,
+    _: Viewer,
+    author: &User,
+    span: &PageRange,
+) -> Result<Page, Fault> {
+    Ok(cut(
+        posts::page_by_author(tx, author.id, &one_more(span))?,
+        span,
+    ))
 }
 
 /// A page of the posts that mention a user. Those by people whom they mute or block are left out
 /// for themselves; what others see tells nothing of it.
-pub fn mentions(tx: &mut Tx<'_>, viewer: Viewer, user: &User, span: &Span) -> Result<Page, Fault> {
-    let mut page = cut(posts::mentioning(tx, user.id, &one_more(span))?, span);
+pub fn mentions(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    user: &User,
+    span: &PageRange,
+) -> Result<Page, Fault> {
+    let mut page = cut(posts::page_mentioning(tx, user.id, &one_more(span))?, span);
     if viewer.user == Some(user.id) {
         let authors: Vec<UserId> = page.posts.iter().map(|post| post.author_id).collect();
         let silenced = silenced(tx, user.id, &authors)?;
@@ -54,8 +67,10 @@ fn silenced(tx: &mut Tx<'_>, reader: UserId, users: &[UserId]) -> Result<HashSet
     if users.is_empty() {
         return Ok(HashSet::new());
     }
-    let mut silenced: HashSet<UserId> = graph::muted(tx, reader, users)?.into_iter().collect();
-    silenced.extend(graph::blocked(tx, reader, users)?);
+    let mut silenced: HashSet<UserId> = graph::filter_muted(tx, reader, users)?
+        .into_iter()
+        .collect();
+    silenced.extend(graph::filter_blocked(tx, reader, users)?);
     Ok(silenced)
 }
 
@@ -65,7 +80,7 @@ fn without_silenced(tx: &mut Tx<'_>, reader: UserId, posts: Vec<Post>) -> Result
     if originals.is_empty() {
         return Ok(posts);
     }
-    let originals = posts::by_ids(tx, &originals)?;
+    let originals = posts::find_by_ids(tx, &originals)?;
     let authors: Vec<UserId> = originals.iter().map(|post| post.author_id).collect();
     let silenced = silenced(tx, reader, &authors)?;
     let originals = originals
@@ -77,17 +92,27 @@ fn without_silenced(tx: &mut Tx<'_>, reader: UserId, posts: Vec<Post>) -> Result
 }
 
 /// A page of a reader's home timeline.
-pub fn home(tx: &mut Tx<'_>, homes: &Homes, reader: &User, span: &Span) -> Result<Page, Fault> {
+pub fn home(
+    tx: &mut Tx<'_>,
+    homes: &Homes,
+    reader: &User,
+    span: &PageRange,
+) -> Result<Page, Fault> {
     merged(tx, homes, Of::Reader(reader), span)
 }
 
 /// A page of a list's timeline. Whether the list may be seen is asked before, by
 /// [`crate::lists::seen`].
-pub fn of_list(tx: &mut Tx<'_>, homes: &Homes, list: &List, span: &Span) -> Result<Page, Fault> {
+pub fn of_list(
+    tx: &mut Tx<'_>,
+    homes: &Homes,
+    list: &List,
+    span: &PageRange,
+) -> Result<Page, Fault> {
     merged(tx, homes, Of::List(list), span)
 }
 
-fn merged(tx: &mut Tx<'_>, homes: &Homes, of: Of<'_>, span: &Span) -> Result<Page, Fault> {
+fn merged(tx: &mut Tx<'_>, homes: &Homes, of: Of<'_>, span: &PageRange) -> Result<Page, Fault> {
     let wanted = usize::try_from(span.limit).unwrap_or(0);
     let mut rest = *span;
     let mut posts: Vec<Post> = Vec::with_capacity(wanted);
@@ -101,14 +126,14 @@ fn merged(tx: &mut Tx<'_>, homes: &Homes, of: Of<'_>, span: &Span) -> Result<Pag
                 more: false,
             });
         };
-        let found = in_order(&ids, posts::by_ids(tx, &ids)?);
+        let found = in_order(&ids, posts::find_by_ids(tx, &ids)?);
         let found = found.into_iter().filter(|post| belongs(post, &of, span));
         let mut found: Vec<Post> = found.collect();
         // What is on a list is there on purpose.
         if let Of::Reader(reader) = of {
             found = without_silenced(tx, reader.id, found)?;
         }
-        if span.rising {
+        if span.ascending {
             rest.above = newest.get();
             found.append(&mut posts);
             posts = found;
@@ -120,7 +145,7 @@ fn merged(tx: &mut Tx<'_>, homes: &Homes, of: Of<'_>, span: &Span) -> Result<Pag
         looked_at = Some((above.max(newest), below.min(oldest)));
         if posts.len() >= wanted || !more {
             let surplus = posts.len() > wanted;
-            let posts = trimmed(posts, wanted, span.rising);
+            let posts = trimmed(posts, wanted, span.ascending);
             let looked_at = if surplus { ends(&posts) } else { looked_at };
             return Ok(Page {
                 posts,
@@ -131,13 +156,13 @@ fn merged(tx: &mut Tx<'_>, homes: &Homes, of: Of<'_>, span: &Span) -> Result<Pag
     }
 }
 
-fn belongs(post: &Post, of: &Of<'_>, span: &Span) -> bool {
+fn belongs(post: &Post, of: &Of<'_>, span: &PageRange) -> bool {
     // What stays in its community is for those who look at its author, not for every follower.
     let reaches = match of {
         Of::Reader(reader) => !post.unshared || post.author_id == reader.id,
         Of::List(_) => true,
     };
-    post.state == State::Live
+    post.state == PostState::Live
         && reaches
         && !(span.without_replies && post.in_reply_to_user_id.is_some())
         && !(span.without_reposts && post.repost_of_id.is_some())
@@ -148,17 +173,17 @@ fn in_order(ids: &[PostId], found: Vec<Post>) -> Vec<Post> {
     ids.iter().filter_map(|id| by_id.remove(id)).collect()
 }
 
-const fn one_more(span: &Span) -> Span {
-    Span {
+const fn one_more(span: &PageRange) -> PageRange {
+    PageRange {
         limit: span.limit + 1,
         ..*span
     }
 }
 
-fn cut(posts: Vec<Post>, span: &Span) -> Page {
+fn cut(posts: Vec<Post>, span: &PageRange) -> Page {
     let wanted = usize::try_from(span.limit).unwrap_or(0);
     let more = posts.len() > wanted;
-    let posts = trimmed(posts, wanted, span.rising);
+    let posts = trimmed(posts, wanted, span.ascending);
     Page {
         looked_at: ends(&posts),
         posts,

@@ -5,7 +5,7 @@ use base::secret::digest;
 use base::{AppId, Fault, Refusal, Scope, Scopes, Secret, Stop, UserId};
 use serde_json::json;
 use store::tokens::{self, OAuth1Token, OAuth2Token};
-use store::{Tx, log};
+use store::{Tx, event_log};
 
 use crate::activity;
 use crate::apps::{self, Permission};
@@ -24,10 +24,10 @@ pub fn mint_oauth1(
 ) -> Result<(Secret, Secret), Stop> {
     apps::find(tx, app)?;
     users::active(tx, user)?;
-    if let Some(live) = tokens::live_oauth1(tx, app, user, permission.name())? {
+    if let Some(live) = tokens::find_live_oauth1(tx, app, user, permission.name())? {
         return Ok((live.token, live.secret));
     }
-    let chance = tx.chance().clone();
+    let chance = tx.rng().clone();
     let token = OAuth1Token {
         id: tx.next_id::<()>().get(),
         app_id: app,
@@ -39,7 +39,7 @@ pub fn mint_oauth1(
         revoked_at: None,
     };
     tokens::insert_oauth1(tx, &token)?;
-    log::append(tx, "token.create", user.get(), app.get(), "")?;
+    event_log::append(tx, "token.create", user.get(), app.get(), "")?;
     Ok((token.token, token.secret))
 }
 
@@ -54,7 +54,7 @@ pub fn mint_oauth2(
     apps::find(tx, app)?;
     users::active(tx, user)?;
     // The public form: printable, without structure.
-    let text = Secret::new(format!("{}:1:at:1", tx.chance().token(72)?));
+    let text = Secret::new(format!("{}:1:at:1", tx.rng().token(72)?));
     let id = tx.next_id::<()>().get();
     let token = OAuth2Token {
         id,
@@ -68,7 +68,7 @@ pub fn mint_oauth2(
         revoked_at: None,
     };
     tokens::insert_oauth2(tx, &token, &text.digest())?;
-    log::append(tx, "token.create", user.get(), app.get(), "")?;
+    event_log::append(tx, "token.create", user.get(), app.get(), "")?;
     Ok(text)
 }
 
@@ -86,13 +86,13 @@ pub enum Known {
 /// What a token is, if it is known.
 pub fn inspect(tx: &mut Tx<'_>, token: &str) -> Result<Option<Known>, Fault> {
     let digest = digest(token);
-    if let Some(found) = tokens::oauth2(tx, &digest)? {
+    if let Some(found) = tokens::find_oauth2(tx, &digest)? {
         return Ok(Some(Known::OAuth2(found)));
     }
-    if let Some(found) = tokens::oauth1(tx, &digest)? {
+    if let Some(found) = tokens::find_oauth1(tx, &digest)? {
         return Ok(Some(Known::OAuth1(found)));
     }
-    Ok(store::apps::by_bearer(tx, &digest)?.map(|app| Known::Bearer(app.id)))
+    Ok(store::apps::find_by_bearer(tx, &digest)?.map(|app| Known::Bearer(app.id)))
 }
 
 /// Lets an OAuth 2.0 token end now.
@@ -110,7 +110,7 @@ pub fn revoke(tx: &mut Tx<'_>, token: &str) -> Result<(), Stop> {
     };
     let (what, user, app) = match known {
         Known::Bearer(app) => {
-            store::apps::set_bearer(tx, app, None)?;
+            store::apps::set_bearer_token(tx, app, None)?;
             ("bearer", None, app)
         }
         Known::OAuth1(found) => {
@@ -126,7 +126,7 @@ pub fn revoke(tx: &mut Tx<'_>, token: &str) -> Result<(), Stop> {
     audit::append(tx, &By::operator(), Kind::TOKEN_REVOKE, Some(app), &detail)?;
     match user {
         Some(user) => Ok(revoked(tx, user, Some(app))?),
-        None => Ok(log::append(tx, "token.revoke", 0, app.get(), "")?),
+        None => Ok(event_log::append(tx, "token.revoke", 0, app.get(), "")?),
     }
 }
 
@@ -135,12 +135,12 @@ pub fn revoke(tx: &mut Tx<'_>, token: &str) -> Result<(), Stop> {
 pub(crate) fn revoked(tx: &mut Tx<'_>, user: UserId, app: Option<AppId>) -> Result<(), Fault> {
     activity::end_uncovered(tx, user, app)?;
     let app = app.map_or(0, AppId::get);
-    log::append(tx, "token.revoke", user.get(), app, "")
+    event_log::append(tx, "token.revoke", user.get(), app, "")
 }
 
 /// Ends everything by which apps act for a user; what was granted stays remembered.
 pub fn end_all(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
-    store::sessions::end_tokens(tx, user)?;
+    store::sessions::revoke_user_tokens(tx, user)?;
     revoked(tx, user, None)
 }
 
@@ -152,7 +152,7 @@ pub fn revoke_own(
     permission: Permission,
 ) -> Result<Secret, Stop> {
     let user = by.known()?;
-    let live = tokens::live_oauth1(tx, app, user, permission.name())?;
+    let live = tokens::find_live_oauth1(tx, app, user, permission.name())?;
     let live = live.ok_or(Refusal::Unauthenticated(Unproven::Token))?;
     tokens::revoke_oauth1(tx, &live.token.digest())?;
     let detail = json!({"token": "oauth1", "user": user.to_string()});

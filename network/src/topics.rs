@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, HashSet};
 
 use base::id::first_at;
 use base::{Fault, PostId, Refusal, Stop, Time, UserId};
-use store::log::Event;
-use store::posts::{self, Post, Span, State};
-use store::topics::{self, Spoken, Trend};
+use store::event_log::LogEvent;
+use store::posts::{self, PageRange, Post, PostState};
+use store::topics::{self, TopicCount, TrendingTopic};
 use store::users::{self, User};
-use store::{Tx, follows, graph, log};
+use store::{Tx, event_log, follows, graph};
 
 use crate::visibility::{Sight, Sights, Viewer};
 
@@ -46,29 +46,29 @@ pub(crate) const fn hour(time: Time) -> i64 {
 
 /// Reads what the log tells beyond what was read, in one transaction; how many entries.
 pub fn follow(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
-    let from = topics::claim(tx, READER)?;
-    let events = log::after(tx, from, limit)?;
+    let from = topics::claim_cursor(tx, READER)?;
+    let events = event_log::list_after(tx, from, limit)?;
     for event in &events {
         take(tx, event)?;
     }
     if let Some(last) = events.last() {
-        log::set_cursor(tx, READER, last.seq)?;
+        event_log::set_cursor(tx, READER, last.seq)?;
     }
     Ok(events.len())
 }
 
 /// Whether everything up to a place of the log was read.
 pub fn has_read(tx: &mut Tx<'_>, seq: i64) -> Result<bool, Fault> {
-    Ok(log::cursor(tx, READER)?.unwrap_or(0) >= seq)
+    Ok(event_log::find_cursor(tx, READER)?.unwrap_or(0) >= seq)
 }
 
 /// Whether the log tells something that was not read.
 pub fn is_behind(tx: &mut Tx<'_>) -> Result<bool, Fault> {
-    let from = log::cursor(tx, READER)?.unwrap_or(0);
-    Ok(!log::after(tx, from, 1)?.is_empty())
+    let from = event_log::find_cursor(tx, READER)?.unwrap_or(0);
+    Ok(!event_log::list_after(tx, from, 1)?.is_empty())
 }
 
-fn take(tx: &mut Tx<'_>, event: &Event) -> Result<(), Fault> {
+fn take(tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
     match event.kind.as_str() {
         "post.create" => {
             let id = PostId::new(event.subject_id);
@@ -76,18 +76,18 @@ fn take(tx: &mut Tx<'_>, event: &Event) -> Result<(), Fault> {
                 return Ok(());
             };
             if let Some(root) = post.edit_root_id {
-                for version in posts::versions(tx, root)? {
-                    topics::remove(tx, version)?;
+                for version in posts::list_versions(tx, root)? {
+                    topics::remove_post(tx, version)?;
                 }
             }
             for topic in of_text(&post.text) {
-                topics::add(tx, &topic, id, post.author_id, hour(post.created_at))?;
+                topics::insert_topic_post(tx, &topic, id, post.author_id, hour(post.created_at))?;
             }
             Ok(())
         }
-        "post.delete" => topics::remove(tx, PostId::new(event.subject_id)).map(|_| ()),
+        "post.delete" => topics::remove_post(tx, PostId::new(event.subject_id)).map(|_| ()),
         "post.withheld" if !event.body.is_empty() => {
-            topics::remove(tx, PostId::new(event.subject_id)).map(|_| ())
+            topics::remove_post(tx, PostId::new(event.subject_id)).map(|_| ())
         }
         "user.suspend" | "user.delete" | "user.protect" | "user.withheld" => {
             hide(tx, UserId::new(event.subject_id))
@@ -98,36 +98,36 @@ fn take(tx: &mut Tx<'_>, event: &Event) -> Result<(), Fault> {
 
 /// Takes an author's posts away whose posts not everyone may see any more.
 fn hide(tx: &mut Tx<'_>, author: UserId) -> Result<(), Fault> {
-    let user = users::by_id(tx, author)?;
+    let user = users::find_by_id(tx, author)?;
     if user.is_some_and(|user| is_public(&user)) {
         return Ok(());
     }
     loop {
-        let found = topics::posts_by(tx, author, POSTS)?;
+        let found = topics::list_posts_by_author(tx, author, POSTS)?;
         if found.is_empty() {
             return Ok(());
         }
         for post in found {
-            topics::remove(tx, post)?;
+            topics::remove_post(tx, post)?;
         }
     }
 }
 
 fn is_public(user: &User) -> bool {
-    user.state == users::State::Active && !user.protected && user.withheld.is_empty()
+    user.state == users::UserState::Active && !user.protected && user.withheld.is_empty()
 }
 
 /// Those of some posts that count, in the order given.
 pub(crate) fn public(tx: &mut Tx<'_>, ids: &[PostId]) -> Result<Vec<Post>, Fault> {
-    let mut found = posts::by_ids(tx, ids)?;
+    let mut found = posts::find_by_ids(tx, ids)?;
     let mut authors: Vec<UserId> = found.iter().map(|post| post.author_id).collect();
     authors.sort_unstable();
     authors.dedup();
-    let mut authors = users::by_ids(tx, &authors)?;
+    let mut authors = users::find_by_ids(tx, &authors)?;
     authors.retain(is_public);
     let sights = Sights::of_authors(tx, Viewer::anyone(), &authors)?;
     found.retain(|post| {
-        let plain = post.state == State::Live && !post.nullcast && post.withheld.is_empty();
+        let plain = post.state == PostState::Live && !post.nullcast && post.withheld.is_empty();
         plain && post.repost_of_id.is_none() && sights.of_post(post) == Sight::Visible
     });
     found.sort_by_cached_key(|post| ids.iter().position(|id| *id == post.id));
@@ -153,11 +153,11 @@ pub(crate) fn rising(tx: &mut Tx<'_>) -> Result<Vec<Rise>, Fault> {
     let now = hour(tx.now());
     let from = now - NOW + 1;
     let mut rising = Vec::new();
-    for Spoken { topic, posts } in topics::recent(tx, from, CANDIDATES)? {
-        let usual = topics::posts_between(tx, &topic, from - USUAL, from)?;
+    for TopicCount { topic, posts } in topics::list_most_used(tx, from, CANDIDATES)? {
+        let usual = topics::count_posts_between(tx, &topic, from - USUAL, from)?;
         // Both rates times 168 · 20, in thousandths.
         let lift = 1_000 * posts * (USUAL * 20) / NOW / (usual * 20 + USUAL);
-        let authors = topics::authors(tx, &topic, from)?;
+        let authors = topics::count_authors(tx, &topic, from)?;
         if lift >= 2_000 && authors >= 2 {
             rising.push(Rise {
                 topic,
@@ -173,17 +173,17 @@ pub(crate) fn rising(tx: &mut Tx<'_>) -> Result<Vec<Rise>, Fault> {
 /// What trends now, of the topics that rise; none where it is what trended before.
 pub(crate) fn trending(tx: &mut Tx<'_>, rising: &[Rise]) -> Result<Trending, Fault> {
     let now = hour(tx.now());
-    let before = topics::trends(tx, i64::MAX)?;
-    let mut trends: Vec<Trend> = Vec::new();
+    let before = topics::list_trends(tx, i64::MAX)?;
+    let mut trends: Vec<TrendingTopic> = Vec::new();
     for rise in rising {
         if trends.len() >= TRENDS {
             break;
         }
         let known = before.iter().find(|trend| trend.topic == rise.topic);
         if let Some(name) = name(tx, &rise.topic)? {
-            trends.push(Trend {
+            trends.push(TrendingTopic {
                 name,
-                posts: topics::posts_between(tx, &rise.topic, now - DAY + 1, now + 1)?,
+                posts: topics::count_posts_between(tx, &rise.topic, now - DAY + 1, now + 1)?,
                 authors: rise.authors,
                 since: known.map_or(now, |known| known.since),
                 topic: rise.topic.clone(),
@@ -199,14 +199,14 @@ pub(crate) fn trending(tx: &mut Tx<'_>, rising: &[Rise]) -> Result<Trending, Fau
 /// What trends, worked out and not yet stored.
 #[derive(Clone, Debug)]
 pub(crate) struct Trending {
-    pub(crate) trends: Vec<Trend>,
+    pub(crate) trends: Vec<TrendingTopic>,
     /// Something else is stored.
     pub(crate) is_new: bool,
 }
 
 /// A topic as the newest post about it writes it; none when no post may be seen.
 fn name(tx: &mut Tx<'_>, topic: &str) -> Result<Option<String>, Fault> {
-    let newest = topics::newest(tx, topic, 5)?;
+    let newest = topics::list_newest_posts(tx, topic, 5)?;
     let found = public(tx, &newest)?;
     Ok(found.iter().find_map(|post| spelled(&post.text, topic)))
 }
@@ -215,9 +215,9 @@ fn name(tx: &mut Tx<'_>, topic: &str) -> Result<Option<String>, Fault> {
 const WORLD: i64 = 1;
 
 /// What trends in a place, the strongest first. There is one place: the world.
-pub fn of_place(tx: &mut Tx<'_>, woeid: i64, limit: i64) -> Result<Vec<Trend>, Stop> {
+pub fn of_place(tx: &mut Tx<'_>, woeid: i64, limit: i64) -> Result<Vec<TrendingTopic>, Stop> {
     if woeid == WORLD {
-        return Ok(topics::trends(tx, limit)?);
+        return Ok(topics::list_trends(tx, limit)?);
     }
     let message = format!("Could not find trends for WOEID: {woeid}");
     Err(Refusal::Legacy {
@@ -236,15 +236,17 @@ const PERSONAL: usize = 10;
 
 /// What trends for a user: topics that those whom the user follows, and the user, wrote about in
 /// the last week; those of most of them first, then those of most posts in the network.
-pub fn of_user(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Trend>, Fault> {
-    let edges = follows::following(tx, user, &Span::newest(LISTENED))?;
+pub fn of_user(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<TrendingTopic>, Fault> {
+    let edges = follows::following_page(tx, user, &PageRange::newest(LISTENED))?;
     let mut authors: Vec<UserId> = edges.into_iter().map(|edge| edge.0).collect();
-    let muted: HashSet<UserId> = graph::muted(tx, user, &authors)?.into_iter().collect();
+    let muted: HashSet<UserId> = graph::filter_muted(tx, user, &authors)?
+        .into_iter()
+        .collect();
     authors.retain(|author| !muted.contains(author));
     authors.push(user);
     let after = PostId::new(first_at(tx.now().plus_ms(-HEARD_MS)));
     let mut counts: BTreeMap<String, i64> = BTreeMap::new();
-    for topic in topics::of_authors(tx, &authors, after)? {
+    for topic in topics::list_by_authors(tx, &authors, after)? {
         *counts.entry(topic).or_default() += 1;
     }
     let mut counts: Vec<(String, i64)> = counts.into_iter().collect();
@@ -252,15 +254,15 @@ pub fn of_user(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Trend>, Fault> {
     // Only so many are counted in the whole network.
     counts.truncate(PERSONAL * 5);
     let now = hour(tx.now());
-    let known = topics::trends(tx, i64::MAX)?;
+    let known = topics::list_trends(tx, i64::MAX)?;
     let mut trends = Vec::new();
     for (topic, authors) in counts {
         let Some(name) = name(tx, &topic)? else {
             continue;
         };
         let since = known.iter().find(|trend| trend.topic == topic);
-        trends.push(Trend {
-            posts: topics::posts_between(tx, &topic, now - USUAL + 1, now + 1)?,
+        trends.push(TrendingTopic {
+            posts: topics::count_posts_between(tx, &topic, now - USUAL + 1, now + 1)?,
             since: since.map_or(now, |trend| trend.since),
             topic,
             name,

@@ -4,8 +4,8 @@ use base::id::kind;
 use base::refusal::Subject;
 use base::{Id, Refusal, Stop, Time, UserId};
 use store::media::Media;
-use store::uploads::{self, Segment, State, Upload};
-use store::{Tx, log, media};
+use store::uploads::{self, MediaUpload, UploadSegment, UploadState};
+use store::{Tx, event_log, media};
 
 use crate::users;
 
@@ -106,7 +106,7 @@ pub struct Found {
 
 impl Found {
     /// The key of what an upload becomes: the one that was told, or one of its kind.
-    pub fn key(&self, upload: &Upload) -> String {
+    pub fn key(&self, upload: &MediaUpload) -> String {
         if upload.media_key.is_empty() {
             format!("{}_{}", self.kind.prefix(), upload.id)
         } else {
@@ -115,7 +115,7 @@ impl Found {
     }
 
     /// Where its file is; without the random part of its name nobody finds it.
-    pub fn path(&self, upload: &Upload) -> String {
+    pub fn path(&self, upload: &MediaUpload) -> String {
         let key = self.key(upload);
         let shard = key.get(key.len().saturating_sub(2)..).unwrap_or_default();
         format!("{shard}/{key}.{}.{}", upload.token, self.ending)
@@ -123,7 +123,7 @@ impl Found {
 }
 
 /// Begins an upload.
-pub fn begin(tx: &mut Tx<'_>, owner: UserId, new: &NewUpload) -> Result<Upload, Stop> {
+pub fn begin(tx: &mut Tx<'_>, owner: UserId, new: &NewUpload) -> Result<MediaUpload, Stop> {
     users::active(tx, owner)?;
     if let Some(total) = new.total_bytes.filter(|total| *total > new.limit) {
         let message = format!(
@@ -133,27 +133,27 @@ pub fn begin(tx: &mut Tx<'_>, owner: UserId, new: &NewUpload) -> Result<Upload, 
         return Err(Refusal::invalid("total_bytes", total, message).into());
     }
     for user in &new.shared_with {
-        if store::users::by_id(tx, *user)?.is_none() {
+        if store::users::find_by_id(tx, *user)?.is_none() {
             let message = "Your additional owners are invalid.";
             return Err(Refusal::invalid("additional_owners", user, message).into());
         }
     }
-    if uploads::open_of(tx, owner, OPEN)? >= OPEN {
+    if uploads::count_receiving(tx, owner, OPEN)? >= OPEN {
         let detail = "Too many uploads are open: finish some of them first.";
         return Err(Refusal::forbidden(detail).into());
     }
     let id: Id<kind::Media> = tx.next_id();
     let key = new.kind.map(|kind| format!("{}_{id}", kind.prefix()));
-    let upload = Upload {
+    let upload = MediaUpload {
         id,
         media_key: key.unwrap_or_default(),
         owner_id: owner,
         kind: new.kind.map(Kind::name).unwrap_or_default().to_owned(),
-        token: tx.chance().token(16)?,
+        token: tx.rng().token(16)?,
         total_bytes: new.total_bytes.unwrap_or(0),
-        state: State::Receiving,
-        failure: String::new(),
-        progress: 0,
+        state: UploadState::Receiving,
+        failure_reason: String::new(),
+        progress_percent: 0,
         leased_until: Time::from_ms(0),
         alt_text: String::new(),
         shared_with: new.shared_with.clone(),
@@ -164,9 +164,9 @@ pub fn begin(tx: &mut Tx<'_>, owner: UserId, new: &NewUpload) -> Result<Upload, 
 }
 
 /// An upload of a user.
-pub fn own(tx: &mut Tx<'_>, owner: UserId, id: Id<kind::Media>) -> Result<Upload, Stop> {
+pub fn own(tx: &mut Tx<'_>, owner: UserId, id: Id<kind::Media>) -> Result<MediaUpload, Stop> {
     let now = tx.now();
-    let found = uploads::by_id(tx, id)?
+    let found = uploads::find_by_id(tx, id)?
         .filter(|upload| upload.owner_id == owner && upload.expires_at > now);
     found.ok_or_else(|| Refusal::NotFound(Subject::new("media", "id", id)).into())
 }
@@ -176,12 +176,12 @@ pub fn takes(
     tx: &mut Tx<'_>,
     owner: UserId,
     id: Id<kind::Media>,
-    segment: Segment,
+    segment: UploadSegment,
     limit: i64,
-) -> Result<Upload, Stop> {
+) -> Result<MediaUpload, Stop> {
     let upload = open(tx, owner, id)?;
-    let others = uploads::segments(tx, id)?;
-    let others = others.iter().filter(|other| other.place != segment.place);
+    let others = uploads::list_segments(tx, id)?;
+    let others = others.iter().filter(|other| other.index != segment.index);
     let sum: i64 = others.map(|other| other.size).sum();
     let most = if upload.total_bytes > 0 {
         upload.total_bytes
@@ -200,18 +200,18 @@ pub fn add_segment(
     tx: &mut Tx<'_>,
     owner: UserId,
     id: Id<kind::Media>,
-    segment: Segment,
+    segment: UploadSegment,
     limit: i64,
-) -> Result<Upload, Stop> {
+) -> Result<MediaUpload, Stop> {
     let upload = takes(tx, owner, id, segment, limit)?;
-    uploads::add_segment(tx, id, segment.place, segment.size)?;
+    uploads::upsert_segment(tx, id, segment.index, segment.size)?;
     Ok(upload)
 }
 
 /// An upload of a user that takes segments.
-pub fn open(tx: &mut Tx<'_>, owner: UserId, id: Id<kind::Media>) -> Result<Upload, Stop> {
+pub fn open(tx: &mut Tx<'_>, owner: UserId, id: Id<kind::Media>) -> Result<MediaUpload, Stop> {
     let upload = own(tx, owner, id)?;
-    if upload.state == State::Receiving {
+    if upload.state == UploadState::Receiving {
         return Ok(upload);
     }
     let message = "The upload is finalized already.";
@@ -219,8 +219,8 @@ pub fn open(tx: &mut Tx<'_>, owner: UserId, id: Id<kind::Media>) -> Result<Uploa
 }
 
 /// The segments of an upload that is to end: all of them must be there.
-pub fn complete(tx: &mut Tx<'_>, upload: &Upload) -> Result<Vec<Segment>, Stop> {
-    let segments = uploads::segments(tx, upload.id)?;
+pub fn complete(tx: &mut Tx<'_>, upload: &MediaUpload) -> Result<Vec<UploadSegment>, Stop> {
+    let segments = uploads::list_segments(tx, upload.id)?;
     let refuse = |message: &str| Stop::from(Refusal::invalid("id", upload.id, message));
     if segments.is_empty() {
         return Err(refuse("No segment was uploaded."));
@@ -232,7 +232,7 @@ pub fn complete(tx: &mut Tx<'_>, upload: &Upload) -> Result<Vec<Segment>, Stop> 
         ));
     }
     let mut places = (0_i64..).zip(&segments);
-    if places.any(|(place, segment)| segment.place != place) {
+    if places.any(|(place, segment)| segment.index != place) {
         return Err(refuse("Segments do not follow each other: one is missing."));
     }
     Ok(segments)
@@ -240,33 +240,33 @@ pub fn complete(tx: &mut Tx<'_>, upload: &Upload) -> Result<Vec<Segment>, Stop> 
 
 /// Ends the receiving of an upload: it waits for the background work, or whoever ended it works
 /// on it now. An upload that was ended before stays as it is.
-pub fn end(tx: &mut Tx<'_>, upload: &mut Upload, later: bool) -> Result<(), Stop> {
-    if upload.state != State::Receiving {
+pub fn end(tx: &mut Tx<'_>, upload: &mut MediaUpload, later: bool) -> Result<(), Stop> {
+    if upload.state != UploadState::Receiving {
         return Ok(());
     }
     complete(tx, upload)?;
     let moved = if later {
-        uploads::advance(tx, upload.id, State::Receiving, State::Waiting)?
+        uploads::transition(tx, upload.id, UploadState::Receiving, UploadState::Pending)?
     } else {
         let until = tx.now().plus_ms(LEASE_MS);
-        uploads::start(tx, upload.id, until)?
+        uploads::start_processing(tx, upload.id, until)?
     };
     if !moved {
         return Ok(());
     }
     upload.state = if later {
-        State::Waiting
+        UploadState::Pending
     } else {
-        State::Working
+        UploadState::Processing
     };
     Ok(())
 }
 
 /// Makes media of an upload whose file is in its place.
-pub fn publish(tx: &mut Tx<'_>, upload: &Upload, found: &Found) -> Result<Media, Stop> {
+pub fn publish(tx: &mut Tx<'_>, upload: &MediaUpload, found: &Found) -> Result<Media, Stop> {
     // It may have been described while it was looked at: whoever describes it meanwhile waits.
-    let moved = uploads::advance(tx, upload.id, upload.state, State::Done)?;
-    let current = uploads::by_id(tx, upload.id)?;
+    let moved = uploads::transition(tx, upload.id, upload.state, UploadState::Succeeded)?;
+    let current = uploads::find_by_id(tx, upload.id)?;
     let alt_text = current.map(|upload| upload.alt_text).unwrap_or_default();
     let made = Media {
         media_key: found.key(upload),
@@ -294,7 +294,7 @@ pub fn publish(tx: &mut Tx<'_>, upload: &Upload, found: &Found) -> Result<Media,
             media::share(tx, upload.id, *user)?;
         }
         let owner = upload.owner_id.get();
-        log::append(tx, "media.create", owner, upload.id.get(), "")?;
+        event_log::append(tx, "media.create", owner, upload.id.get(), "")?;
     }
     Ok(made)
 }

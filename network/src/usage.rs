@@ -8,7 +8,7 @@ use base::{AppId, Credential, Fault, Stop, Time, UserId};
 use parking_lot::Mutex;
 use store::{Store, Tx, usage};
 
-pub use store::usage::{Calls, LastUsed};
+pub use store::usage::{CredentialLastUse, OperationCalls};
 
 /// Length of a window: that of the rate limits.
 pub const WINDOW_MS: i64 = 15 * 60 * 1000;
@@ -95,10 +95,10 @@ impl Usage {
 
 fn write(tx: &mut Tx<'_>, calls: &[(CallsKey, i64)], used: &[(UseKey, Time)]) -> Result<(), Fault> {
     for ((app, operation, started), count) in calls {
-        usage::add(tx, *app, operation, *started, *count)?;
+        usage::add_calls(tx, *app, operation, *started, *count)?;
     }
     for ((app, kind, user), at) in used {
-        usage::used(tx, *app, kind, *user, *at)?;
+        usage::record_credential_use(tx, *app, kind, *user, *at)?;
     }
     Ok(())
 }

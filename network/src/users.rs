@@ -4,8 +4,8 @@ use base::refusal::Subject;
 use base::text::{NAME_LENGTH, name_problem, username_ok};
 use base::{Fault, Refusal, Stop, Time, UserId};
 use serde_json::json;
-use store::users::{self, State, User};
-use store::{Tx, log, sessions};
+use store::users::{self, User, UserState};
+use store::{Tx, event_log, sessions};
 
 use crate::activity;
 use crate::audit::{self, By, Kind};
@@ -70,12 +70,12 @@ pub(crate) fn one_of(
 /// Makes an account.
 pub fn create(tx: &mut Tx<'_>, new: &NewUser) -> Result<User, Stop> {
     let user = checked(tx, new)?;
-    tx.ids_stay_above(user.id);
+    tx.keep_ids_above(user.id);
     if !users::insert(tx, &user, new.password_hash.as_deref().unwrap_or_default())? {
         let message = format!("The username [{}] or its id is taken", new.username);
         return Err(Refusal::invalid("username", &new.username, message).into());
     }
-    log::append(tx, "user.create", user.id.get(), user.id.get(), "")?;
+    event_log::append(tx, "user.create", user.id.get(), user.id.get(), "")?;
     Ok(user)
 }
 
@@ -115,7 +115,7 @@ fn checked(tx: &Tx<'_>, new: &NewUser) -> Result<User, Refusal> {
         subscription_type: subscription,
         email_confirmed: !new.email.is_empty(),
         email: new.email.clone(),
-        ..User::blank(
+        ..User::new(
             new.id.unwrap_or_else(|| tx.next_id()),
             &new.username,
             new.created_at.unwrap_or(tx.now()),
@@ -135,20 +135,20 @@ pub(crate) fn checked_name(name: &str) -> Result<String, Refusal> {
 
 /// The user with an id that takes part.
 pub fn active(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
-    let user = users::by_id(tx, id)?.filter(|user| user.state == State::Active);
+    let user = users::find_by_id(tx, id)?.filter(|user| user.state == UserState::Active);
     user.ok_or_else(|| Refusal::not_valid("user", id).into())
 }
 
 /// The user with an id that is known and not deleted.
 pub fn find(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
-    let user = users::by_id(tx, id)?.filter(|user| user.state != State::Deleted);
+    let user = users::find_by_id(tx, id)?.filter(|user| user.state != UserState::Deleted);
     user.ok_or_else(|| Refusal::not_valid("user", id).into())
 }
 
 /// The user whom a request names in `parameter` to do something about them: 404 when unknown or
 /// deleted, 403 with code 63 when suspended.
 pub fn named(tx: &mut Tx<'_>, id: UserId, parameter: &'static str) -> Result<User, Stop> {
-    match users::by_id(tx, id)? {
+    match users::find_by_id(tx, id)? {
         Some(user) if of_user(&user) == Sight::Visible => Ok(user),
         Some(user) if of_user(&user) == Sight::Suspended => {
             Err(Refusal::forbidden_as(63, "User has been suspended.").into())
@@ -166,20 +166,26 @@ pub fn list(tx: &mut Tx<'_>, after: Option<UserId>, limit: i64) -> Result<Vec<Us
 pub fn set_password(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<(), Stop> {
     find(tx, id)?;
     users::set_password_hash(tx, id, hash)?;
-    Ok(log::append(tx, "user.password", id.get(), id.get(), "")?)
+    Ok(event_log::append(
+        tx,
+        "user.password",
+        id.get(),
+        id.get(),
+        "",
+    )?)
 }
 
 /// Moves an account by an operator into another state, with an entry in the record.
-fn move_to(tx: &mut Tx<'_>, mut user: User, kind: Kind, state: State) -> Result<User, Stop> {
+fn move_to(tx: &mut Tx<'_>, mut user: User, kind: Kind, state: UserState) -> Result<User, Stop> {
     let before = match user.state {
-        State::Suspended => "suspended",
-        State::Deleted => "deleted",
-        State::Active | State::Placeholder => "active",
+        UserState::Suspended => "suspended",
+        UserState::Deleted => "deleted",
+        UserState::Active | UserState::Placeholder => "active",
     };
     user.state = state;
     users::update(tx, &user)?;
     let body = json!({ "before": before }).to_string();
-    log::append(tx, kind.name(), user.id.get(), user.id.get(), &body)?;
+    event_log::append(tx, kind.name(), user.id.get(), user.id.get(), &body)?;
     audit::append(tx, &By::operator(), kind, None, &about(user.id))?;
     Ok(user)
 }
@@ -189,23 +195,23 @@ pub fn suspend(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
     users::lock(tx, id)?;
     let user = find(tx, id)?;
     activity::end_of_user(tx, id)?;
-    move_to(tx, user, Kind::USER_SUSPEND, State::Suspended)
+    move_to(tx, user, Kind::USER_SUSPEND, UserState::Suspended)
 }
 
 /// Restores a suspended or deleted account with its posts and its ties to others. The tokens of a
 /// deleted one stay dead.
 pub fn restore(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
     users::lock(tx, id)?;
-    let user = users::by_id(tx, id)?.filter(|user| user.state != State::Placeholder);
+    let user = users::find_by_id(tx, id)?.filter(|user| user.state != UserState::Placeholder);
     let user = user.ok_or_else(|| Refusal::not_valid("user", id))?;
-    move_to(tx, user, Kind::USER_RESTORE, State::Active)
+    move_to(tx, user, Kind::USER_RESTORE, UserState::Active)
 }
 
 /// Deletes an account: its tokens are dead with the commit, its posts out of sight.
 pub fn delete(tx: &mut Tx<'_>, id: UserId) -> Result<User, Stop> {
     users::lock(tx, id)?;
     let user = find(tx, id)?;
-    sessions::end_tokens(tx, id)?;
+    sessions::revoke_user_tokens(tx, id)?;
     activity::end_of_user(tx, id)?;
-    move_to(tx, user, Kind::USER_DELETE, State::Deleted)
+    move_to(tx, user, Kind::USER_DELETE, UserState::Deleted)
 }

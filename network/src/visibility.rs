@@ -52,9 +52,9 @@ impl Viewer {
 /// Whether a user's profile may be seen. Protection hides posts, not the profile.
 pub fn of_user(user: &User) -> Sight {
     match user.state {
-        users::State::Active | users::State::Placeholder => Sight::Visible,
-        users::State::Suspended => Sight::Suspended,
-        users::State::Deleted => Sight::Missing,
+        users::UserState::Active | users::UserState::Placeholder => Sight::Visible,
+        users::UserState::Suspended => Sight::Suspended,
+        users::UserState::Deleted => Sight::Missing,
     }
 }
 
@@ -73,7 +73,7 @@ pub fn of_list(viewer: Viewer, list: &List, owner: Option<&User>) -> Sight {
 /// is not.
 pub fn of_space(space: &Space, creator: Option<&User>) -> Sight {
     let there = creator.is_some_and(|creator| of_user(creator) == Sight::Visible);
-    if space.state == spaces::State::Canceled || !there {
+    if space.state == spaces::SpaceState::Canceled || !there {
         return Sight::Missing;
     }
     Sight::Visible
@@ -103,12 +103,12 @@ impl Sights {
         let (blockers, followed) = match viewer.user {
             None => (HashSet::new(), HashSet::new()),
             Some(user) => {
-                let blockers = graph::blockers(tx, &others, user)?;
+                let blockers = graph::filter_blockers(tx, &others, user)?;
                 let protected = authors.iter().filter(|author| author.protected);
                 let protected: Vec<_> = protected.map(|author| author.id).collect();
                 (
                     HashSet::from_iter(blockers),
-                    HashSet::from_iter(follows::among(tx, user, &protected)?),
+                    HashSet::from_iter(follows::filter_followed(tx, user, &protected)?),
                 )
             }
         };
@@ -148,12 +148,12 @@ impl Sights {
         if !closed.is_empty() {
             let closed: Vec<i64> = closed.into_iter().collect();
             self.joined
-                .extend(communities::joined(tx, viewer, &closed)?);
+                .extend(communities::filter_joined(tx, viewer, &closed)?);
         }
         if !paid.is_empty() {
             let paid: Vec<UserId> = paid.into_iter().collect();
             self.subscribed
-                .extend(subscriptions::among(tx, viewer, &paid)?);
+                .extend(subscriptions::filter_subscribed(tx, viewer, &paid)?);
         }
         Ok(())
     }
@@ -166,11 +166,13 @@ impl Sights {
     /// Whether a post of one of those authors may be seen.
     pub fn of_post(&self, post: &Post) -> Sight {
         match post.state {
-            posts::State::Deleted | posts::State::Placeholder => Sight::Missing,
-            posts::State::Live | posts::State::Superseded => match self.of_author(post.author_id) {
-                Sight::Visible if !self.is_admitted(post) => Sight::Forbidden,
-                sight => sight,
-            },
+            posts::PostState::Deleted | posts::PostState::Placeholder => Sight::Missing,
+            posts::PostState::Live | posts::PostState::Superseded => {
+                match self.of_author(post.author_id) {
+                    Sight::Visible if !self.is_admitted(post) => Sight::Forbidden,
+                    sight => sight,
+                }
+            }
         }
     }
 

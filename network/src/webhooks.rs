@@ -4,7 +4,7 @@ use base::refusal::No;
 use base::{AppId, Fault, Refusal, Stop, Time};
 use store::replays::{self, Replay};
 use store::webhooks::{self, Webhook};
-use store::{Tx, apps, deliveries, log};
+use store::{Tx, apps, deliveries, event_log};
 
 /// Webhooks that are looked at together.
 const PAGE: i64 = 500;
@@ -15,7 +15,7 @@ use crate::{activity, repeating};
 
 /// An app's webhook by its id; another app's is as unknown as none.
 pub fn own(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<Webhook, Stop> {
-    let found = webhooks::by_id(tx, id)?.filter(|webhook| webhook.app_id == app);
+    let found = webhooks::find_by_id(tx, id)?.filter(|webhook| webhook.app_id == app);
     found.ok_or_else(|| unknown(id).into())
 }
 
@@ -41,7 +41,7 @@ pub struct NewWebhook {
 /// Whether an app may register a webhook: asked before its receiver is challenged, and again
 /// after.
 pub fn may_register(tx: &mut Tx<'_>, new: &NewWebhook) -> Result<(), Stop> {
-    if webhooks::by_url(tx, new.app, &new.url)?.is_some() {
+    if webhooks::find_by_url(tx, new.app, &new.url)?.is_some() {
         return Err(duplicate(&new.url).into());
     }
     if webhooks::count(tx, new.app)? >= new.most {
@@ -77,7 +77,7 @@ pub fn register(tx: &mut Tx<'_>, new: &NewWebhook) -> Result<Webhook, Stop> {
     if !webhooks::insert(tx, &webhook)? {
         return Err(duplicate(&new.url).into());
     }
-    log::append(tx, "webhook.create", new.app.get(), webhook.id, "")?;
+    event_log::append(tx, "webhook.create", new.app.get(), webhook.id, "")?;
     Ok(webhook)
 }
 
@@ -133,28 +133,28 @@ pub fn replay(tx: &mut Tx<'_>, app: AppId, id: i64, span: (Time, Time)) -> Resul
         from_at: span.0,
         to_at: span.1,
         created_at: tx.now(),
-        taken: (span.0, 0),
-        state: replays::State::Taking,
+        enqueued_to: (span.0, 0),
+        state: replays::ReplayState::Enqueuing,
     };
     if !replays::insert(tx, &replay)? {
         let message = "ReplayConflictError: A replay to this webhook is under way.";
         return Err(Refusal::worded(No::Conflict, "webhook_id", id, message).into());
     }
-    log::append(tx, "webhook.replay", app.get(), id, "")?;
+    event_log::append(tx, "webhook.replay", app.get(), id, "")?;
     Ok(replay)
 }
 
 /// Sends one delivery again, whatever became of it; the job that it is sent by.
 pub fn resend(tx: &mut Tx<'_>, id: i64, seq: i64) -> Result<i64, Stop> {
-    let found = deliveries::at(tx, seq)?.filter(|delivery| delivery.webhook_id == id);
+    let found = deliveries::find_by_seq(tx, seq)?.filter(|delivery| delivery.webhook_id == id);
     let found = found.ok_or_else(|| Refusal::not_valid("delivery", seq))?;
-    let webhook = webhooks::by_id(tx, id)?.ok_or_else(|| unknown(id))?;
+    let webhook = webhooks::find_by_id(tx, id)?.ok_or_else(|| unknown(id))?;
     if !repeating::may_repeat(tx, webhook.app_id, &found)? {
         let message = "What this delivery shows is deleted, or not for everyone any more";
         return Err(Refusal::invalid("delivery", seq, message).into());
     }
     let job: i64 = tx.next_id::<()>().get();
-    deliveries::enqueue_again(tx, seq, job, job.saturating_neg())?;
+    deliveries::enqueue_retry(tx, seq, job, job.saturating_neg())?;
     Ok(job)
 }
 
@@ -166,7 +166,7 @@ pub fn delete(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<(), Stop> {
 
 /// Removes every webhook of an app.
 pub(crate) fn delete_of_app(tx: &mut Tx<'_>, app: AppId) -> Result<(), Stop> {
-    for webhook in webhooks::of_app(tx, app)? {
+    for webhook in webhooks::list_by_app(tx, app)? {
         remove(tx, &webhook)?;
     }
     Ok(())
@@ -175,7 +175,7 @@ pub(crate) fn delete_of_app(tx: &mut Tx<'_>, app: AppId) -> Result<(), Stop> {
 fn remove(tx: &mut Tx<'_>, webhook: &Webhook) -> Result<(), Stop> {
     webhooks::delete(tx, webhook.id)?;
     activity::end_of_webhook(tx, webhook.id)?;
-    Ok(log::append(
+    Ok(event_log::append(
         tx,
         "webhook.delete",
         webhook.app_id.get(),
@@ -189,7 +189,7 @@ fn remove(tx: &mut Tx<'_>, webhook: &Webhook) -> Result<(), Stop> {
 pub(crate) fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let (mut gone, mut after) = (0, 0);
     loop {
-        let page = webhooks::all(tx, after, PAGE)?;
+        let page = webhooks::list_all(tx, after, PAGE)?;
         let Some(last) = page.last() else {
             break;
         };
@@ -204,8 +204,8 @@ pub(crate) fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fa
             let some = deliveries::prune(tx, id, before, !webhook.valid, left)?;
             gone += some;
             if some == 0 && removed {
-                replays::forget(tx, id)?;
-                gone += webhooks::forget(tx, id)?;
+                replays::delete_by_webhook(tx, id)?;
+                gone += webhooks::delete_removed(tx, id)?;
             }
         }
     }

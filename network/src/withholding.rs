@@ -3,9 +3,9 @@
 use base::refusal::Subject;
 use base::{PostId, Refusal, Stop, UserId};
 use serde_json::json;
-use store::posts::{self, Post, State};
+use store::posts::{self, Post, PostState};
 use store::users::User;
-use store::{Tx, log};
+use store::{Tx, event_log};
 
 use crate::audit::{self, By, Kind};
 use crate::places::is_country;
@@ -33,8 +33,8 @@ pub fn post(
 ) -> Result<Post, Stop> {
     let countries = checked(countries)?;
     let subject = || Subject::new("tweet", "id", id);
-    let there = |post: &Post| matches!(post.state, State::Live | State::Superseded);
-    let found = posts::by_id(tx, id)?.filter(there);
+    let there = |post: &Post| matches!(post.state, PostState::Live | PostState::Superseded);
+    let found = posts::find_by_id(tx, id)?.filter(there);
     let found = found.ok_or_else(|| Refusal::NotFound(subject()))?;
     let notice = if countries.is_empty() {
         String::new()
@@ -42,13 +42,13 @@ pub fn post(
         json!({"copyright": copyright, "country_codes": countries, "scope": "post"}).to_string()
     };
     let versions = match found.edit_root_id {
-        Some(root) => posts::versions(tx, root)?,
+        Some(root) => posts::list_versions(tx, root)?,
         None => vec![id],
     };
     for version in versions {
         posts::set_withheld(tx, version, &notice)?;
     }
-    log::append(
+    event_log::append(
         tx,
         "post.withheld",
         found.author_id.get(),
@@ -73,7 +73,7 @@ pub fn user(tx: &mut Tx<'_>, id: UserId, countries: &[String]) -> Result<User, S
         json!({"country_codes": countries, "scope": "user"}).to_string()
     };
     store::users::update(tx, &user)?;
-    log::append(tx, "user.withheld", id.get(), id.get(), &user.withheld)?;
+    event_log::append(tx, "user.withheld", id.get(), id.get(), &user.withheld)?;
     audit::append(tx, &By::operator(), Kind::USER_WITHHOLD, None, &about(id))?;
     Ok(user)
 }

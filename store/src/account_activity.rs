@@ -3,11 +3,11 @@
 use base::{AppId, Fault, Time, UserId};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// An account whose activity a webhook receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Account {
+pub struct AccountSubscription {
     /// Whose account.
     pub user_id: UserId,
     /// The webhook.
@@ -18,8 +18,8 @@ pub struct Account {
     pub created_at: Time,
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Account, Fault> {
-    Ok(Account {
+fn subscription_from_row(row: &SqlRow<'_, '_>) -> Result<AccountSubscription, Fault> {
+    Ok(AccountSubscription {
         user_id: row.id(0)?,
         webhook_id: row.int(1)?,
         app_id: row.id(2)?,
@@ -28,7 +28,7 @@ fn read(row: &Row<'_, '_>) -> Result<Account, Fault> {
 }
 
 /// Lets a webhook receive an account's activity; false when it does.
-pub fn insert(tx: &mut Tx<'_>, account: &Account) -> Result<bool, Fault> {
+pub fn insert(tx: &mut Tx<'_>, account: &AccountSubscription) -> Result<bool, Fault> {
     let sql = "INSERT INTO account_subscription (user_id, webhook_id, app_id, created_at) \
                VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
     let args = [
@@ -37,49 +37,51 @@ pub fn insert(tx: &mut Tx<'_>, account: &Account) -> Result<bool, Fault> {
         account.app_id.into(),
         account.created_at.into(),
     ];
-    Ok(tx.exec(sql, &args)? > 0)
+    Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// Whether a webhook receives an account's activity.
 pub fn exists(tx: &mut Tx<'_>, webhook: i64, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM account_subscription WHERE user_id = $1 AND webhook_id = $2";
-    let found = tx.row(sql, &[user.into(), webhook.into()], |_| Ok(()))?;
+    let found = tx.query_row(sql, &[user.into(), webhook.into()], |_| Ok(()))?;
     Ok(found.is_some())
 }
 
 /// The accounts whose activity a webhook receives.
-pub fn of_webhook(tx: &mut Tx<'_>, webhook: i64) -> Result<Vec<Account>, Fault> {
+pub fn list_by_webhook(tx: &mut Tx<'_>, webhook: i64) -> Result<Vec<AccountSubscription>, Fault> {
     let sql = "SELECT user_id, webhook_id, app_id, created_at FROM account_subscription \
                WHERE webhook_id = $1 ORDER BY user_id";
-    tx.rows(sql, &[webhook.into()], read)
+    tx.query_rows(sql, &[webhook.into()], subscription_from_row)
 }
 
 /// The webhooks that receive the activity of some accounts.
-pub fn of_users(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<Account>, Fault> {
+pub fn list_by_users(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<AccountSubscription>, Fault> {
     let sql = "SELECT user_id, webhook_id, app_id, created_at FROM account_subscription \
                WHERE user_id = $1";
-    tx.of_each(sql, users, &[], read)
+    tx.query_by_keys(sql, users, &[], subscription_from_row)
 }
 
 /// How many accounts' activity an app receives; an account at two webhooks counts twice.
 pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM account_subscription WHERE app_id = $1";
-    Ok(tx.row(sql, &[app.into()], |row| row.int(0))?.unwrap_or(0))
+    Ok(tx
+        .query_row(sql, &[app.into()], |row| row.int(0))?
+        .unwrap_or(0))
 }
 
 /// Lets a webhook receive an account's activity no more; false when it did not.
 pub fn delete(tx: &mut Tx<'_>, webhook: i64, user: UserId) -> Result<bool, Fault> {
     let sql = "DELETE FROM account_subscription WHERE user_id = $1 AND webhook_id = $2";
-    Ok(tx.exec(sql, &[user.into(), webhook.into()])? > 0)
+    Ok(tx.execute(sql, &[user.into(), webhook.into()])? > 0)
 }
 
 /// The same for every webhook of an app, or of all apps where none is named; which they were.
-pub fn delete_of_user(
+pub fn delete_by_user(
     tx: &mut Tx<'_>,
     user: UserId,
     app: Option<AppId>,
 ) -> Result<Vec<i64>, Fault> {
-    let mut ended = of_users(tx, &[user.get()])?;
+    let mut ended = list_by_users(tx, &[user.get()])?;
     ended.retain(|account| app.is_none_or(|app| app == account.app_id));
     for account in &ended {
         delete(tx, account.webhook_id, user)?;
@@ -88,13 +90,13 @@ pub fn delete_of_user(
 }
 
 /// Lets an app receive no account's activity any more.
-pub fn delete_of_app(tx: &mut Tx<'_>, app: AppId) -> Result<u64, Fault> {
+pub fn delete_by_app(tx: &mut Tx<'_>, app: AppId) -> Result<u64, Fault> {
     let sql = "DELETE FROM account_subscription WHERE app_id = $1";
-    tx.exec(sql, &[app.into()])
+    tx.execute(sql, &[app.into()])
 }
 
 /// Lets a webhook receive no account's activity any more.
-pub fn delete_of_webhook(tx: &mut Tx<'_>, webhook: i64) -> Result<u64, Fault> {
+pub fn delete_by_webhook(tx: &mut Tx<'_>, webhook: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM account_subscription WHERE webhook_id = $1";
-    tx.exec(sql, &[webhook.into()])
+    tx.execute(sql, &[webhook.into()])
 }

@@ -3,20 +3,20 @@
 use base::{AppId, Fault, Time, UserId};
 
 use crate::Tx;
-use crate::db::Row;
-use crate::posts::Span;
+use crate::db::SqlRow;
+use crate::posts::PageRange;
 
 /// Which way an event goes, as seen by the user whom it is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub enum ActivityDirection {
     /// Others do something to the user.
     Inbound,
     /// The user does it.
     Outbound,
 }
 
-impl Direction {
-    const fn number(direction: Option<Self>) -> i64 {
+impl ActivityDirection {
+    const fn to_number(direction: Option<Self>) -> i64 {
         match direction {
             None => 0,
             Some(Self::Inbound) => 1,
@@ -24,7 +24,7 @@ impl Direction {
         }
     }
 
-    const fn read(number: i64) -> Option<Self> {
+    const fn from_number(number: i64) -> Option<Self> {
         match number {
             1 => Some(Self::Inbound),
             2 => Some(Self::Outbound),
@@ -35,7 +35,7 @@ impl Direction {
 
 /// A subscription as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subscription {
+pub struct ActivitySubscription {
     /// Snowflake id.
     pub id: i64,
     /// Whose it is.
@@ -47,7 +47,7 @@ pub struct Subscription {
     /// A query over what an event says, or empty.
     pub keyword: String,
     /// Events that go this way only.
-    pub direction: Option<Direction>,
+    pub direction: Option<ActivityDirection>,
     /// The direction as the app wrote it, or empty.
     pub direction_name: String,
     /// The app's own label, or empty.
@@ -55,9 +55,9 @@ pub struct Subscription {
     /// The webhook that receives them too.
     pub webhook_id: Option<i64>,
     /// The user on whose behalf it was made.
-    pub maker_id: Option<UserId>,
+    pub authorizing_user_id: Option<UserId>,
     /// Whether it stands on what the user has let the app see.
-    pub private: bool,
+    pub requires_consent: bool,
     /// When it was made.
     pub created_at: Time,
     /// When it last changed.
@@ -74,31 +74,31 @@ macro_rules! columns {
     };
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Subscription, Fault> {
+fn subscription_from_row(row: &SqlRow<'_, '_>) -> Result<ActivitySubscription, Fault> {
     let user = |id: i64| (id > 0).then(|| UserId::new(id));
-    Ok(Subscription {
+    Ok(ActivitySubscription {
         id: row.int(0)?,
         app_id: row.id(1)?,
         event_type: row.text(2)?,
         user_id: user(row.int(3)?),
         keyword: row.text(4)?,
-        direction: Direction::read(row.int(5)?),
+        direction: ActivityDirection::from_number(row.int(5)?),
         direction_name: row.text(6)?,
         tag: row.text(7)?,
         webhook_id: Some(row.int(8)?).filter(|id| *id > 0),
-        maker_id: user(row.int(9)?),
-        private: row.switch(10)?,
+        authorizing_user_id: user(row.int(9)?),
+        requires_consent: row.bool(10)?,
         created_at: row.time(11)?,
         updated_at: row.time(12)?,
     })
 }
 
-fn number(user: Option<UserId>) -> i64 {
+fn user_number(user: Option<UserId>) -> i64 {
     user.map_or(0, UserId::get)
 }
 
 /// Stores a subscription; false when the app has one that tells the same to the same webhook.
-pub fn insert(tx: &mut Tx<'_>, new: &Subscription) -> Result<bool, Fault> {
+pub fn insert(tx: &mut Tx<'_>, new: &ActivitySubscription) -> Result<bool, Fault> {
     let sql = "INSERT INTO activity_subscription (id, app_id, event_type, user_id, keyword, \
                direction, direction_name, tag, webhook_id, maker_id, private, created_at, \
                updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
@@ -107,37 +107,37 @@ pub fn insert(tx: &mut Tx<'_>, new: &Subscription) -> Result<bool, Fault> {
         new.id.into(),
         new.app_id.into(),
         (&new.event_type).into(),
-        number(new.user_id).into(),
+        user_number(new.user_id).into(),
         (&new.keyword).into(),
-        Direction::number(new.direction).into(),
+        ActivityDirection::to_number(new.direction).into(),
         (&new.direction_name).into(),
         (&new.tag).into(),
         new.webhook_id.unwrap_or(0).into(),
-        number(new.maker_id).into(),
-        i64::from(new.private).into(),
+        user_number(new.authorizing_user_id).into(),
+        i64::from(new.requires_consent).into(),
         new.created_at.into(),
         new.updated_at.into(),
     ];
-    Ok(tx.exec(sql, &args)? > 0)
+    Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// The subscription of an app that tells the same to the same webhook.
-pub fn same(tx: &mut Tx<'_>, one: &Subscription) -> Result<Option<i64>, Fault> {
+pub fn find_duplicate(tx: &mut Tx<'_>, one: &ActivitySubscription) -> Result<Option<i64>, Fault> {
     let sql = "SELECT id FROM activity_subscription WHERE app_id = $1 AND event_type = $2 AND \
                user_id = $3 AND direction = $4 AND webhook_id = $5 AND keyword = $6";
     let args = [
         one.app_id.into(),
         (&one.event_type).into(),
-        number(one.user_id).into(),
-        Direction::number(one.direction).into(),
+        user_number(one.user_id).into(),
+        ActivityDirection::to_number(one.direction).into(),
         one.webhook_id.unwrap_or(0).into(),
         (&one.keyword).into(),
     ];
-    tx.row(sql, &args, |row| row.int(0))
+    tx.query_row(sql, &args, |row| row.int(0))
 }
 
 /// Changes the label and the webhook of a subscription.
-pub fn update(tx: &mut Tx<'_>, one: &Subscription) -> Result<(), Fault> {
+pub fn update(tx: &mut Tx<'_>, one: &ActivitySubscription) -> Result<(), Fault> {
     let sql = "UPDATE activity_subscription SET tag = $1, webhook_id = $2, updated_at = $3 \
                WHERE id = $4";
     let args = [
@@ -146,22 +146,26 @@ pub fn update(tx: &mut Tx<'_>, one: &Subscription) -> Result<(), Fault> {
         one.updated_at.into(),
         one.id.into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// A subscription of an app.
-pub fn by_id(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<Option<Subscription>, Fault> {
+pub fn find_by_id(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    id: i64,
+) -> Result<Option<ActivitySubscription>, Fault> {
     let sql = columns!("WHERE id = $1 AND app_id = $2");
-    tx.row(sql, &[id.into(), app.into()], read)
+    tx.query_row(sql, &[id.into(), app.into()], subscription_from_row)
 }
 
 /// A part of the subscriptions of an app, newest first; of those of one maker where one is named.
-pub fn of_app(
+pub fn list_by_app(
     tx: &mut Tx<'_>,
     app: AppId,
     maker: Option<UserId>,
-    span: &Span,
-) -> Result<Vec<Subscription>, Fault> {
+    span: &PageRange,
+) -> Result<Vec<ActivitySubscription>, Fault> {
     let all = [
         app.into(),
         span.above.into(),
@@ -177,30 +181,30 @@ pub fn of_app(
             span.limit.into(),
         ]
     };
-    let mut found = match (maker, span.rising) {
+    let mut found = match (maker, span.ascending) {
         (None, false) => {
             let sql =
                 columns!("WHERE app_id = $1 AND id > $2 AND id < $3 ORDER BY id DESC LIMIT $4");
-            tx.rows(sql, &all, read)
+            tx.query_rows(sql, &all, subscription_from_row)
         }
         (None, true) => {
             let sql = columns!("WHERE app_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT $4");
-            tx.rows(sql, &all, read)
+            tx.query_rows(sql, &all, subscription_from_row)
         }
         (Some(maker), false) => {
             let sql = columns!(
                 "WHERE app_id = $1 AND maker_id = $2 AND id > $3 AND id < $4 ORDER BY id DESC LIMIT $5"
             );
-            tx.rows(sql, &own(maker), read)
+            tx.query_rows(sql, &own(maker), subscription_from_row)
         }
         (Some(maker), true) => {
             let sql = columns!(
                 "WHERE app_id = $1 AND maker_id = $2 AND id > $3 AND id < $4 ORDER BY id LIMIT $5"
             );
-            tx.rows(sql, &own(maker), read)
+            tx.query_rows(sql, &own(maker), subscription_from_row)
         }
     }?;
-    if span.rising {
+    if span.ascending {
         found.reverse();
     }
     Ok(found)
@@ -209,55 +213,66 @@ pub fn of_app(
 /// How many subscriptions an app has.
 pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM activity_subscription WHERE app_id = $1";
-    Ok(tx.row(sql, &[app.into()], |row| row.int(0))?.unwrap_or(0))
+    Ok(tx
+        .query_row(sql, &[app.into()], |row| row.int(0))?
+        .unwrap_or(0))
 }
 
 /// The subscriptions about some users.
-pub fn of_users(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<Subscription>, Fault> {
-    tx.of_each(columns!("WHERE user_id = $1"), users, &[], read)
+pub fn list_by_users(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<ActivitySubscription>, Fault> {
+    tx.query_by_keys(
+        columns!("WHERE user_id = $1"),
+        users,
+        &[],
+        subscription_from_row,
+    )
 }
 
 /// Subscriptions about nobody, of a kind and beyond an id, in its order.
-pub fn of_nobody(
+pub fn list_unscoped(
     tx: &mut Tx<'_>,
     event_type: &str,
     after: i64,
     limit: i64,
-) -> Result<Vec<Subscription>, Fault> {
+) -> Result<Vec<ActivitySubscription>, Fault> {
     let sql = columns!("WHERE user_id = 0 AND event_type = $1 AND id > $2 ORDER BY id LIMIT $3");
-    tx.rows(sql, &[event_type.into(), after.into(), limit.into()], read)
+    tx.query_rows(
+        sql,
+        &[event_type.into(), after.into(), limit.into()],
+        subscription_from_row,
+    )
 }
 
 /// Subscriptions about nobody, of a kind and an app.
-pub fn of_nobody_by(
+pub fn list_unscoped_by_app(
     tx: &mut Tx<'_>,
     event_type: &str,
     app: AppId,
-) -> Result<Vec<Subscription>, Fault> {
+) -> Result<Vec<ActivitySubscription>, Fault> {
     let sql = columns!("WHERE app_id = $1 AND event_type = $2 AND user_id = 0 ORDER BY id");
-    tx.rows(sql, &[app.into(), event_type.into()], read)
+    tx.query_rows(sql, &[app.into(), event_type.into()], subscription_from_row)
 }
 
 /// Removes a subscription of an app; false when it has none with this id.
 pub fn delete(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<bool, Fault> {
     let sql = "DELETE FROM activity_subscription WHERE id = $1 AND app_id = $2";
-    Ok(tx.exec(sql, &[id.into(), app.into()])? > 0)
+    Ok(tx.execute(sql, &[id.into(), app.into()])? > 0)
 }
 
 /// Removes every subscription about a user.
-pub fn delete_of_user(tx: &mut Tx<'_>, user: UserId) -> Result<u64, Fault> {
+pub fn delete_by_user(tx: &mut Tx<'_>, user: UserId) -> Result<u64, Fault> {
     let sql = "DELETE FROM activity_subscription WHERE user_id = $1";
-    tx.exec(sql, &[user.into()])
+    tx.execute(sql, &[user.into()])
 }
 
 /// Removes every subscription of an app.
-pub fn delete_of_app(tx: &mut Tx<'_>, app: AppId) -> Result<u64, Fault> {
+pub fn delete_by_app(tx: &mut Tx<'_>, app: AppId) -> Result<u64, Fault> {
     let sql = "DELETE FROM activity_subscription WHERE app_id = $1";
-    tx.exec(sql, &[app.into()])
+    tx.execute(sql, &[app.into()])
 }
 
 /// Removes every subscription that a webhook receives.
-pub fn delete_of_webhook(tx: &mut Tx<'_>, webhook: i64) -> Result<u64, Fault> {
+pub fn delete_by_webhook(tx: &mut Tx<'_>, webhook: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM activity_subscription WHERE webhook_id = $1 AND webhook_id > 0";
-    tx.exec(sql, &[webhook.into()])
+    tx.execute(sql, &[webhook.into()])
 }

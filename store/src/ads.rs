@@ -8,11 +8,11 @@ pub mod viewers;
 use base::{Fault, Time, UserId};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// What a user may do on an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Access {
+pub struct AdsAccountAccess {
     /// The user.
     pub user_id: UserId,
     /// The account.
@@ -20,40 +20,47 @@ pub struct Access {
     /// The role.
     pub role: String,
     /// Whether posts may be made in the account's name.
-    pub composes: bool,
+    pub can_compose: bool,
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Access, Fault> {
-    Ok(Access {
+fn access_from_row(row: &SqlRow<'_, '_>) -> Result<AdsAccountAccess, Fault> {
+    Ok(AdsAccountAccess {
         user_id: row.id(0)?,
         account_id: row.int(1)?,
         role: row.text(2)?,
-        composes: row.switch(3)?,
+        can_compose: row.bool(3)?,
     })
 }
 
 /// A user's access to an account.
-pub fn access(tx: &mut Tx<'_>, user: UserId, account: i64) -> Result<Option<Access>, Fault> {
+pub fn find_access(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    account: i64,
+) -> Result<Option<AdsAccountAccess>, Fault> {
     let sql = "SELECT user_id, account_id, role, composes FROM ads_access \
                WHERE user_id = $1 AND account_id = $2";
-    tx.row(sql, &[user.into(), account.into()], read)
+    tx.query_row(sql, &[user.into(), account.into()], access_from_row)
 }
 
 /// All accesses of a user.
-pub fn of_user(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Access>, Fault> {
+pub fn list_access_by_user(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<AdsAccountAccess>, Fault> {
     let sql = "SELECT user_id, account_id, role, composes FROM ads_access WHERE user_id = $1";
-    tx.rows(sql, &[user.into()], read)
+    tx.query_rows(sql, &[user.into()], access_from_row)
 }
 
 /// All accesses to an account.
-pub fn of_account(tx: &mut Tx<'_>, account: i64) -> Result<Vec<Access>, Fault> {
+pub fn list_access_by_account(
+    tx: &mut Tx<'_>,
+    account: i64,
+) -> Result<Vec<AdsAccountAccess>, Fault> {
     let sql = "SELECT user_id, account_id, role, composes FROM ads_access \
                WHERE account_id = $1 ORDER BY user_id";
-    tx.rows(sql, &[account.into()], read)
+    tx.query_rows(sql, &[account.into()], access_from_row)
 }
 
 /// Gives a user access to an account, or other access than before.
-pub fn grant(tx: &mut Tx<'_>, access: &Access) -> Result<(), Fault> {
+pub fn grant_access(tx: &mut Tx<'_>, access: &AdsAccountAccess) -> Result<(), Fault> {
     let sql = "INSERT INTO ads_access (user_id, account_id, role, composes, created_at) \
                VALUES ($1, $2, $3, $4, $5) ON CONFLICT (user_id, account_id) \
                DO UPDATE SET role = excluded.role, composes = excluded.composes";
@@ -61,21 +68,21 @@ pub fn grant(tx: &mut Tx<'_>, access: &Access) -> Result<(), Fault> {
         access.user_id.into(),
         access.account_id.into(),
         (&access.role).into(),
-        access.composes.into(),
+        access.can_compose.into(),
         tx.now().into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// Takes a user's access away; false when there was none.
-pub fn revoke(tx: &mut Tx<'_>, user: UserId, account: i64) -> Result<bool, Fault> {
+pub fn revoke_access(tx: &mut Tx<'_>, user: UserId, account: i64) -> Result<bool, Fault> {
     let sql = "DELETE FROM ads_access WHERE user_id = $1 AND account_id = $2";
-    Ok(tx.exec(sql, &[user.into(), account.into()])? > 0)
+    Ok(tx.execute(sql, &[user.into(), account.into()])? > 0)
 }
 
 /// A change of an entity.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct AdsChangeRecord {
     /// Its own id, which breaks ties.
     pub id: i64,
     /// The account.
@@ -93,13 +100,13 @@ pub struct Change {
     /// By way of what.
     pub platform: String,
     /// `CREATE`, `UPDATE` or `DELETE`.
-    pub change: String,
+    pub action: String,
     /// The entity after it, and what changed (JSON).
     pub body: String,
 }
 
 /// Notes a change.
-pub fn note(tx: &mut Tx<'_>, change: &Change) -> Result<(), Fault> {
+pub fn insert_change(tx: &mut Tx<'_>, change: &AdsChangeRecord) -> Result<(), Fault> {
     let sql = "INSERT INTO ads_change (account_id, entity, entity_id, changed_at, id, parent_id, \
                user_id, platform, change, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
     let args = [
@@ -111,23 +118,23 @@ pub fn note(tx: &mut Tx<'_>, change: &Change) -> Result<(), Fault> {
         change.parent_id.into(),
         change.user_id.into(),
         (&change.platform).into(),
-        (&change.change).into(),
+        (&change.action).into(),
         (&change.body).into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// Which changes are looked for.
 #[derive(Clone, Debug)]
-pub struct Wanted<'a> {
+pub struct AdsChangeQuery<'a> {
     /// In which account.
     pub account: i64,
     /// Of which kind of entity.
     pub entity: &'a str,
     /// Of which entity, or of those below it.
-    pub of: i64,
+    pub entity_id: i64,
     /// Whether `of` is what they are below.
-    pub below: bool,
+    pub includes_children: bool,
     /// From then on.
     pub from: Time,
     /// Until before then.
@@ -139,7 +146,10 @@ pub struct Wanted<'a> {
 }
 
 /// Changes, the latest first.
-pub fn changes(tx: &mut Tx<'_>, wanted: &Wanted<'_>) -> Result<Vec<Change>, Fault> {
+pub fn list_changes(
+    tx: &mut Tx<'_>,
+    wanted: &AdsChangeQuery<'_>,
+) -> Result<Vec<AdsChangeRecord>, Fault> {
     macro_rules! changes_by {
         ($column:literal) => {
             concat!(
@@ -151,7 +161,7 @@ pub fn changes(tx: &mut Tx<'_>, wanted: &Wanted<'_>) -> Result<Vec<Change>, Faul
             )
         };
     }
-    let sql = if wanted.below {
+    let sql = if wanted.includes_children {
         changes_by!("parent_id")
     } else {
         changes_by!("entity_id")
@@ -160,21 +170,21 @@ pub fn changes(tx: &mut Tx<'_>, wanted: &Wanted<'_>) -> Result<Vec<Change>, Faul
     let args = [
         wanted.account.into(),
         wanted.entity.into(),
-        wanted.of.into(),
+        wanted.entity_id.into(),
         wanted.from.into(),
         at.into(),
         id.into(),
         wanted.limit.into(),
     ];
-    tx.rows(sql, &args, |row| {
-        Ok(Change {
+    tx.query_rows(sql, &args, |row| {
+        Ok(AdsChangeRecord {
             id: row.int(0)?,
             entity_id: row.int(1)?,
             at: row.time(2)?,
             parent_id: row.opt_int(3)?,
             user_id: row.id(4)?,
             platform: row.text(5)?,
-            change: row.text(6)?,
+            action: row.text(6)?,
             body: row.text(7)?,
             account_id: row.int(8)?,
             entity: row.text(9)?,

@@ -3,32 +3,40 @@
 use base::{Fault, UserId};
 
 use crate::Tx;
-use crate::edges::{hanging, page_to};
-use crate::follows::Edge;
-use crate::posts::Span;
+use crate::edges::{edge_page_query, typed_edge_page};
+use crate::follows::UserEdge;
+use crate::posts::PageRange;
 
 /// Makes these the organizations that a user is affiliated with.
-pub fn set(tx: &mut Tx<'_>, user: UserId, organizations: &[UserId]) -> Result<(), Fault> {
+pub fn set_organizations(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    organizations: &[UserId],
+) -> Result<(), Fault> {
     let sql = "DELETE FROM affiliate WHERE user_id = $1";
-    tx.exec(sql, &[user.into()])?;
+    tx.execute(sql, &[user.into()])?;
     for organization in organizations {
         let sql = "INSERT INTO affiliate (organization_id, user_id, id) VALUES ($1, $2, $3) \
                    ON CONFLICT DO NOTHING";
         let id = tx.next_id::<()>();
-        tx.exec(sql, &[(*organization).into(), user.into(), id.into()])?;
+        tx.execute(sql, &[(*organization).into(), user.into(), id.into()])?;
     }
     Ok(())
 }
 
 /// The organizations that these users are affiliated with: the user, the organization.
-pub fn of_users(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(UserId, UserId)>, Fault> {
+pub fn list_by_users(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(UserId, UserId)>, Fault> {
     let keys: Vec<_> = users.iter().map(|user| user.get()).collect();
     let sql = "SELECT user_id, organization_id FROM affiliate WHERE user_id = $1";
-    tx.of_each(sql, &keys, &[], |row| Ok((row.id(0)?, row.id(1)?)))
+    tx.query_by_keys(sql, &keys, &[], |row| Ok((row.id(0)?, row.id(1)?)))
 }
 
 /// A page of those who are affiliated with an organization, latest first.
-pub fn page(tx: &mut Tx<'_>, organization: UserId, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let sql = hanging!("SELECT user_id, id FROM affiliate WHERE organization_id = $1");
-    page_to(tx, organization, span, sql)
+pub fn page_of_affiliates(
+    tx: &mut Tx<'_>,
+    organization: UserId,
+    span: &PageRange,
+) -> Result<Vec<UserEdge>, Fault> {
+    let sql = edge_page_query!("SELECT user_id, id FROM affiliate WHERE organization_id = $1");
+    typed_edge_page(tx, organization, span, sql)
 }

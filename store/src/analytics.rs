@@ -6,7 +6,7 @@ use crate::Tx;
 
 /// What can be counted: everything whose rows say when it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Series {
+pub enum MetricSeries {
     /// Bookmarks.
     Bookmarks,
     /// Likes.
@@ -32,19 +32,19 @@ macro_rules! counted {
 
 /// How many of a series there were in each span of `length` milliseconds from `start` on, by the
 /// span's number; spans in which there were none are left out.
-pub fn of_post(
+pub fn count_post_series(
     tx: &mut Tx<'_>,
-    series: Series,
+    series: MetricSeries,
     post: PostId,
     (start, end): (Time, Time),
     length: i64,
 ) -> Result<Vec<(i64, i64)>, Fault> {
     let sql = match series {
-        Series::Bookmarks => counted!("bookmark WHERE post_id"),
-        Series::Likes => counted!("post_like WHERE post_id"),
-        Series::Quotes => counted!("post WHERE state = 0 AND quoted_post_id"),
-        Series::Replies => counted!("post WHERE state = 0 AND in_reply_to_post_id"),
-        Series::Reposts => counted!("post WHERE state = 0 AND nullcast = 0 AND repost_of_id"),
+        MetricSeries::Bookmarks => counted!("bookmark WHERE post_id"),
+        MetricSeries::Likes => counted!("post_like WHERE post_id"),
+        MetricSeries::Quotes => counted!("post WHERE state = 0 AND quoted_post_id"),
+        MetricSeries::Replies => counted!("post WHERE state = 0 AND in_reply_to_post_id"),
+        MetricSeries::Reposts => counted!("post WHERE state = 0 AND nullcast = 0 AND repost_of_id"),
     };
     let args = [
         start.into(),
@@ -53,5 +53,5 @@ pub fn of_post(
         base::id::first_at(start).into(),
         base::id::first_at(end).into(),
     ];
-    tx.rows(sql, &args, |row| Ok((row.int(0)?, row.int(1)?)))
+    tx.query_rows(sql, &args, |row| Ok((row.int(0)?, row.int(1)?)))
 }

@@ -3,11 +3,11 @@
 use base::{AppId, Fault, Secret, Time, UserId};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// Whether an app may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum AppStatus {
     /// It may.
     Active,
     /// An operator has suspended it.
@@ -16,10 +16,10 @@ pub enum State {
     Deleted,
 }
 
-impl State {
+impl AppStatus {
     const ALL: [Self; 3] = [Self::Active, Self::Suspended, Self::Deleted];
 
-    fn number(self) -> i64 {
+    fn to_number(self) -> i64 {
         match self {
             Self::Active => 0,
             Self::Suspended => 1,
@@ -27,8 +27,10 @@ impl State {
         }
     }
 
-    fn read(number: i64) -> Result<Self, Fault> {
-        let known = Self::ALL.into_iter().find(|state| state.number() == number);
+    fn from_number(number: i64) -> Result<Self, Fault> {
+        let known = Self::ALL
+            .into_iter()
+            .find(|state| state.to_number() == number);
         known.ok_or_else(|| Fault::new(format!("an app in state {number}")))
     }
 }
@@ -49,7 +51,7 @@ pub struct App {
     /// When it was registered.
     pub created_at: Time,
     /// Whether it may be used.
-    pub state: State,
+    pub state: AppStatus,
     /// API key: OAuth 1.0a consumer key and user name of app-only requests.
     pub api_key: String,
     /// API key secret.
@@ -89,7 +91,7 @@ macro_rules! columns {
 }
 
 /// The app, and its secret still encrypted.
-fn read(row: &Row<'_, '_>) -> Result<(App, Vec<u8>), Fault> {
+fn app_from_row(row: &SqlRow<'_, '_>) -> Result<(App, Vec<u8>), Fault> {
     let app = App {
         id: row.id(0)?,
         owner_id: row.id(1)?,
@@ -97,15 +99,15 @@ fn read(row: &Row<'_, '_>) -> Result<(App, Vec<u8>), Fault> {
         description: row.text(3)?,
         website_url: row.text(4)?,
         created_at: row.time(5)?,
-        state: State::read(row.int(6)?)?,
+        state: AppStatus::from_number(row.int(6)?)?,
         api_key: row.text(7)?,
         api_secret: Secret::new(""),
         client_id: row.text(9)?,
         client_secret_digest: row.opt_bytes(10)?,
         kind: row.text(11)?,
         permission: row.text(12)?,
-        request_email: row.switch(13)?,
-        sign_in: row.switch(14)?,
+        request_email: row.bool(13)?,
+        sign_in: row.bool(14)?,
         access_level: row.text(15)?,
         entitlements: row.text(16)?,
         callback_urls: row.text(17)?,
@@ -114,58 +116,58 @@ fn read(row: &Row<'_, '_>) -> Result<(App, Vec<u8>), Fault> {
     Ok((app, row.bytes(8)?))
 }
 
-fn opened(tx: &Tx<'_>, found: Option<(App, Vec<u8>)>) -> Result<Option<App>, Fault> {
+fn decrypt_secret(tx: &Tx<'_>, found: Option<(App, Vec<u8>)>) -> Result<Option<App>, Fault> {
     let Some((mut app, sealed)) = found else {
         return Ok(None);
     };
-    app.api_secret = tx.unseal(&secret_place(app.id), &sealed)?;
+    app.api_secret = tx.decrypt(&secret_encryption_context(app.id), &sealed)?;
     Ok(Some(app))
 }
 
-fn secret_place(id: AppId) -> String {
+fn secret_encryption_context(id: AppId) -> String {
     format!("app.api_secret:{id}")
 }
 
-fn bearer_place(id: AppId) -> String {
+fn bearer_encryption_context(id: AppId) -> String {
     format!("app.bearer:{id}")
 }
 
 /// The app with an id, in whatever state.
-pub fn by_id(tx: &mut Tx<'_>, id: AppId) -> Result<Option<App>, Fault> {
-    let found = tx.row(
+pub fn find_by_id(tx: &mut Tx<'_>, id: AppId) -> Result<Option<App>, Fault> {
+    let found = tx.query_row(
         columns!("SELECT ", " FROM app WHERE id = $1"),
         &[id.into()],
-        read,
+        app_from_row,
     )?;
-    opened(tx, found)
+    decrypt_secret(tx, found)
 }
 
 /// The names of these apps, in whatever state and no particular order.
-pub fn names(tx: &mut Tx<'_>, ids: &[AppId]) -> Result<Vec<(AppId, String)>, Fault> {
+pub fn names_by_ids(tx: &mut Tx<'_>, ids: &[AppId]) -> Result<Vec<(AppId, String)>, Fault> {
     let keys: Vec<_> = ids.iter().map(|id| id.get()).collect();
     let sql = "SELECT id, name FROM app WHERE id = $1";
-    tx.of_each(sql, &keys, &[], |row| Ok((row.id(0)?, row.text(1)?)))
+    tx.query_by_keys(sql, &keys, &[], |row| Ok((row.id(0)?, row.text(1)?)))
 }
 
 /// The app with an API key, in whatever state.
-pub fn by_key(tx: &mut Tx<'_>, api_key: &str) -> Result<Option<App>, Fault> {
+pub fn find_by_api_key(tx: &mut Tx<'_>, api_key: &str) -> Result<Option<App>, Fault> {
     let sql = columns!("SELECT ", " FROM app WHERE api_key = $1");
-    let found = tx.row(sql, &[api_key.into()], read)?;
-    opened(tx, found)
+    let found = tx.query_row(sql, &[api_key.into()], app_from_row)?;
+    decrypt_secret(tx, found)
 }
 
 /// The app with an OAuth 2.0 client id, in whatever state.
-pub fn by_client_id(tx: &mut Tx<'_>, client_id: &str) -> Result<Option<App>, Fault> {
+pub fn find_by_client_id(tx: &mut Tx<'_>, client_id: &str) -> Result<Option<App>, Fault> {
     let sql = columns!("SELECT ", " FROM app WHERE client_id = $1");
-    let found = tx.row(sql, &[client_id.into()], read)?;
-    opened(tx, found)
+    let found = tx.query_row(sql, &[client_id.into()], app_from_row)?;
+    decrypt_secret(tx, found)
 }
 
 /// The app that an app-only bearer token belongs to, in whatever state.
-pub fn by_bearer(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<App>, Fault> {
+pub fn find_by_bearer(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<App>, Fault> {
     let sql = columns!("SELECT ", " FROM app WHERE bearer_digest = $1");
-    let found = tx.row(sql, &[digest.into()], read)?;
-    opened(tx, found)
+    let found = tx.query_row(sql, &[digest.into()], app_from_row)?;
+    decrypt_secret(tx, found)
 }
 
 /// The apps after an id, oldest first; of one owner or of all.
@@ -180,10 +182,14 @@ pub fn list(
         " FROM app WHERE (owner_id = $1 OR $1 = 0) AND id > $2 AND state < 2 ORDER BY id LIMIT $3"
     );
     let owner = owner.map_or(0, UserId::get);
-    let found = tx.rows(sql, &[owner.into(), after.into(), limit.into()], read)?;
+    let found = tx.query_rows(
+        sql,
+        &[owner.into(), after.into(), limit.into()],
+        app_from_row,
+    )?;
     found
         .into_iter()
-        .filter_map(|pair| opened(tx, Some(pair)).transpose())
+        .filter_map(|pair| decrypt_secret(tx, Some(pair)).transpose())
         .collect()
 }
 
@@ -192,14 +198,14 @@ pub fn list(
 pub fn lock(tx: &mut Tx<'_>, id: AppId) -> Result<(), Fault> {
     if tx.is_shared() {
         let sql = "SELECT id FROM app WHERE id = $1 FOR UPDATE";
-        tx.row(sql, &[id.into()], |_| Ok(()))?;
+        tx.query_row(sql, &[id.into()], |_| Ok(()))?;
     }
     Ok(())
 }
 
 /// Registers an app.
 pub fn insert(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
-    let secret = tx.seal(&secret_place(app.id), app.api_secret.reveal())?;
+    let secret = tx.encrypt(&secret_encryption_context(app.id), app.api_secret.reveal())?;
     let sql = "INSERT INTO app (id, owner_id, name, description, website_url, created_at, state, \
                api_key, api_secret, client_id, client_secret_digest, kind, permission, \
                request_email, sign_in, access_level, entitlements, callback_urls, vocabulary) \
@@ -211,7 +217,7 @@ pub fn insert(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
         (&app.description).into(),
         (&app.website_url).into(),
         app.created_at.into(),
-        app.state.number().into(),
+        app.state.to_number().into(),
         (&app.api_key).into(),
         (&secret).into(),
         (&app.client_id).into(),
@@ -225,13 +231,13 @@ pub fn insert(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
         (&app.callback_urls).into(),
         (&app.vocabulary).into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// Stores everything of an app that can change.
 pub fn update(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
-    tx.credentials_changed();
-    let secret = tx.seal(&secret_place(app.id), app.api_secret.reveal())?;
+    tx.mark_credentials_changed();
+    let secret = tx.encrypt(&secret_encryption_context(app.id), app.api_secret.reveal())?;
     let sql = "UPDATE app SET name = $1, description = $2, website_url = $3, state = $4, \
                api_key = $5, api_secret = $6, client_secret_digest = $7, kind = $8, \
                permission = $9, request_email = $10, sign_in = $11, access_level = $12, \
@@ -240,7 +246,7 @@ pub fn update(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
         (&app.name).into(),
         (&app.description).into(),
         (&app.website_url).into(),
-        app.state.number().into(),
+        app.state.to_number().into(),
         (&app.api_key).into(),
         (&secret).into(),
         app.client_secret_digest.as_ref().into(),
@@ -254,28 +260,30 @@ pub fn update(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
         (&app.vocabulary).into(),
         app.id.into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// The app's live app-only bearer token.
-pub fn bearer(tx: &mut Tx<'_>, id: AppId) -> Result<Option<Secret>, Fault> {
+pub fn bearer_token(tx: &mut Tx<'_>, id: AppId) -> Result<Option<Secret>, Fault> {
     let sql = "SELECT bearer FROM app WHERE id = $1";
-    let sealed = tx.row(sql, &[id.into()], |row| row.opt_bytes(0))?.flatten();
+    let sealed = tx
+        .query_row(sql, &[id.into()], |row| row.opt_bytes(0))?
+        .flatten();
     sealed
-        .map(|sealed| tx.unseal(&bearer_place(id), &sealed))
+        .map(|sealed| tx.decrypt(&bearer_encryption_context(id), &sealed))
         .transpose()
 }
 
 /// Sets or, with none, forgets the app's app-only bearer token.
-pub fn set_bearer(tx: &mut Tx<'_>, id: AppId, bearer: Option<&Secret>) -> Result<(), Fault> {
-    tx.credentials_changed();
+pub fn set_bearer_token(tx: &mut Tx<'_>, id: AppId, bearer: Option<&Secret>) -> Result<(), Fault> {
+    tx.mark_credentials_changed();
     let sealed = match bearer {
-        Some(bearer) => Some(tx.seal(&bearer_place(id), bearer.reveal())?),
+        Some(bearer) => Some(tx.encrypt(&bearer_encryption_context(id), bearer.reveal())?),
         None => None,
     };
     let digest = bearer.map(|bearer| bearer.digest().to_vec());
     let sql = "UPDATE app SET bearer = $1, bearer_digest = $2 WHERE id = $3";
-    tx.exec(
+    tx.execute(
         sql,
         &[sealed.as_ref().into(), digest.as_ref().into(), id.into()],
     )

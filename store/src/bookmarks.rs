@@ -3,13 +3,13 @@
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
-use crate::db::Row;
-use crate::edges::{self, Edge, hanging};
-use crate::posts::Span;
+use crate::db::SqlRow;
+use crate::edges::{self, Edge, edge_page_query};
+use crate::posts::PageRange;
 
 /// A folder of bookmarks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Folder {
+pub struct BookmarkFolder {
     /// Its id.
     pub id: i64,
     /// Whose it is.
@@ -22,35 +22,35 @@ pub struct Folder {
 pub fn insert(tx: &mut Tx<'_>, user: UserId, post: PostId, id: i64) -> Result<bool, Fault> {
     let sql = "INSERT INTO bookmark (user_id, post_id, id) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
-    Ok(tx.exec(sql, &[user.into(), post.into(), id.into()])? > 0)
+    Ok(tx.execute(sql, &[user.into(), post.into(), id.into()])? > 0)
 }
 
 /// Removes a bookmark from wherever it is filed; false when there is none.
 pub fn delete(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<bool, Fault> {
     let sql = "DELETE FROM bookmark WHERE user_id = $1 AND post_id = $2";
-    if tx.exec(sql, &[user.into(), post.into()])? == 0 {
+    if tx.execute(sql, &[user.into(), post.into()])? == 0 {
         return Ok(false);
     }
     let sql = "DELETE FROM bookmark_filing WHERE post_id = $1 AND user_id = $2";
-    tx.exec(sql, &[post.into(), user.into()])?;
+    tx.execute(sql, &[post.into(), user.into()])?;
     Ok(true)
 }
 
 /// Moves a post's counter; false when the post has been deleted meanwhile.
-pub fn count(tx: &mut Tx<'_>, post: PostId, by: i64) -> Result<bool, Fault> {
+pub fn add_to_post_count(tx: &mut Tx<'_>, post: PostId, by: i64) -> Result<bool, Fault> {
     let sql = "UPDATE post SET bookmark_count = bookmark_count + $1 WHERE id = $2 AND state <> 2";
-    Ok(tx.exec(sql, &[by.into(), post.into()])? > 0)
+    Ok(tx.execute(sql, &[by.into(), post.into()])? > 0)
 }
 
 /// Whether a user has bookmarked a post.
 pub fn exists(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM bookmark WHERE user_id = $1 AND post_id = $2";
-    let found = tx.row(sql, &[user.into(), post.into()], |_| Ok(()))?;
+    let found = tx.query_row(sql, &[user.into(), post.into()], |_| Ok(()))?;
     Ok(found.is_some())
 }
 
 /// Puts a bookmark into a folder; false when it is there already.
-pub fn file(
+pub fn add_to_folder(
     tx: &mut Tx<'_>,
     folder: i64,
     user: UserId,
@@ -60,46 +60,46 @@ pub fn file(
     let sql = "INSERT INTO bookmark_filing (folder_id, post_id, user_id, id) \
                VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
     let args = [folder.into(), post.into(), user.into(), id.into()];
-    Ok(tx.exec(sql, &args)? > 0)
+    Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// A page of a user's bookmarks, latest first: the post and the bookmark's own id.
-pub fn of_user(tx: &mut Tx<'_>, user: UserId, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let sql = hanging!("SELECT post_id, id FROM bookmark WHERE user_id = $1");
-    edges::page(tx, user, span, sql)
+pub fn page_by_user(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
+    let sql = edge_page_query!("SELECT post_id, id FROM bookmark WHERE user_id = $1");
+    edges::edge_page(tx, user, span, sql)
 }
 
 /// The id of a user's bookmark before which there are so many newer ones, if there are that many.
-pub fn nth_of_user(tx: &mut Tx<'_>, user: UserId, newer: i64) -> Result<Option<i64>, Fault> {
+pub fn nth_newest_id(tx: &mut Tx<'_>, user: UserId, newer: i64) -> Result<Option<i64>, Fault> {
     let sql = "SELECT id FROM bookmark WHERE user_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2";
-    tx.row(sql, &[user.into(), newer.into()], |row| row.int(0))
+    tx.query_row(sql, &[user.into(), newer.into()], |row| row.int(0))
 }
 
 /// A page of a folder, what was filed last first: the post and the filing's own id.
-pub fn of_folder(tx: &mut Tx<'_>, folder: i64, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let sql = hanging!("SELECT post_id, id FROM bookmark_filing WHERE folder_id = $1");
-    edges::page(tx, folder, span, sql)
+pub fn page_by_folder(tx: &mut Tx<'_>, folder: i64, span: &PageRange) -> Result<Vec<Edge>, Fault> {
+    let sql = edge_page_query!("SELECT post_id, id FROM bookmark_filing WHERE folder_id = $1");
+    edges::edge_page(tx, folder, span, sql)
 }
 
 /// Makes a folder.
-pub fn insert_folder(tx: &mut Tx<'_>, folder: &Folder) -> Result<(), Fault> {
+pub fn insert_folder(tx: &mut Tx<'_>, folder: &BookmarkFolder) -> Result<(), Fault> {
     let sql = "INSERT INTO bookmark_folder (id, user_id, name) VALUES ($1, $2, $3)";
     let args = [
         folder.id.into(),
         folder.user_id.into(),
         (&folder.name).into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// The folder with an id, whose ever it is.
-pub fn folder(tx: &mut Tx<'_>, id: i64) -> Result<Option<Folder>, Fault> {
+pub fn find_folder(tx: &mut Tx<'_>, id: i64) -> Result<Option<BookmarkFolder>, Fault> {
     let sql = "SELECT id, user_id, name FROM bookmark_folder WHERE id = $1";
-    tx.row(sql, &[id.into()], read_folder)
+    tx.query_row(sql, &[id.into()], folder_from_row)
 }
 
-fn read_folder(row: &Row<'_, '_>) -> Result<Folder, Fault> {
-    Ok(Folder {
+fn folder_from_row(row: &SqlRow<'_, '_>) -> Result<BookmarkFolder, Fault> {
+    Ok(BookmarkFolder {
         id: row.int(0)?,
         user_id: row.id(1)?,
         name: row.text(2)?,
@@ -107,7 +107,11 @@ fn read_folder(row: &Row<'_, '_>) -> Result<Folder, Fault> {
 }
 
 /// A page of a user's folders, latest first.
-pub fn folders(tx: &mut Tx<'_>, user: UserId, span: &Span) -> Result<Vec<Folder>, Fault> {
-    let sql = hanging!("SELECT id, user_id, name FROM bookmark_folder WHERE user_id = $1");
-    edges::page_of(tx, &[user.into()], span, sql, read_folder)
+pub fn list_folders(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    span: &PageRange,
+) -> Result<Vec<BookmarkFolder>, Fault> {
+    let sql = edge_page_query!("SELECT id, user_id, name FROM bookmark_folder WHERE user_id = $1");
+    edges::query_page(tx, &[user.into()], span, sql, folder_from_row)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use base::{Fault, Time, UserId};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// A community as stored.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ macro_rules! columns {
     };
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Community, Fault> {
+fn community_from_row(row: &SqlRow<'_, '_>) -> Result<Community, Fault> {
     Ok(Community {
         id: row.int(0)?,
         name: row.text(1)?,
@@ -53,19 +53,19 @@ fn read(row: &Row<'_, '_>) -> Result<Community, Fault> {
 }
 
 /// So many letters of a word are looked for.
-const WORD: usize = 24;
+const MAX_PREFIX_CHARS: usize = 24;
 
 /// The words of a text, lower case.
-fn words(text: &str) -> impl Iterator<Item = String> {
+fn lowercase_words(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|letter: char| !letter.is_alphanumeric());
     let words = words.filter(|word| !word.is_empty());
-    words.map(|word| word.to_lowercase().chars().take(WORD).collect())
+    words.map(|word| word.to_lowercase().chars().take(MAX_PREFIX_CHARS).collect())
 }
 
 /// What a community is found by: its words, and how they begin.
-fn beginnings(text: &str) -> BTreeSet<String> {
+fn word_prefixes(text: &str) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
-    for word in words(text) {
+    for word in lowercase_words(text) {
         let ends = word.char_indices().map(|(place, _)| place).skip(1);
         let ends = ends.chain([word.len()]);
         all.extend(ends.filter_map(|end| word.get(..end)).map(str::to_owned));
@@ -86,24 +86,24 @@ pub fn insert(tx: &mut Tx<'_>, community: &Community) -> Result<(), Fault> {
         community.owner_id.into(),
         community.created_at.into(),
     ];
-    tx.exec(sql, &args)?;
-    index(tx, community)
+    tx.execute(sql, &args)?;
+    index_words(tx, community)
 }
 
 /// Lets a community be found by its words.
-pub fn index(tx: &mut Tx<'_>, community: &Community) -> Result<(), Fault> {
-    for word in beginnings(&format!("{} {}", community.name, community.description)) {
+pub fn index_words(tx: &mut Tx<'_>, community: &Community) -> Result<(), Fault> {
+    for word in word_prefixes(&format!("{} {}", community.name, community.description)) {
         let sql = "INSERT INTO community_word (word, community_id) VALUES ($1, $2) \
                    ON CONFLICT DO NOTHING";
-        tx.exec(sql, &[(&word).into(), community.id.into()])?;
+        tx.execute(sql, &[(&word).into(), community.id.into()])?;
     }
     Ok(())
 }
 
 /// The community with an id.
-pub fn by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Community>, Fault> {
+pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Community>, Fault> {
     let sql = columns!("SELECT ", " FROM community c WHERE c.id = $1");
-    tx.row(sql, &[id.into()], read)
+    tx.query_row(sql, &[id.into()], community_from_row)
 }
 
 /// The communities after an id, oldest first.
@@ -112,7 +112,7 @@ pub fn list(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<Community>, F
         "SELECT ",
         " FROM community c WHERE c.id > $1 ORDER BY c.id LIMIT $2"
     );
-    tx.rows(sql, &[after.into(), limit.into()], read)
+    tx.query_rows(sql, &[after.into(), limit.into()], community_from_row)
 }
 
 /// So many candidates are looked at in one go.
@@ -126,7 +126,7 @@ pub fn search(
     below: i64,
     limit: usize,
 ) -> Result<Vec<Community>, Fault> {
-    let mut words: Vec<String> = words(query).collect();
+    let mut words: Vec<String> = lowercase_words(query).collect();
     // The longest word leaves the fewest candidates.
     words.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
     words.dedup();
@@ -140,11 +140,15 @@ pub fn search(
             " FROM community_word w JOIN community c ON c.id = w.community_id \
              WHERE w.word = $1 AND w.community_id < $2 ORDER BY w.community_id DESC LIMIT $3"
         );
-        let batch = tx.rows(sql, &[first.into(), below.into(), BATCH.into()], read)?;
+        let batch = tx.query_rows(
+            sql,
+            &[first.into(), below.into(), BATCH.into()],
+            community_from_row,
+        )?;
         let last = batch.last().map(|community| community.id);
         let full = i64::try_from(batch.len()).unwrap_or(BATCH) >= BATCH;
         found.extend(batch.into_iter().filter(|community| {
-            let known = beginnings(&format!("{} {}", community.name, community.description));
+            let known = word_prefixes(&format!("{} {}", community.name, community.description));
             others.iter().all(|word| known.contains(word))
         }));
         match last {
@@ -157,40 +161,44 @@ pub fn search(
 }
 
 /// Adds a member; false when they are one already.
-pub fn join(tx: &mut Tx<'_>, community: i64, user: UserId) -> Result<bool, Fault> {
+pub fn add_member(tx: &mut Tx<'_>, community: i64, user: UserId) -> Result<bool, Fault> {
     let sql = "INSERT INTO community_member (community_id, user_id, id) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
     let id = tx.next_id::<()>();
-    if tx.exec(sql, &[community.into(), user.into(), id.into()])? == 0 {
+    if tx.execute(sql, &[community.into(), user.into(), id.into()])? == 0 {
         return Ok(false);
     }
-    count(tx, community, 1)?;
+    add_to_member_count(tx, community, 1)?;
     Ok(true)
 }
 
 /// Takes a member away; false when they are none.
-pub fn leave(tx: &mut Tx<'_>, community: i64, user: UserId) -> Result<bool, Fault> {
+pub fn remove_member(tx: &mut Tx<'_>, community: i64, user: UserId) -> Result<bool, Fault> {
     let sql = "DELETE FROM community_member WHERE community_id = $1 AND user_id = $2";
-    if tx.exec(sql, &[community.into(), user.into()])? == 0 {
+    if tx.execute(sql, &[community.into(), user.into()])? == 0 {
         return Ok(false);
     }
-    count(tx, community, -1)?;
+    add_to_member_count(tx, community, -1)?;
     Ok(true)
 }
 
-fn count(tx: &mut Tx<'_>, community: i64, by: i64) -> Result<(), Fault> {
+fn add_to_member_count(tx: &mut Tx<'_>, community: i64, by: i64) -> Result<(), Fault> {
     let sql = "UPDATE community SET member_count = member_count + $1 WHERE id = $2";
-    tx.exec(sql, &[by.into(), community.into()]).map(|_| ())
+    tx.execute(sql, &[by.into(), community.into()]).map(|_| ())
 }
 
 /// Which of some communities a user belongs to.
-pub fn joined(tx: &mut Tx<'_>, user: UserId, communities: &[i64]) -> Result<Vec<i64>, Fault> {
+pub fn filter_joined(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    communities: &[i64],
+) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT community_id FROM community_member WHERE community_id = $1 AND user_id = $2";
-    tx.of_each(sql, communities, &[user.into()], |row| row.int(0))
+    tx.query_by_keys(sql, communities, &[user.into()], |row| row.int(0))
 }
 
 /// Members behind one, in the order in which they joined: their place in it, and who.
-pub fn members(
+pub fn list_members(
     tx: &mut Tx<'_>,
     community: i64,
     after: i64,
@@ -198,7 +206,7 @@ pub fn members(
 ) -> Result<Vec<(i64, UserId)>, Fault> {
     let sql = "SELECT id, user_id FROM community_member WHERE community_id = $1 AND id > $2 \
                ORDER BY id LIMIT $3";
-    tx.rows(
+    tx.query_rows(
         sql,
         &[community.into(), after.into(), limit.into()],
         |row| Ok((row.int(0)?, row.id(1)?)),

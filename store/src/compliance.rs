@@ -3,11 +3,11 @@
 use base::{AppId, Fault, Id, Time};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// Where a job stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum ComplianceJobState {
     /// It waits for its ids.
     Created,
     /// It is worked on.
@@ -16,8 +16,8 @@ pub enum State {
     Complete,
 }
 
-impl State {
-    const fn number(self) -> i64 {
+impl ComplianceJobState {
+    const fn to_number(self) -> i64 {
         match self {
             Self::Created => 0,
             Self::InProgress => 1,
@@ -25,16 +25,16 @@ impl State {
         }
     }
 
-    fn read(number: i64) -> Result<Self, Fault> {
+    fn from_number(number: i64) -> Result<Self, Fault> {
         let all = [Self::Created, Self::InProgress, Self::Complete];
-        let known = all.into_iter().find(|state| state.number() == number);
+        let known = all.into_iter().find(|state| state.to_number() == number);
         known.ok_or_else(|| Fault::new(format!("a compliance job in state {number}")))
     }
 }
 
 /// A job as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Job {
+pub struct ComplianceJob {
     /// Snowflake id.
     pub id: i64,
     /// Whose it is.
@@ -46,7 +46,7 @@ pub struct Job {
     /// Whether its upload was asked to be resumable.
     pub resumable: bool,
     /// Where it stands.
-    pub state: State,
+    pub state: ComplianceJobState,
     /// When it was made.
     pub created_at: Time,
     /// What the address ends in that its ids go to.
@@ -70,14 +70,14 @@ macro_rules! columns {
     };
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Job, Fault> {
-    Ok(Job {
+fn job_from_row(row: &SqlRow<'_, '_>) -> Result<ComplianceJob, Fault> {
+    Ok(ComplianceJob {
         id: row.int(0)?,
         app_id: row.id(1)?,
         kind: row.text(2)?,
         name: row.text(3)?,
-        resumable: row.switch(4)?,
-        state: State::read(row.int(5)?)?,
+        resumable: row.bool(4)?,
+        state: ComplianceJobState::from_number(row.int(5)?)?,
         created_at: row.time(6)?,
         upload_token: row.text(7)?,
         download_token: row.text(8)?,
@@ -87,7 +87,7 @@ fn read(row: &Row<'_, '_>) -> Result<Job, Fault> {
 }
 
 /// Adds a job.
-pub fn insert(tx: &mut Tx<'_>, job: &Job) -> Result<(), Fault> {
+pub fn insert_job(tx: &mut Tx<'_>, job: &ComplianceJob) -> Result<(), Fault> {
     let sql = columns!(
         "INSERT INTO compliance_job (",
         ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
@@ -98,76 +98,84 @@ pub fn insert(tx: &mut Tx<'_>, job: &Job) -> Result<(), Fault> {
         (&job.kind).into(),
         (&job.name).into(),
         job.resumable.into(),
-        job.state.number().into(),
+        job.state.to_number().into(),
         job.created_at.into(),
         (&job.upload_token).into(),
         (&job.download_token).into(),
         job.upload_expires_at.into(),
         job.download_expires_at.into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// The job with an id, whose ever it is.
-pub fn by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Job>, Fault> {
+pub fn find_job(tx: &mut Tx<'_>, id: i64) -> Result<Option<ComplianceJob>, Fault> {
     let sql = columns!("SELECT ", " FROM compliance_job WHERE id = $1");
-    tx.row(sql, &[id.into()], read)
+    tx.query_row(sql, &[id.into()], job_from_row)
 }
 
 /// The job whose ids go to an address.
-pub fn by_upload(tx: &mut Tx<'_>, token: &str) -> Result<Option<Job>, Fault> {
+pub fn find_by_upload_token(tx: &mut Tx<'_>, token: &str) -> Result<Option<ComplianceJob>, Fault> {
     let sql = columns!("SELECT ", " FROM compliance_job WHERE upload_token = $1");
-    tx.row(sql, &[token.into()], read)
+    tx.query_row(sql, &[token.into()], job_from_row)
 }
 
 /// The job whose result comes from an address.
-pub fn by_download(tx: &mut Tx<'_>, token: &str) -> Result<Option<Job>, Fault> {
+pub fn find_by_download_token(
+    tx: &mut Tx<'_>,
+    token: &str,
+) -> Result<Option<ComplianceJob>, Fault> {
     let sql = columns!("SELECT ", " FROM compliance_job WHERE download_token = $1");
-    tx.row(sql, &[token.into()], read)
+    tx.query_row(sql, &[token.into()], job_from_row)
 }
 
 /// The jobs of an app, newest first.
-pub fn of_app(tx: &mut Tx<'_>, app: AppId, kind: &str, limit: i64) -> Result<Vec<Job>, Fault> {
+pub fn list_by_app(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    kind: &str,
+    limit: i64,
+) -> Result<Vec<ComplianceJob>, Fault> {
     let sql = columns!(
         "SELECT ",
         " FROM compliance_job WHERE app_id = $1 AND kind = $2 ORDER BY id DESC LIMIT $3"
     );
-    tx.rows(sql, &[app.into(), kind.into(), limit.into()], read)
+    tx.query_rows(sql, &[app.into(), kind.into(), limit.into()], job_from_row)
 }
 
 /// Makes other work that locks the same job wait for this transaction's end. A SQLite file has one
 /// writer, so there it waits already.
-pub fn lock(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
+pub fn lock_job(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
     if tx.is_shared() {
         let sql = "SELECT id FROM compliance_job WHERE id = $1 FOR UPDATE";
-        tx.row(sql, &[id.into()], |_| Ok(()))?;
+        tx.query_row(sql, &[id.into()], |_| Ok(()))?;
     }
     Ok(())
 }
 
 /// Says where a job stands.
-pub fn set_state(tx: &mut Tx<'_>, id: i64, state: State) -> Result<(), Fault> {
+pub fn set_state(tx: &mut Tx<'_>, id: i64, state: ComplianceJobState) -> Result<(), Fault> {
     let sql = "UPDATE compliance_job SET state = $1 WHERE id = $2";
-    tx.exec(sql, &[state.number().into(), id.into()])
+    tx.execute(sql, &[state.to_number().into(), id.into()])
         .map(|_| ())
 }
 
 /// Adds some of a job's ids.
-pub fn add_part(tx: &mut Tx<'_>, job: i64, place: i64, ids: &[i64]) -> Result<(), Fault> {
+pub fn insert_part(tx: &mut Tx<'_>, job: i64, place: i64, ids: &[i64]) -> Result<(), Fault> {
     let sql = "INSERT INTO compliance_part (job_id, place, ids) VALUES ($1, $2, $3)";
     let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
     let ids = ids.join(",");
-    tx.exec(sql, &[job.into(), place.into(), (&ids).into()])
+    tx.execute(sql, &[job.into(), place.into(), (&ids).into()])
         .map(|_| ())
 }
 
 /// The oldest job that is worked on.
-pub fn waiting(tx: &mut Tx<'_>) -> Result<Option<Job>, Fault> {
+pub fn next_in_progress(tx: &mut Tx<'_>) -> Result<Option<ComplianceJob>, Fault> {
     let sql = columns!(
         "SELECT ",
         " FROM compliance_job WHERE state = 1 ORDER BY id LIMIT 1"
     );
-    tx.row(sql, &[], read)
+    tx.query_row(sql, &[], job_from_row)
 }
 
 /// The first of a job's parts of which nothing has been said yet: its place and its ids.
@@ -175,7 +183,7 @@ pub fn next_part(tx: &mut Tx<'_>, job: i64) -> Result<Option<(i64, Vec<i64>)>, F
     let sql = "SELECT place, ids FROM compliance_part WHERE job_id = $1 AND place > \
                (SELECT COALESCE(MAX(place), 0) FROM compliance_part WHERE job_id = $1 \
                AND result IS NOT NULL) ORDER BY place LIMIT 1";
-    tx.row(sql, &[job.into()], |row| {
+    tx.query_row(sql, &[job.into()], |row| {
         let ids = row.text(1)?;
         let ids = ids.split(',').filter_map(Id::<()>::parse).map(Id::get);
         Ok((row.int(0)?, ids.collect()))
@@ -183,14 +191,14 @@ pub fn next_part(tx: &mut Tx<'_>, job: i64) -> Result<Option<(i64, Vec<i64>)>, F
 }
 
 /// Keeps what there is to say of a part.
-pub fn set_result(tx: &mut Tx<'_>, job: i64, place: i64, result: &str) -> Result<(), Fault> {
+pub fn set_part_result(tx: &mut Tx<'_>, job: i64, place: i64, result: &str) -> Result<(), Fault> {
     let sql = "UPDATE compliance_part SET result = $1, ids = '' WHERE job_id = $2 AND place = $3";
-    tx.exec(sql, &[result.into(), job.into(), place.into()])
+    tx.execute(sql, &[result.into(), job.into(), place.into()])
         .map(|_| ())
 }
 
 /// What was said of the parts of a job behind a place, in their order.
-pub fn results(
+pub fn list_results(
     tx: &mut Tx<'_>,
     job: i64,
     after: i64,
@@ -198,7 +206,7 @@ pub fn results(
 ) -> Result<Vec<(i64, String)>, Fault> {
     let sql = "SELECT place, COALESCE(result, '') FROM compliance_part \
                WHERE job_id = $1 AND place > $2 ORDER BY place LIMIT $3";
-    tx.rows(sql, &[job.into(), after.into(), limit.into()], |row| {
+    tx.query_rows(sql, &[job.into(), after.into(), limit.into()], |row| {
         Ok((row.int(0)?, row.text(1)?))
     })
 }
@@ -207,8 +215,8 @@ pub fn results(
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM compliance_part WHERE job_id IN (SELECT id FROM compliance_job \
                WHERE download_expires_at < $1 ORDER BY download_expires_at LIMIT $2)";
-    let parts = tx.exec(sql, &[before.into(), limit.into()])?;
+    let parts = tx.execute(sql, &[before.into(), limit.into()])?;
     let sql = "DELETE FROM compliance_job WHERE id IN (SELECT id FROM compliance_job \
                WHERE download_expires_at < $1 ORDER BY download_expires_at LIMIT $2)";
-    Ok(parts + tx.exec(sql, &[before.into(), limit.into()])?)
+    Ok(parts + tx.execute(sql, &[before.into(), limit.into()])?)
 }

@@ -3,11 +3,11 @@
 use base::{AppId, Fault, Time};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// A connection as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Connection {
+pub struct StreamConnection {
     /// Its own id.
     pub id: i64,
     /// Its name.
@@ -34,7 +34,7 @@ pub struct Connection {
 
 /// Which connections of an app are looked for.
 #[derive(Clone, Debug)]
-pub struct Filter {
+pub struct StreamConnectionFilter {
     /// Only those that are open, or only those that are not.
     pub open: Option<bool>,
     /// Names of streams, comma-separated; empty for all.
@@ -44,7 +44,7 @@ pub struct Filter {
     /// Only those with a lower id.
     pub below: i64,
     /// Lowest ids first.
-    pub rising: bool,
+    pub ascending: bool,
     /// At most so many.
     pub limit: i64,
 }
@@ -59,8 +59,8 @@ macro_rules! columns {
     };
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Connection, Fault> {
-    Ok(Connection {
+fn connection_from_row(row: &SqlRow<'_, '_>) -> Result<StreamConnection, Fault> {
+    Ok(StreamConnection {
         id: row.int(0)?,
         uuid: row.text(1)?,
         app_id: row.id(2)?,
@@ -76,7 +76,7 @@ fn read(row: &Row<'_, '_>) -> Result<Connection, Fault> {
 }
 
 /// Stores a connection that was opened.
-pub fn insert(tx: &mut Tx<'_>, new: &Connection) -> Result<(), Fault> {
+pub fn insert(tx: &mut Tx<'_>, new: &StreamConnection) -> Result<(), Fault> {
     let sql = "INSERT INTO stream_connection (id, uuid, app_id, endpoint, part, node, seen_at, \
                client, connected_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
     let args = [
@@ -90,52 +90,60 @@ pub fn insert(tx: &mut Tx<'_>, new: &Connection) -> Result<(), Fault> {
         (&new.client).into(),
         new.connected_at.into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// Says that a connection has ended; false when it is not there or had ended before.
-pub fn end(tx: &mut Tx<'_>, id: i64, at: Time, reason: &str) -> Result<bool, Fault> {
+pub fn mark_disconnected(tx: &mut Tx<'_>, id: i64, at: Time, reason: &str) -> Result<bool, Fault> {
     let sql = "UPDATE stream_connection SET disconnected_at = $1, reason = $2 \
                WHERE id = $3 AND disconnected_at IS NULL";
-    Ok(tx.exec(sql, &[at.into(), reason.into(), id.into()])? > 0)
+    Ok(tx.execute(sql, &[at.into(), reason.into(), id.into()])? > 0)
 }
 
 /// Says that the connections of a node below an id have ended.
-pub fn end_of_node(tx: &mut Tx<'_>, node: i64, below: i64, reason: &str) -> Result<u64, Fault> {
+pub fn disconnect_node(tx: &mut Tx<'_>, node: i64, below: i64, reason: &str) -> Result<u64, Fault> {
     let sql = "UPDATE stream_connection SET disconnected_at = $1, reason = $2 \
                WHERE node = $3 AND id < $4 AND disconnected_at IS NULL";
     let now = tx.now();
-    tx.exec(sql, &[now.into(), reason.into(), node.into(), below.into()])
+    tx.execute(sql, &[now.into(), reason.into(), node.into(), below.into()])
 }
 
 /// Says that the connections have ended whose node has not been seen since a moment.
-pub fn end_unseen(tx: &mut Tx<'_>, since: Time, reason: &str) -> Result<u64, Fault> {
+pub fn disconnect_stale(tx: &mut Tx<'_>, since: Time, reason: &str) -> Result<u64, Fault> {
     let sql = "UPDATE stream_connection SET disconnected_at = $1, reason = $2 \
                WHERE disconnected_at IS NULL AND seen_at < $3";
     let now = tx.now();
-    tx.exec(sql, &[now.into(), reason.into(), since.into()])
+    tx.execute(sql, &[now.into(), reason.into(), since.into()])
 }
 
 /// Says that a node holds its connections still.
-pub fn seen(tx: &mut Tx<'_>, node: i64, at: Time) -> Result<u64, Fault> {
+pub fn record_heartbeat(tx: &mut Tx<'_>, node: i64, at: Time) -> Result<u64, Fault> {
     let sql = "UPDATE stream_connection SET seen_at = $1 \
                WHERE node = $2 AND disconnected_at IS NULL";
-    tx.exec(sql, &[at.into(), node.into()])
+    tx.execute(sql, &[at.into(), node.into()])
 }
 
 /// The open connections of an app, oldest first.
-pub fn open_of_app(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<Connection>, Fault> {
+pub fn list_open_by_app(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<StreamConnection>, Fault> {
     let sql = columns!("WHERE app_id = $1 AND disconnected_at IS NULL ORDER BY id");
-    tx.rows(sql, &[app.into()], read)
+    tx.query_rows(sql, &[app.into()], connection_from_row)
 }
 
 /// The connection of a name.
-pub fn by_uuid(tx: &mut Tx<'_>, uuid: &str) -> Result<Option<Connection>, Fault> {
-    tx.row(columns!("WHERE uuid = $1"), &[uuid.into()], read)
+pub fn find_by_uuid(tx: &mut Tx<'_>, uuid: &str) -> Result<Option<StreamConnection>, Fault> {
+    tx.query_row(
+        columns!("WHERE uuid = $1"),
+        &[uuid.into()],
+        connection_from_row,
+    )
 }
 
 /// Connections of an app, newest first, or in the order asked for.
-pub fn of_app(tx: &mut Tx<'_>, app: AppId, filter: &Filter) -> Result<Vec<Connection>, Fault> {
+pub fn list_by_app(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    filter: &StreamConnectionFilter,
+) -> Result<Vec<StreamConnection>, Fault> {
     macro_rules! sql {
         ($state:literal, $order:literal) => {
             columns!(concat!(
@@ -148,7 +156,7 @@ pub fn of_app(tx: &mut Tx<'_>, app: AppId, filter: &Filter) -> Result<Vec<Connec
             ))
         };
     }
-    let sql = match (filter.open, filter.rising) {
+    let sql = match (filter.open, filter.ascending) {
         (None, false) => sql!("", "DESC"),
         (None, true) => sql!("", "ASC"),
         (Some(true), false) => sql!("AND disconnected_at IS NULL", "DESC"),
@@ -168,12 +176,12 @@ pub fn of_app(tx: &mut Tx<'_>, app: AppId, filter: &Filter) -> Result<Vec<Connec
         (&endpoints).into(),
         filter.limit.into(),
     ];
-    tx.rows(sql, &args, read)
+    tx.query_rows(sql, &args, connection_from_row)
 }
 
 /// Forgets some connections that ended before a moment; how many.
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM stream_connection WHERE id IN (SELECT id FROM stream_connection \
                WHERE disconnected_at IS NOT NULL AND disconnected_at < $1 LIMIT $2)";
-    tx.exec(sql, &[before.into(), limit.into()])
+    tx.execute(sql, &[before.into(), limit.into()])
 }

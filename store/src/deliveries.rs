@@ -19,9 +19,11 @@ mod attempts;
 use base::{Fault, PostId, Time, UserId};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
-pub use attempts::{Attempt, challenges, note, of_delivery, prune_attempts};
+pub use attempts::{
+    DeliveryAttempt, insert_attempt, list_attempts, list_challenges, prune_attempts,
+};
 
 /// Something to be sent to a webhook.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +44,7 @@ pub struct NewDelivery<'a> {
 
 /// How far a delivery has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum DeliveryState {
     /// It waits to be sent, or to be sent again.
     Waiting,
     /// The receiver has it.
@@ -51,10 +53,10 @@ pub enum State {
     GivenUp,
 }
 
-impl State {
+impl DeliveryState {
     const ALL: [Self; 3] = [Self::Waiting, Self::Delivered, Self::GivenUp];
 
-    const fn number(self) -> i64 {
+    const fn to_number(self) -> i64 {
         match self {
             Self::Waiting => 0,
             Self::Delivered => 1,
@@ -71,8 +73,10 @@ impl State {
         }
     }
 
-    fn read(number: i64) -> Result<Self, Fault> {
-        let known = Self::ALL.into_iter().find(|state| state.number() == number);
+    fn from_number(number: i64) -> Result<Self, Fault> {
+        let known = Self::ALL
+            .into_iter()
+            .find(|state| state.to_number() == number);
         known.ok_or_else(|| Fault::new(format!("a delivery in state {number}")))
     }
 }
@@ -93,13 +97,13 @@ pub struct Delivery {
     /// The post that the body shows, if it shows one.
     pub post_id: Option<PostId>,
     /// The user whose consent it stands on, if it stands on one's.
-    pub about: Option<UserId>,
+    pub consent_user_id: Option<UserId>,
     /// When it happened.
     pub at: Time,
     /// What is sent.
     pub body: String,
     /// How far it has come.
-    pub state: State,
+    pub state: DeliveryState,
     /// How often it was tried.
     pub tries: i64,
     /// When it was tried first.
@@ -110,7 +114,7 @@ pub struct Delivery {
 
 /// What is known of a delivery that waits, without its body.
 #[derive(Clone, Copy, Debug)]
-pub struct Waiting {
+pub struct PendingDelivery {
     /// Its place.
     pub seq: i64,
     /// To which webhook.
@@ -124,29 +128,33 @@ pub struct Waiting {
 /// Puts something into the queue of a webhook, inside the transaction of what follows from it;
 /// false when the webhook has a delivery of this event already.
 pub fn enqueue(tx: &mut Tx<'_>, new: &NewDelivery<'_>) -> Result<bool, Fault> {
-    insert(tx, new, 0, None)
+    insert_row(tx, new, 0, None)
 }
 
 /// The same for what a user lets the webhook's app see; [`withdraw`] takes it back.
-pub fn enqueue_about(tx: &mut Tx<'_>, new: &NewDelivery<'_>, user: UserId) -> Result<bool, Fault> {
-    insert(tx, new, 0, Some(user))
+pub fn enqueue_with_consent(
+    tx: &mut Tx<'_>,
+    new: &NewDelivery<'_>,
+    user: UserId,
+) -> Result<bool, Fault> {
+    insert_row(tx, new, 0, Some(user))
 }
 
 /// Takes away what a webhook was, or was to be, sent about a user who does not let its app see it
 /// any more: it is not tried again, nor replayed.
-pub fn withdraw(tx: &mut Tx<'_>, webhook_id: i64, user: UserId) -> Result<u64, Fault> {
+pub fn withdraw_consent(tx: &mut Tx<'_>, webhook_id: i64, user: UserId) -> Result<u64, Fault> {
     let sql = "DELETE FROM delivery WHERE webhook_id = $1 AND about_id = $2 AND about_id > 0";
-    tx.exec(sql, &[webhook_id.into(), user.into()])
+    tx.execute(sql, &[webhook_id.into(), user.into()])
 }
 
 /// The same for what a replay or a resending says of itself.
-pub fn enqueue_for(tx: &mut Tx<'_>, new: &NewDelivery<'_>, job_id: i64) -> Result<bool, Fault> {
-    insert(tx, new, job_id, None)
+pub fn enqueue_for_job(tx: &mut Tx<'_>, new: &NewDelivery<'_>, job_id: i64) -> Result<bool, Fault> {
+    insert_row(tx, new, job_id, None)
 }
 
 /// Puts a delivery into the queue again, for a job; false when that was done. Whether it may be
 /// sent again is for the caller to ask.
-pub fn enqueue_again(
+pub fn enqueue_retry(
     tx: &mut Tx<'_>,
     seq: i64,
     job_id: i64,
@@ -159,14 +167,14 @@ pub fn enqueue_again(
                body, CAST($3 AS BIGINT), about_id FROM delivery WHERE seq = $4 \
                ON CONFLICT DO NOTHING";
     let args = [job_id.into(), order_key.into(), now.into(), seq.into()];
-    let is_new = tx.exec(sql, &args)? > 0;
+    let is_new = tx.execute(sql, &args)? > 0;
     if is_new {
-        tx.queued();
+        tx.mark_deliveries_queued();
     }
     Ok(is_new)
 }
 
-fn insert(
+fn insert_row(
     tx: &mut Tx<'_>,
     new: &NewDelivery<'_>,
     job_id: i64,
@@ -186,9 +194,9 @@ fn insert(
         tx.now().into(),
         about.map_or(0, UserId::get).into(),
     ];
-    let is_new = tx.exec(sql, &args)? > 0;
+    let is_new = tx.execute(sql, &args)? > 0;
     if is_new {
-        tx.queued();
+        tx.mark_deliveries_queued();
     }
     Ok(is_new)
 }
@@ -203,18 +211,18 @@ macro_rules! columns {
     };
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Delivery, Fault> {
+fn delivery_from_row(row: &SqlRow<'_, '_>) -> Result<Delivery, Fault> {
     Ok(Delivery {
         seq: row.int(0)?,
         webhook_id: row.int(1)?,
         event_id: row.text(2)?,
         job_id: row.int(3)?,
         order_key: row.int(4)?,
-        post_id: some(row.int(11)?).map(PostId::new),
-        about: some(row.int(12)?).map(UserId::new),
+        post_id: nonzero_id(row.int(11)?).map(PostId::new),
+        consent_user_id: nonzero_id(row.int(12)?).map(UserId::new),
         at: row.time(5)?,
         body: row.text(6)?,
-        state: State::read(row.int(7)?)?,
+        state: DeliveryState::from_number(row.int(7)?)?,
         tries: row.int(8)?,
         tried_at: row.opt_time(9)?,
         due_at: row.time(10)?,
@@ -222,12 +230,12 @@ fn read(row: &Row<'_, '_>) -> Result<Delivery, Fault> {
 }
 
 /// An id, where 0 is none.
-fn some(id: i64) -> Option<i64> {
+fn nonzero_id(id: i64) -> Option<i64> {
     (id != 0).then_some(id)
 }
 
-fn read_waiting(row: &Row<'_, '_>) -> Result<Waiting, Fault> {
-    Ok(Waiting {
+fn pending_from_row(row: &SqlRow<'_, '_>) -> Result<PendingDelivery, Fault> {
+    Ok(PendingDelivery {
         seq: row.int(0)?,
         webhook_id: row.int(1)?,
         order_key: row.int(2)?,
@@ -236,27 +244,27 @@ fn read_waiting(row: &Row<'_, '_>) -> Result<Waiting, Fault> {
 }
 
 /// The delivery at a place.
-pub fn at(tx: &mut Tx<'_>, seq: i64) -> Result<Option<Delivery>, Fault> {
-    tx.row(columns!("WHERE seq = $1"), &[seq.into()], read)
+pub fn find_by_seq(tx: &mut Tx<'_>, seq: i64) -> Result<Option<Delivery>, Fault> {
+    tx.query_row(columns!("WHERE seq = $1"), &[seq.into()], delivery_from_row)
 }
 
 /// Those of these deliveries that wait, for a webhook that is still there.
-pub fn still_waiting(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<Delivery>, Fault> {
+pub fn list_pending_by_seqs(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<Delivery>, Fault> {
     let sql = columns!(
         "WHERE seq = $1 AND state = 0 AND NOT EXISTS (SELECT 1 FROM webhook WHERE \
          webhook.id = delivery.webhook_id AND webhook.deleted_at IS NOT NULL)"
     );
-    tx.of_each(sql, seqs, &[], read)
+    tx.query_by_keys(sql, seqs, &[], delivery_from_row)
 }
 
 /// The places, of these, at which something waits.
-pub fn places_waiting(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<i64>, Fault> {
+pub fn filter_pending_seqs(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT seq FROM delivery WHERE seq = $1 AND state = 0";
-    tx.of_each(sql, seqs, &[], |row| row.int(0))
+    tx.query_by_keys(sql, seqs, &[], |row| row.int(0))
 }
 
 /// The deliveries of a webhook before a place, newest first.
-pub fn newest(
+pub fn list_before(
     tx: &mut Tx<'_>,
     webhook_id: i64,
     before: (Time, i64),
@@ -267,46 +275,50 @@ pub fn newest(
     );
     let (at, seq) = before;
     let args = [webhook_id.into(), at.into(), seq.into(), limit.into()];
-    tx.rows(sql, &args, read)
+    tx.query_rows(sql, &args, delivery_from_row)
 }
 
 /// The highest place there is.
-pub fn highest(tx: &mut Tx<'_>) -> Result<i64, Fault> {
+pub fn highest_seq(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     let sql = "SELECT MAX(seq) FROM delivery";
     Ok(tx
-        .row(sql, &[], |row| row.opt_int(0))?
+        .query_row(sql, &[], |row| row.opt_int(0))?
         .flatten()
         .unwrap_or(0))
 }
 
 /// What was enqueued behind a place, for all webhooks, with whether it waits.
-pub fn behind(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<(Waiting, bool)>, Fault> {
+pub fn list_after(
+    tx: &mut Tx<'_>,
+    seq: i64,
+    limit: i64,
+) -> Result<Vec<(PendingDelivery, bool)>, Fault> {
     let sql = "SELECT seq, webhook_id, order_key, due_at, state FROM delivery WHERE seq > $1 \
                ORDER BY seq LIMIT $2";
-    tx.rows(sql, &[seq.into(), limit.into()], |row| {
-        Ok((read_waiting(row)?, row.int(4)? == 0))
+    tx.query_rows(sql, &[seq.into(), limit.into()], |row| {
+        Ok((pending_from_row(row)?, row.int(4)? == 0))
     })
 }
 
 /// What waits for a webhook behind a place, in order.
-pub fn waiting(
+pub fn list_pending(
     tx: &mut Tx<'_>,
     webhook_id: i64,
     seq: i64,
     limit: i64,
-) -> Result<Vec<Waiting>, Fault> {
+) -> Result<Vec<PendingDelivery>, Fault> {
     let sql = "SELECT seq, webhook_id, order_key, due_at FROM delivery \
                WHERE webhook_id = $1 AND state = 0 AND seq > $2 ORDER BY seq LIMIT $3";
     let args = [webhook_id.into(), seq.into(), limit.into()];
-    tx.rows(sql, &args, read_waiting)
+    tx.query_rows(sql, &args, pending_from_row)
 }
 
 /// The webhooks that something waits for.
-pub fn webhooks(tx: &mut Tx<'_>) -> Result<Vec<i64>, Fault> {
+pub fn list_pending_webhooks(tx: &mut Tx<'_>) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT webhook_id FROM delivery WHERE state = 0 AND webhook_id > $1 \
                ORDER BY webhook_id LIMIT 1";
     let (mut all, mut last) = (Vec::new(), i64::MIN);
-    while let Some(next) = tx.row(sql, &[last.into()], |row| row.int(0))? {
+    while let Some(next) = tx.query_row(sql, &[last.into()], |row| row.int(0))? {
         all.push(next);
         last = next;
     }
@@ -314,30 +326,30 @@ pub fn webhooks(tx: &mut Tx<'_>) -> Result<Vec<i64>, Fault> {
 }
 
 /// Says how a try ended: it is done with, or tried again at a time.
-pub fn tried(
+pub fn record_attempt(
     tx: &mut Tx<'_>,
     seq: i64,
     at: Time,
-    state: State,
+    state: DeliveryState,
     again_at: Time,
 ) -> Result<bool, Fault> {
     let sql = "UPDATE delivery SET state = $1, tries = tries + 1, \
                tried_at = COALESCE(tried_at, $2), due_at = $3 WHERE seq = $4 AND state = 0";
     let args = [
-        state.number().into(),
+        state.to_number().into(),
         at.into(),
         again_at.into(),
         seq.into(),
     ];
-    Ok(tx.exec(sql, &args)? > 0)
+    Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// Makes everything that waits for a webhook due at once: its receiver is back.
-pub fn release(tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Fault> {
+pub fn make_pending_due(tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Fault> {
     let now = tx.now();
     let sql = "UPDATE delivery SET due_at = $1 WHERE webhook_id = $2 AND state = 0 AND due_at > $3";
-    tx.exec(sql, &[now.into(), webhook_id.into(), now.into()])?;
-    tx.queued();
+    tx.execute(sql, &[now.into(), webhook_id.into(), now.into()])?;
+    tx.mark_deliveries_queued();
     Ok(())
 }
 
@@ -353,5 +365,5 @@ pub fn prune(
     let sql = "DELETE FROM delivery WHERE seq IN (SELECT seq FROM delivery WHERE webhook_id = $1 \
                AND at < $2 AND (state <> 0 OR $3 = CAST(1 AS BIGINT)) ORDER BY at, seq LIMIT $4)";
     let args = [webhook_id.into(), before.into(), all.into(), limit.into()];
-    tx.exec(sql, &args)
+    tx.execute(sql, &args)
 }

@@ -6,13 +6,18 @@ use crate::Tx;
 use crate::imports::EdgeKind;
 
 /// Two ids that are a row's key.
-pub type Pair = (i64, i64);
+pub type IdPair = (i64, i64);
 
 /// A row between two, and the id that puts it into an order.
-pub type Tied = (Pair, i64);
+pub type EdgeWithId = (IdPair, i64);
 
 /// The edges of a kind behind one, as source and target.
-pub fn edges(tx: &mut Tx<'_>, kind: EdgeKind, after: Pair, limit: i64) -> Result<Vec<Tied>, Fault> {
+pub fn list_edges(
+    tx: &mut Tx<'_>,
+    kind: EdgeKind,
+    after: IdPair,
+    limit: i64,
+) -> Result<Vec<EdgeWithId>, Fault> {
     let sql = match kind {
         EdgeKind::Follow => {
             "SELECT source_id, target_id, id FROM follow WHERE (source_id, target_id) > ($1, $2) \
@@ -35,7 +40,7 @@ pub fn edges(tx: &mut Tx<'_>, kind: EdgeKind, after: Pair, limit: i64) -> Result
              ORDER BY source_id, target_id LIMIT $3"
         }
     };
-    tx.rows(
+    tx.query_rows(
         sql,
         &[after.0.into(), after.1.into(), limit.into()],
         |row| Ok(((row.int(0)?, row.int(1)?), row.int(2)?)),
@@ -44,7 +49,7 @@ pub fn edges(tx: &mut Tx<'_>, kind: EdgeKind, after: Pair, limit: i64) -> Result
 
 /// A like, and what is known of the post's text where the post is a placeholder.
 #[derive(Clone, Debug)]
-pub struct Like {
+pub struct ExportedLike {
     /// Who likes.
     pub user_id: UserId,
     /// The post.
@@ -56,16 +61,16 @@ pub struct Like {
 }
 
 /// The likes behind one, by user and post.
-pub fn likes(tx: &mut Tx<'_>, after: Pair, limit: i64) -> Result<Vec<Like>, Fault> {
+pub fn list_likes(tx: &mut Tx<'_>, after: IdPair, limit: i64) -> Result<Vec<ExportedLike>, Fault> {
     let sql = "SELECT l.user_id, l.post_id, l.id, CASE WHEN p.state = 3 THEN p.text ELSE '' END \
                FROM post_like l JOIN post p ON p.id = l.post_id \
                WHERE (l.user_id, l.post_id) > ($1, $2) \
                ORDER BY l.user_id, l.post_id LIMIT $3";
-    tx.rows(
+    tx.query_rows(
         sql,
         &[after.0.into(), after.1.into(), limit.into()],
         |row| {
-            Ok(Like {
+            Ok(ExportedLike {
                 user_id: row.id(0)?,
                 post_id: row.id(1)?,
                 id: row.int(2)?,
@@ -77,7 +82,7 @@ pub fn likes(tx: &mut Tx<'_>, after: Pair, limit: i64) -> Result<Vec<Like>, Faul
 
 /// Someone whom a post mentions.
 #[derive(Clone, Debug)]
-pub struct Mentioned {
+pub struct MentionedUser {
     /// The post.
     pub post_id: PostId,
     /// The user.
@@ -89,11 +94,11 @@ pub struct Mentioned {
 }
 
 /// Those whom these posts mention.
-pub fn mentioned(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<Mentioned>, Fault> {
+pub fn list_mentioned_users(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<MentionedUser>, Fault> {
     let sql = "SELECT m.post_id, u.id, u.username, u.name FROM mention m \
                JOIN users u ON u.id = m.user_id WHERE m.post_id = $1 ORDER BY u.id";
-    tx.of_each(sql, posts, &[], |row| {
-        Ok(Mentioned {
+    tx.query_by_keys(sql, posts, &[], |row| {
+        Ok(MentionedUser {
             post_id: row.id(0)?,
             user_id: row.id(1)?,
             username: row.text(2)?,
@@ -106,5 +111,5 @@ pub fn mentioned(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<Mentioned>, Fault
 pub fn message_links(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<(PostId, String)>, Fault> {
     let sql = "SELECT id, direct_message_deep_link FROM post \
                WHERE id = $1 AND direct_message_deep_link <> ''";
-    tx.of_each(sql, posts, &[], |row| Ok((row.id(0)?, row.text(1)?)))
+    tx.query_by_keys(sql, posts, &[], |row| Ok((row.id(0)?, row.text(1)?)))
 }

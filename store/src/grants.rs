@@ -3,11 +3,11 @@
 use base::{AppId, Fault, Time, UserId};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// What a user has granted to an app.
 #[derive(Clone, Debug)]
-pub struct Grant {
+pub struct AppGrant {
     /// Who granted it.
     pub user_id: UserId,
     /// To which app.
@@ -24,8 +24,8 @@ pub struct Grant {
     pub used_at: Time,
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Grant, Fault> {
-    Ok(Grant {
+fn grant_from_row(row: &SqlRow<'_, '_>) -> Result<AppGrant, Fault> {
+    Ok(AppGrant {
         user_id: row.id(0)?,
         app_id: row.id(1)?,
         permission: row.text(2)?,
@@ -37,44 +37,44 @@ fn read(row: &Row<'_, '_>) -> Result<Grant, Fault> {
 }
 
 /// What a user has granted to an app, if anything.
-pub fn find(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<Option<Grant>, Fault> {
+pub fn find(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<Option<AppGrant>, Fault> {
     let sql = "SELECT user_id, app_id, permission, scopes, created_at, approved_at, used_at \
                FROM app_grant WHERE user_id = $1 AND app_id = $2";
-    tx.row(sql, &[user.into(), app.into()], read)
+    tx.query_row(sql, &[user.into(), app.into()], grant_from_row)
 }
 
 /// Everything that a user has granted, in the order of first approval.
-pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Grant>, Fault> {
+pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<AppGrant>, Fault> {
     let sql = "SELECT user_id, app_id, permission, scopes, created_at, approved_at, used_at \
                FROM app_grant WHERE user_id = $1 ORDER BY created_at, app_id";
-    tx.rows(sql, &[user.into()], read)
+    tx.query_rows(sql, &[user.into()], grant_from_row)
 }
 
 /// How many users have granted something to an app.
 pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<u64, Fault> {
     let sql = "SELECT COUNT(*) FROM app_grant WHERE app_id = $1";
-    let count = tx.row(sql, &[app.into()], |row| row.int(0))?;
+    let count = tx.query_row(sql, &[app.into()], |row| row.int(0))?;
     Ok(u64::try_from(count.unwrap_or_default()).unwrap_or(0))
 }
 
 /// Holds the grant of a user to an app until the transaction ends, making an empty one if there
 /// is none. Two transactions that hold the same grant run one after the other.
-pub fn hold_or_insert(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Fault> {
+pub fn lock_or_insert(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Fault> {
     let sql = "INSERT INTO app_grant (user_id, app_id, created_at, approved_at, used_at) \
                VALUES ($1, $2, $3, $3, $3) \
                ON CONFLICT (user_id, app_id) DO UPDATE SET approved_at = excluded.approved_at";
     let args = [user.into(), app.into(), tx.now().into()];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// Holds the grant of a user to an app until the transaction ends; false when there is none.
-pub fn hold(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<bool, Fault> {
+pub fn lock_existing(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<bool, Fault> {
     let sql = "UPDATE app_grant SET used_at = $1 WHERE user_id = $2 AND app_id = $3";
-    Ok(tx.exec(sql, &[tx.now().into(), user.into(), app.into()])? > 0)
+    Ok(tx.execute(sql, &[tx.now().into(), user.into(), app.into()])? > 0)
 }
 
 /// Sets what a grant covers.
-pub fn set(
+pub fn set_scopes(
     tx: &mut Tx<'_>,
     user: UserId,
     app: AppId,
@@ -84,11 +84,11 @@ pub fn set(
     let sql = "UPDATE app_grant SET permission = $1, scopes = $2 \
                WHERE user_id = $3 AND app_id = $4";
     let args = [permission.into(), scopes.into(), user.into(), app.into()];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// Forgets the grant of a user to an app; false when there was none.
 pub fn delete(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<bool, Fault> {
     let sql = "DELETE FROM app_grant WHERE user_id = $1 AND app_id = $2";
-    Ok(tx.exec(sql, &[user.into(), app.into()])? > 0)
+    Ok(tx.execute(sql, &[user.into(), app.into()])? > 0)
 }

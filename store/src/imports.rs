@@ -3,17 +3,23 @@
 
 mod edges;
 mod merge;
-mod people;
 mod posts;
 mod progress;
+mod users;
 
-pub use edges::{EdgeKind, has_requests, insert_edge, insert_like, insert_mention, sever};
-pub use merge::{absorb, merge};
-pub use people::{
-    Known, UserShift, alias, aliases, is_name_only, known, name_only, rename, shift_user,
+pub use edges::{
+    EdgeKind, delete_follow_between, has_follow_requests, insert_edge, insert_like, insert_mention,
 };
+pub use merge::{absorb_placeholder, merge_accounts};
 pub use posts::{
-    PostShift, Seen, children, insert_placeholder, is_reposted, learn, seen, set_conversation,
-    shift_post, supersede,
+    ImportedPostSummary, PostCounterDeltas, apply_post_deltas, complete_placeholder, find_posts,
+    has_reposted, insert_placeholder, list_replies, mark_superseded, set_conversation,
 };
-pub use progress::{Mark, claim, note_authors, progress, renew_homes, set_progress};
+pub use progress::{
+    ImportProgress, claim_progress, insert_authors, invalidate_home_timelines, load_progress,
+    set_progress,
+};
+pub use users::{
+    ImportedUserSummary, UserCounterDeltas, apply_user_deltas, find_aliases, find_users,
+    is_name_only, mark_name_only, rename_placeholder, set_alias,
+};

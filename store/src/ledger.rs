@@ -5,36 +5,43 @@
 //! transaction, so that a budget is compared with what was spent up to this very row, and so that
 //! figures cost the same however many rows there are.
 
-mod adding;
 mod auctions;
+mod insertion;
 mod jobs;
-mod reading;
+mod queries;
 mod videos;
-mod words;
+mod vocabulary;
 
 use base::Time;
 
-pub use adding::{add, owe};
-pub use auctions::{Bidding, Contest, contests, forget_auctions, note_auction};
+pub use auctions::{
+    AuctionBid, AuctionStatistics, load_auction_statistics, prune_auctions, record_auction,
+};
+pub use insertion::{insert_events, set_owed};
 pub use jobs::{
-    Job, JobState, expire, file, insert_job, job, jobs, move_job, open_count, open_jobs,
+    AnalyticsJob, AnalyticsJobState, count_open_jobs, delete_expired_files, find_job,
+    find_job_file, insert_job, list_jobs, list_open_jobs, transition_job,
 };
-pub use reading::{
-    Active, Cut, Part, Segment, Viewed, active, by_impression, hours, impressions_of, parts,
-    shown_to, spent, spent_in, total, totals, viewed, viewers,
+pub use queries::{
+    ActiveEntity, ReportFilter, ReportRow, ReportSegment, ViewerImpressions,
+    count_viewer_impressions, event_kinds_by_impressions, hourly_sums, list_active_entities,
+    list_impressions_of_viewer, list_line_item_impressions, list_viewers, load_report,
+    spend_between, total_spend, total_sums, total_sums_by_entity,
 };
-pub use videos::{note_video, videos_shown_before};
-pub use words::{Entity, Kind, METRICS, Metric, Origin, Placement, Sums};
+pub use videos::{count_videos_with_ads, record_video_ad};
+pub use vocabulary::{
+    AdEntity, AdEventKind, AdEventOrigin, METRIC_COUNT, Metric, MetricSums, Placement,
+};
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fact {
+pub struct AdEvent {
     /// Its own id.
     pub id: i64,
     /// When it happened.
     pub at: Time,
     /// What it is.
-    pub kind: Kind,
+    pub kind: AdEventKind,
     /// The account.
     pub account_id: i64,
     /// What pays.
@@ -44,17 +51,17 @@ pub struct Fact {
     /// The line item.
     pub line_item_id: i64,
     /// What kind of thing was shown.
-    pub creative: Entity,
+    pub creative: AdEntity,
     /// Which of them.
     pub creative_id: i64,
     /// The post or user that it shows; 0 where it shows neither.
-    pub subject: i64,
+    pub subject_id: i64,
     /// Who saw it: a user, or less than nothing for someone who is none.
-    pub viewer: i64,
+    pub viewer_id: i64,
     /// Where.
     pub placement: Placement,
     /// The viewer as it was then.
-    pub looks: Looks,
+    pub viewer_traits: ViewerTraits,
     /// What the auction came to.
     pub price_micro: i64,
     /// Whether it is paid for.
@@ -62,16 +69,16 @@ pub struct Fact {
     /// What it costs.
     pub charge_micro: i64,
     /// How it came to be known.
-    pub origin: Origin,
+    pub origin: AdEventOrigin,
     /// The impression that it belongs to; each has one of each kind.
-    pub once: i64,
+    pub impression_id: i64,
     /// How many milliseconds after the full hour the hours of the account's time zone begin.
-    pub shift: i64,
+    pub hour_offset_ms: i64,
 }
 
 /// What is known of a viewer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Looks {
+pub struct ViewerTraits {
     /// The platform's number (contract §9.4).
     pub platform: Option<i64>,
     /// The country, two letters, or empty.
@@ -84,9 +91,9 @@ pub struct Looks {
     pub gender: Option<i64>,
 }
 
-const HOUR: i64 = 3_600_000;
+const HOUR_MS: i64 = 3_600_000;
 
 /// The hour that a moment is in, where hours begin so long after the full one.
-pub const fn hour_of(at: i64, shift: i64) -> i64 {
-    (at - shift).div_euclid(HOUR) * HOUR + shift
+pub const fn hour_start(at: i64, shift: i64) -> i64 {
+    (at - shift).div_euclid(HOUR_MS) * HOUR_MS + shift
 }

@@ -1,20 +1,20 @@
 //! Lists, who is on them and who reads them.
 
+mod followers;
 mod members;
-mod readers;
 
 use base::{Fault, Time, UserId};
 
 use crate::Tx;
-use crate::db::Row;
-use crate::edges::{both_ways, page_of};
-use crate::posts::Span;
+use crate::db::SqlRow;
+use crate::edges::{directional_query, query_page};
+use crate::posts::PageRange;
 
+pub use followers::{follow, followed_page, follower_page, list_pinned, pin, unfollow, unpin};
 pub use members::{
-    add_member, add_member_as, everyone_on, is_member, members, members_of, memberships,
-    open_lists, remove_member,
+    add_member, add_member_with_id, is_member, list_all_members, list_member_ids, member_page,
+    membership_page, public_lists_of_users, remove_member,
 };
-pub use readers::{follow, followed, followers, pin, pinned, unfollow, unpin};
 
 /// A list as stored.
 #[derive(Clone, Debug)]
@@ -52,13 +52,13 @@ macro_rules! columns {
     };
 }
 
-fn read(row: &Row<'_, '_>) -> Result<List, Fault> {
+fn list_from_row(row: &SqlRow<'_, '_>) -> Result<List, Fault> {
     Ok(List {
         id: row.int(0)?,
         owner_id: row.id(1)?,
         name: row.text(2)?,
         description: row.text(3)?,
-        private: row.switch(4)?,
+        private: row.bool(4)?,
         created_at: row.time(5)?,
         deleted_at: row.opt_time(6)?,
         member_count: row.int(7)?,
@@ -68,25 +68,25 @@ fn read(row: &Row<'_, '_>) -> Result<List, Fault> {
 }
 
 /// The list with an id, deleted or not.
-pub fn by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<List>, Fault> {
+pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<List>, Fault> {
     let sql = columns!("SELECT ", " FROM list WHERE id = $1");
-    tx.row(sql, &[id.into()], read)
+    tx.query_row(sql, &[id.into()], list_from_row)
 }
 
 /// The lists with these ids, deleted or not, in no particular order; unknown ids are left out.
-pub fn by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<List>, Fault> {
+pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<List>, Fault> {
     let sql = columns!("SELECT ", " FROM list WHERE id = $1");
-    tx.of_each(sql, ids, &[], read)
+    tx.query_by_keys(sql, ids, &[], list_from_row)
 }
 
 /// A page of a user's live lists, newest first; the private ones only where they may be seen.
-pub fn owned(
+pub fn page_by_owner(
     tx: &mut Tx<'_>,
     owner: UserId,
     private_too: bool,
-    span: &Span,
+    span: &PageRange,
 ) -> Result<Vec<List>, Fault> {
-    let sql = both_ways!(
+    let sql = directional_query!(
         columns!(
             "SELECT ",
             " FROM list WHERE owner_id = $1 AND deleted_at IS NULL AND private <= $2 \
@@ -94,13 +94,19 @@ pub fn owned(
         ),
         " LIMIT $5"
     );
-    page_of(tx, &[owner.into(), private_too.into()], span, sql, read)
+    query_page(
+        tx,
+        &[owner.into(), private_too.into()],
+        span,
+        sql,
+        list_from_row,
+    )
 }
 
 /// How many live lists a user has.
-pub fn count_owned(tx: &mut Tx<'_>, owner: UserId) -> Result<i64, Fault> {
+pub fn count_by_owner(tx: &mut Tx<'_>, owner: UserId) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM list WHERE owner_id = $1 AND deleted_at IS NULL";
-    let count = tx.row(sql, &[owner.into()], |row| row.int(0))?;
+    let count = tx.query_row(sql, &[owner.into()], |row| row.int(0))?;
     Ok(count.unwrap_or(0))
 }
 
@@ -109,18 +115,18 @@ pub fn count_owned(tx: &mut Tx<'_>, owner: UserId) -> Result<i64, Fault> {
 pub fn lock(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
     if tx.is_shared() {
         let sql = "SELECT id FROM list WHERE id = $1 FOR UPDATE";
-        tx.row(sql, &[id.into()], |_| Ok(()))?;
+        tx.query_row(sql, &[id.into()], |_| Ok(()))?;
     }
     Ok(())
 }
 
 /// A user's live list with a name, the oldest where there are several.
-pub fn by_name(tx: &mut Tx<'_>, owner: UserId, name: &str) -> Result<Option<List>, Fault> {
+pub fn find_by_name(tx: &mut Tx<'_>, owner: UserId, name: &str) -> Result<Option<List>, Fault> {
     let sql = columns!(
         "SELECT ",
         " FROM list WHERE owner_id = $1 AND name = $2 AND deleted_at IS NULL ORDER BY id LIMIT 1"
     );
-    tx.row(sql, &[owner.into(), name.into()], read)
+    tx.query_row(sql, &[owner.into(), name.into()], list_from_row)
 }
 
 /// The live lists after an id, oldest first.
@@ -129,7 +135,7 @@ pub fn list(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<List>, Fault>
         "SELECT ",
         " FROM list WHERE id > $1 AND deleted_at IS NULL ORDER BY id LIMIT $2"
     );
-    tx.rows(sql, &[after.into(), limit.into()], read)
+    tx.query_rows(sql, &[after.into(), limit.into()], list_from_row)
 }
 
 /// Adds a list without members; false when the id is taken.
@@ -144,11 +150,11 @@ pub fn insert(tx: &mut Tx<'_>, list: &List) -> Result<bool, Fault> {
         list.private.into(),
         list.created_at.into(),
     ];
-    Ok(tx.exec(sql, &args)? > 0)
+    Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// Completes a list whose owner was not known.
-pub fn learn_owner(tx: &mut Tx<'_>, list: &List) -> Result<bool, Fault> {
+pub fn complete_placeholder(tx: &mut Tx<'_>, list: &List) -> Result<bool, Fault> {
     let sql = "UPDATE list SET owner_id = $1, name = $2, description = $3 \
                WHERE id = $4 AND owner_id = 0";
     let args = [
@@ -157,7 +163,7 @@ pub fn learn_owner(tx: &mut Tx<'_>, list: &List) -> Result<bool, Fault> {
         (&list.description).into(),
         list.id.into(),
     ];
-    Ok(tx.exec(sql, &args)? > 0)
+    Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// Stores what a list says about itself. One that becomes private loses its followers and what
@@ -170,15 +176,15 @@ pub fn update(tx: &mut Tx<'_>, before: &List, after: &List) -> Result<(), Fault>
         after.private.into(),
         after.id.into(),
     ];
-    tx.exec(sql, &args)?;
+    tx.execute(sql, &args)?;
     if before.private == after.private {
         return Ok(());
     }
-    members::count_all(tx, after.id, if after.private { -1 } else { 1 })?;
+    members::add_to_listed_counts(tx, after.id, if after.private { -1 } else { 1 })?;
     let sql = "UPDATE list_member SET private = $1 WHERE list_id = $2";
-    tx.exec(sql, &[after.private.into(), after.id.into()])?;
+    tx.execute(sql, &[after.private.into(), after.id.into()])?;
     if after.private {
-        readers::leave(tx, after.id, after.owner_id)?;
+        followers::remove_all_followers(tx, after.id, after.owner_id)?;
     }
     Ok(())
 }
@@ -186,7 +192,7 @@ pub fn update(tx: &mut Tx<'_>, before: &List, after: &List) -> Result<(), Fault>
 /// Deletes a list with all that points to it. Its id stays.
 pub fn delete(tx: &mut Tx<'_>, list: &List) -> Result<(), Fault> {
     if !list.private {
-        members::count_all(tx, list.id, -1)?;
+        members::add_to_listed_counts(tx, list.id, -1)?;
     }
     let steps = [
         "DELETE FROM list_member WHERE list_id = $1",
@@ -194,10 +200,10 @@ pub fn delete(tx: &mut Tx<'_>, list: &List) -> Result<(), Fault> {
         "DELETE FROM list_pin WHERE list_id = $1",
     ];
     for sql in steps {
-        tx.exec(sql, &[list.id.into()])?;
+        tx.execute(sql, &[list.id.into()])?;
     }
     let sql = "UPDATE list SET deleted_at = $1, member_count = 0, follower_count = 0, \
                member_version = member_version + 1 WHERE id = $2";
     let now = tx.now();
-    tx.exec(sql, &[now.into(), list.id.into()]).map(|_| ())
+    tx.execute(sql, &[now.into(), list.id.into()]).map(|_| ())
 }

@@ -4,7 +4,7 @@ use base::id::kind;
 use base::{Fault, Id, PostId, Time, UserId};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// A media object as stored.
 #[derive(Clone, Debug)]
@@ -51,13 +51,13 @@ pub struct Media {
 
 impl Media {
     /// The name of its file, which is its address too; none when there is none.
-    pub fn name(&self) -> Option<&str> {
+    pub fn file_name(&self) -> Option<&str> {
         let name = self.path.rsplit('/').next()?;
         (!name.is_empty()).then_some(name)
     }
 
     /// The path of a smaller picture, if there is one of that size.
-    pub fn path_of(&self, size: &str) -> Option<String> {
+    pub fn size_path(&self, size: &str) -> Option<String> {
         let mut sizes = self.sizes.split(',');
         let ending = sizes.find(|one| one.split('.').next() == Some(size) && !one.is_empty())?;
         let (stem, _) = self.path.rsplit_once('.')?;
@@ -65,12 +65,12 @@ impl Media {
     }
 
     /// The paths of all of its files.
-    pub fn paths(&self) -> Vec<String> {
+    pub fn file_paths(&self) -> Vec<String> {
         let sizes = self
             .sizes
             .split(',')
             .filter_map(|one| one.split('.').next());
-        let mut all: Vec<String> = sizes.filter_map(|size| self.path_of(size)).collect();
+        let mut all: Vec<String> = sizes.filter_map(|size| self.size_path(size)).collect();
         if !self.path.is_empty() {
             all.push(self.path.clone());
         }
@@ -90,7 +90,7 @@ macro_rules! columns {
     };
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Media, Fault> {
+fn media_from_row(row: &SqlRow<'_, '_>) -> Result<Media, Fault> {
     Ok(Media {
         media_key: row.text(0)?,
         id: row.id(1)?,
@@ -115,28 +115,28 @@ fn read(row: &Row<'_, '_>) -> Result<Media, Fault> {
 }
 
 /// The media object with an id.
-pub fn by_id(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<Option<Media>, Fault> {
-    tx.row(
+pub fn find_by_id(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<Option<Media>, Fault> {
+    tx.query_row(
         columns!("SELECT ", " FROM media WHERE id = $1"),
         &[id.into()],
-        read,
+        media_from_row,
     )
 }
 
 /// The media objects with these ids; unknown ones are left out.
-pub fn by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Media>, Fault> {
-    tx.of_each(
+pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Media>, Fault> {
+    tx.query_by_keys(
         columns!("SELECT ", " FROM media WHERE id = $1"),
         ids,
         &[],
-        read,
+        media_from_row,
     )
 }
 
 /// The media objects after an id, oldest first.
 pub fn list(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<Media>, Fault> {
     let sql = columns!("SELECT ", " FROM media WHERE id > $1 ORDER BY id LIMIT $2");
-    tx.rows(sql, &[after.into(), limit.into()], read)
+    tx.query_rows(sql, &[after.into(), limit.into()], media_from_row)
 }
 
 /// Adds a media object; false when its key or its id is taken.
@@ -167,94 +167,98 @@ pub fn insert(tx: &mut Tx<'_>, media: &Media) -> Result<bool, Fault> {
         media.uses.into(),
         media.expires_at.into(),
     ];
-    Ok(tx.exec(sql, &args)? > 0)
+    Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// Says where the bytes of a media object are that had none.
 pub fn set_path(tx: &mut Tx<'_>, media_key: &str, path: &str) -> Result<bool, Fault> {
     let sql = "UPDATE media SET path = $1 WHERE media_key = $2 AND path = ''";
-    Ok(tx.exec(sql, &[path.into(), media_key.into()])? > 0)
+    Ok(tx.execute(sql, &[path.into(), media_key.into()])? > 0)
 }
 
 /// Describes a media object for those who cannot see it.
 pub fn set_alt_text(tx: &mut Tx<'_>, id: Id<kind::Media>, text: &str) -> Result<(), Fault> {
     let sql = "UPDATE media SET alt_text = $1 WHERE id = $2";
-    tx.exec(sql, &[text.into(), id.into()]).map(|_| ())
+    tx.execute(sql, &[text.into(), id.into()]).map(|_| ())
 }
 
 /// Lets somebody else post a media object.
 pub fn share(tx: &mut Tx<'_>, id: Id<kind::Media>, user: UserId) -> Result<(), Fault> {
     let sql = "INSERT INTO media_share (media_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-    tx.exec(sql, &[id.into(), user.into()]).map(|_| ())
+    tx.execute(sql, &[id.into(), user.into()]).map(|_| ())
 }
 
 /// Whether a user whose it is not may post a media object.
 pub fn is_shared(tx: &mut Tx<'_>, id: Id<kind::Media>, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM media_share WHERE media_id = $1 AND user_id = $2";
-    let found = tx.row(sql, &[id.into(), user.into()], |_| Ok(()))?;
+    let found = tx.query_row(sql, &[id.into(), user.into()], |_| Ok(()))?;
     Ok(found.is_some())
 }
 
 /// A post carries these now.
-pub fn carry(tx: &mut Tx<'_>, ids: &[Id<kind::Media>]) -> Result<(), Fault> {
+pub fn add_post_uses(tx: &mut Tx<'_>, ids: &[Id<kind::Media>]) -> Result<(), Fault> {
     let sql = "UPDATE media SET uses = uses + 1, expires_at = NULL WHERE id = $1";
     ids.iter()
-        .try_for_each(|id| tx.exec(sql, &[(*id).into()]).map(|_| ()))
+        .try_for_each(|id| tx.execute(sql, &[(*id).into()]).map(|_| ()))
 }
 
 /// A post that carried these is gone: what nothing carries any more goes as well.
-pub fn release(tx: &mut Tx<'_>, ids: &[Id<kind::Media>], goes_at: Time) -> Result<(), Fault> {
+pub fn remove_post_uses(
+    tx: &mut Tx<'_>,
+    ids: &[Id<kind::Media>],
+    goes_at: Time,
+) -> Result<(), Fault> {
     let sql = "UPDATE media SET uses = uses - 1, expires_at = CASE WHEN uses <= 1 \
                AND message_uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
     ids.iter()
-        .try_for_each(|id| tx.exec(sql, &[goes_at.into(), (*id).into()]).map(|_| ()))
+        .try_for_each(|id| tx.execute(sql, &[goes_at.into(), (*id).into()]).map(|_| ()))
 }
 
 /// A message carries this now.
-pub fn carry_in_message(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<(), Fault> {
+pub fn add_message_use(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<(), Fault> {
     let sql = "UPDATE media SET message_uses = message_uses + 1, expires_at = NULL WHERE id = $1";
-    tx.exec(sql, &[id.into()]).map(|_| ())
+    tx.execute(sql, &[id.into()]).map(|_| ())
 }
 
 /// A message that carried this is gone: what nothing carries any more goes as well.
-pub fn release_from_message(
+pub fn remove_message_use(
     tx: &mut Tx<'_>,
     id: Id<kind::Media>,
     goes_at: Time,
 ) -> Result<(), Fault> {
     let sql = "UPDATE media SET message_uses = message_uses - 1, expires_at = \
                CASE WHEN message_uses <= 1 AND uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
-    tx.exec(sql, &[goes_at.into(), id.into()]).map(|_| ())
+    tx.execute(sql, &[goes_at.into(), id.into()]).map(|_| ())
 }
 
 /// Whether messages carry this and no post does: it is for their readers only.
-pub fn is_private(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<bool, Fault> {
+pub fn is_message_only(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM media WHERE id = $1 AND uses = 0 AND message_uses > 0";
-    Ok(tx.row(sql, &[id.into()], |_| Ok(()))?.is_some())
+    Ok(tx.query_row(sql, &[id.into()], |_| Ok(()))?.is_some())
 }
 
 /// Says who is shown in the media of a post.
-pub fn tag(tx: &mut Tx<'_>, post: PostId, users: &[UserId]) -> Result<(), Fault> {
+pub fn tag_users(tx: &mut Tx<'_>, post: PostId, users: &[UserId]) -> Result<(), Fault> {
     let sql = "INSERT INTO media_tag (post_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     users
         .iter()
-        .try_for_each(|user| tx.exec(sql, &[post.into(), (*user).into()]).map(|_| ()))
+        .try_for_each(|user| tx.execute(sql, &[post.into(), (*user).into()]).map(|_| ()))
 }
 
 /// Forgets who is shown in the media of a post.
-pub fn untag(tx: &mut Tx<'_>, post: PostId) -> Result<(), Fault> {
+pub fn remove_tags(tx: &mut Tx<'_>, post: PostId) -> Result<(), Fault> {
     let sql = "DELETE FROM media_tag WHERE post_id = $1";
-    tx.exec(sql, &[post.into()]).map(|_| ())
+    tx.execute(sql, &[post.into()]).map(|_| ())
 }
 
 /// What has had its time.
-pub fn expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Media>, Fault> {
+pub fn list_expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Media>, Fault> {
     let sql = columns!(
         "SELECT ",
         " FROM media WHERE expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2"
     );
     let now = tx.now();
-    tx.rows(sql, &[now.into(), limit.into()], read)
+    tx.query_rows(sql, &[now.into(), limit.into()], media_from_row)
 }
 
 /// Removes a media object that has had its time and what belongs to it; false when a post took
@@ -262,18 +266,18 @@ pub fn expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Media>, Fault> {
 pub fn remove_expired(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<bool, Fault> {
     let sql = "DELETE FROM media WHERE id = $1 AND expires_at IS NOT NULL AND expires_at <= $2";
     let now = tx.now();
-    if tx.exec(sql, &[id.into(), now.into()])? == 0 {
+    if tx.execute(sql, &[id.into(), now.into()])? == 0 {
         return Ok(false);
     }
     // Its subtitles have had their time with it.
     let sql = "UPDATE media SET expires_at = $1 WHERE id IN \
                (SELECT media_id FROM subtitle WHERE video_id = $2)";
-    tx.exec(sql, &[now.into(), id.into()])?;
+    tx.execute(sql, &[now.into(), id.into()])?;
     for sql in [
         "DELETE FROM media_share WHERE media_id = $1",
         "DELETE FROM subtitle WHERE video_id = $1",
     ] {
-        tx.exec(sql, &[id.into()])?;
+        tx.execute(sql, &[id.into()])?;
     }
     Ok(true)
 }
@@ -295,17 +299,17 @@ pub fn set_subtitles(
         subtitles.into(),
         display_name.into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// The subtitles of a video in a language.
-pub fn subtitles(
+pub fn find_subtitles(
     tx: &mut Tx<'_>,
     video: Id<kind::Media>,
     language: &str,
 ) -> Result<Option<Id<kind::Media>>, Fault> {
     let sql = "SELECT media_id FROM subtitle WHERE video_id = $1 AND language = $2";
-    tx.row(sql, &[video.into(), language.into()], |row| row.id(0))
+    tx.query_row(sql, &[video.into(), language.into()], |row| row.id(0))
 }
 
 /// Takes the subtitles in a language from a video.
@@ -315,5 +319,6 @@ pub fn remove_subtitles(
     language: &str,
 ) -> Result<(), Fault> {
     let sql = "DELETE FROM subtitle WHERE video_id = $1 AND language = $2";
-    tx.exec(sql, &[video.into(), language.into()]).map(|_| ())
+    tx.execute(sql, &[video.into(), language.into()])
+        .map(|_| ())
 }

@@ -13,28 +13,28 @@ use base::id::kind;
 use base::{AppId, Fault, Id, PostId, UserId};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
-pub use self::inbox::{holds, leave, newest, page, remove};
+pub use self::inbox::{has_event, inbox_page, newest_message, remove_copy, remove_participant};
 
 /// A conversation, of two or of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Conversation {
+pub struct DmConversation {
     /// Its number; the name of a group.
     pub id: i64,
     /// The two, the lower id first; none in a group.
     pub pair: Option<(UserId, UserId)>,
 }
 
-impl Conversation {
-    fn of(id: i64, lower: UserId, higher: UserId) -> Self {
+impl DmConversation {
+    fn from_ids(id: i64, lower: UserId, higher: UserId) -> Self {
         let pair = (lower.get() > 0).then_some((lower, higher));
         Self { id, pair }
     }
 }
 
 /// The name that the interface has for it: `<lower>-<higher>`, or the number of a group.
-impl fmt::Display for Conversation {
+impl fmt::Display for DmConversation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.pair {
             Some((lower, higher)) => write!(f, "{lower}-{higher}"),
@@ -45,7 +45,7 @@ impl fmt::Display for Conversation {
 
 /// What an event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum MessageEventKind {
     /// A message.
     Message,
     /// Participants join a group.
@@ -54,7 +54,7 @@ pub enum Kind {
     Leave,
 }
 
-impl Kind {
+impl MessageEventKind {
     /// Every kind.
     pub const ALL: [Self; 3] = [Self::Message, Self::Join, Self::Leave];
 
@@ -67,7 +67,7 @@ impl Kind {
         }
     }
 
-    const fn number(self) -> i64 {
+    const fn to_number(self) -> i64 {
         match self {
             Self::Message => 0,
             Self::Join => 1,
@@ -75,21 +75,23 @@ impl Kind {
         }
     }
 
-    fn read(number: i64) -> Result<Self, Fault> {
-        let known = Self::ALL.into_iter().find(|kind| kind.number() == number);
+    fn from_number(number: i64) -> Result<Self, Fault> {
+        let known = Self::ALL
+            .into_iter()
+            .find(|kind| kind.to_number() == number);
         known.ok_or_else(|| Fault::new(format!("a message event of kind {number}")))
     }
 }
 
 /// Something that happened in a conversation.
 #[derive(Clone, Debug)]
-pub struct Event {
+pub struct MessageEvent {
     /// Its id, a snowflake.
     pub id: i64,
     /// Where.
-    pub conversation: Conversation,
+    pub conversation: DmConversation,
     /// What.
-    pub kind: Kind,
+    pub kind: MessageEventKind,
     /// Who sent it, let others in, or left.
     pub sender_id: UserId,
     /// Through which app, if through one.
@@ -119,89 +121,97 @@ macro_rules! event {
     };
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Event, Fault> {
-    Ok(Event {
+fn event_from_row(row: &SqlRow<'_, '_>) -> Result<MessageEvent, Fault> {
+    Ok(MessageEvent {
         id: row.int(0)?,
-        conversation: Conversation::of(row.int(1)?, row.id(2)?, row.id(3)?),
-        kind: Kind::read(row.int(4)?)?,
+        conversation: DmConversation::from_ids(row.int(1)?, row.id(2)?, row.id(3)?),
+        kind: MessageEventKind::from_number(row.int(4)?)?,
         sender_id: row.id(5)?,
         app_id: row.opt_id(6)?,
         text: row.text(7)?,
         entities: row.text(8)?,
         media_id: row.opt_id(9)?,
         media_key: row.text(10)?,
-        post_ids: ids(&row.text(11)?),
-        participant_ids: ids(&row.text(12)?),
+        post_ids: parse_ids(&row.text(11)?),
+        participant_ids: parse_ids(&row.text(12)?),
     })
 }
 
-fn ids<K>(text: &str) -> Vec<Id<K>> {
+fn parse_ids<K>(text: &str) -> Vec<Id<K>> {
     text.split(',').filter_map(Id::parse).collect()
 }
 
-fn joined<K>(ids: &[Id<K>]) -> String {
+fn join_ids<K>(ids: &[Id<K>]) -> String {
     let ids: Vec<String> = ids.iter().map(Id::to_string).collect();
     ids.join(",")
 }
 
 /// The conversation of two users, if they have one.
-pub fn of_pair(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<Option<Conversation>, Fault> {
+pub fn find_direct(
+    tx: &mut Tx<'_>,
+    one: UserId,
+    other: UserId,
+) -> Result<Option<DmConversation>, Fault> {
     let sql = "SELECT id, lower_id, higher_id FROM dm_conversation \
                WHERE lower_id = $1 AND higher_id = $2 AND lower_id > 0";
     let args = [one.min(other).into(), one.max(other).into()];
-    tx.row(sql, &args, read_conversation)
+    tx.query_row(sql, &args, conversation_from_row)
 }
 
 /// The group with a number.
-pub fn group(tx: &mut Tx<'_>, id: i64) -> Result<Option<Conversation>, Fault> {
+pub fn find_group(tx: &mut Tx<'_>, id: i64) -> Result<Option<DmConversation>, Fault> {
     let sql = "SELECT id, lower_id, higher_id FROM dm_conversation WHERE id = $1 AND lower_id = 0";
-    tx.row(sql, &[id.into()], read_conversation)
+    tx.query_row(sql, &[id.into()], conversation_from_row)
 }
 
-fn read_conversation(row: &Row<'_, '_>) -> Result<Conversation, Fault> {
-    Ok(Conversation::of(row.int(0)?, row.id(1)?, row.id(2)?))
+fn conversation_from_row(row: &SqlRow<'_, '_>) -> Result<DmConversation, Fault> {
+    Ok(DmConversation::from_ids(
+        row.int(0)?,
+        row.id(1)?,
+        row.id(2)?,
+    ))
 }
 
 /// Makes other work that locks the same conversation wait for this transaction's end. A SQLite
 /// file has one writer, so there it waits already.
-pub fn lock(tx: &mut Tx<'_>, conversation: i64) -> Result<(), Fault> {
+pub fn lock_conversation(tx: &mut Tx<'_>, conversation: i64) -> Result<(), Fault> {
     if tx.is_shared() {
         let sql = "SELECT id FROM dm_conversation WHERE id = $1 FOR UPDATE";
-        tx.row(sql, &[conversation.into()], |_| Ok(()))?;
+        tx.query_row(sql, &[conversation.into()], |_| Ok(()))?;
     }
     Ok(())
 }
 
 /// Begins a conversation that nobody is in yet; false when the two have one.
-pub fn insert(tx: &mut Tx<'_>, conversation: &Conversation) -> Result<bool, Fault> {
+pub fn insert_conversation(tx: &mut Tx<'_>, conversation: &DmConversation) -> Result<bool, Fault> {
     let sql = "INSERT INTO dm_conversation (id, lower_id, higher_id) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
     let nobody = (UserId::new(0), UserId::new(0));
     let (lower, higher) = conversation.pair.unwrap_or(nobody);
     let args = [conversation.id.into(), lower.into(), higher.into()];
-    Ok(tx.exec(sql, &args)? > 0)
+    Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// Lets a user into a conversation; false when they are in it.
-pub fn join(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> Result<bool, Fault> {
+pub fn add_participant(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> Result<bool, Fault> {
     let sql = "INSERT INTO dm_participant (conversation_id, user_id, id) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
     let id = tx.next_id::<()>();
-    Ok(tx.exec(sql, &[conversation.into(), user.into(), id.into()])? > 0)
+    Ok(tx.execute(sql, &[conversation.into(), user.into(), id.into()])? > 0)
 }
 
 /// Whether a user is in a conversation.
-pub fn is_in(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> Result<bool, Fault> {
+pub fn is_participant(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM dm_participant WHERE conversation_id = $1 AND user_id = $2";
-    let found = tx.row(sql, &[conversation.into(), user.into()], |_| Ok(()))?;
+    let found = tx.query_row(sql, &[conversation.into(), user.into()], |_| Ok(()))?;
     Ok(found.is_some())
 }
 
 /// Who is in a conversation and what they have read last, in the order in which they came. They
 /// are few.
-pub fn participants(tx: &mut Tx<'_>, conversation: i64) -> Result<Vec<(UserId, i64)>, Fault> {
+pub fn list_participants(tx: &mut Tx<'_>, conversation: i64) -> Result<Vec<(UserId, i64)>, Fault> {
     let sql = "SELECT user_id, read_id, id FROM dm_participant WHERE conversation_id = $1";
-    let mut found = tx.rows(sql, &[conversation.into()], |row| {
+    let mut found = tx.query_rows(sql, &[conversation.into()], |row| {
         Ok((row.int(2)?, (row.id(0)?, row.int(1)?)))
     })?;
     found.sort_unstable_by_key(|(id, _)| *id);
@@ -212,7 +222,7 @@ pub fn participants(tx: &mut Tx<'_>, conversation: i64) -> Result<Vec<(UserId, i
 }
 
 /// Notes that a participant has read up to an event; false when they had before.
-pub fn set_read(
+pub fn set_last_read(
     tx: &mut Tx<'_>,
     conversation: i64,
     user: UserId,
@@ -220,20 +230,24 @@ pub fn set_read(
 ) -> Result<bool, Fault> {
     let sql = "UPDATE dm_participant SET read_id = $1 \
                WHERE conversation_id = $2 AND user_id = $3 AND read_id < $1";
-    Ok(tx.exec(sql, &[event.into(), conversation.into(), user.into()])? > 0)
+    Ok(tx.execute(sql, &[event.into(), conversation.into(), user.into()])? > 0)
 }
 
 /// Adds an event, with a copy for each of some participants.
-pub fn add(tx: &mut Tx<'_>, event: &Event, readers: &[UserId]) -> Result<(), Fault> {
+pub fn insert_event(
+    tx: &mut Tx<'_>,
+    event: &MessageEvent,
+    readers: &[UserId],
+) -> Result<(), Fault> {
     let sql = "INSERT INTO dm_event (id, conversation_id, kind, sender_id, app_id, text, entities, \
                media_id, media_key, post_ids, participant_ids, copies) \
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
     let copies = i64::try_from(readers.len()).unwrap_or(i64::MAX);
-    let (posts, people) = (joined(&event.post_ids), joined(&event.participant_ids));
+    let (posts, people) = (join_ids(&event.post_ids), join_ids(&event.participant_ids));
     let args = [
         event.id.into(),
         event.conversation.id.into(),
-        event.kind.number().into(),
+        event.kind.to_number().into(),
         event.sender_id.into(),
         event.app_id.into(),
         (&event.text).into(),
@@ -244,16 +258,16 @@ pub fn add(tx: &mut Tx<'_>, event: &Event, readers: &[UserId]) -> Result<(), Fau
         (&people).into(),
         copies.into(),
     ];
-    tx.exec(sql, &args)?;
-    inbox::deliver(tx, event, readers)
+    tx.execute(sql, &args)?;
+    inbox::insert_copies(tx, event, readers)
 }
 
 /// The event with an id, whoever has it.
-pub fn by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Event>, Fault> {
-    tx.row(event!("WHERE e.id = $1"), &[id.into()], read)
+pub fn find_event(tx: &mut Tx<'_>, id: i64) -> Result<Option<MessageEvent>, Fault> {
+    tx.query_row(event!("WHERE e.id = $1"), &[id.into()], event_from_row)
 }
 
 /// The events with these ids, in no particular order; unknown ones are left out.
-pub fn by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Event>, Fault> {
-    tx.of_each(event!("WHERE e.id = $1"), ids, &[], read)
+pub fn find_events(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<MessageEvent>, Fault> {
+    tx.query_by_keys(event!("WHERE e.id = $1"), ids, &[], event_from_row)
 }

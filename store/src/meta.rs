@@ -5,11 +5,11 @@ use base::id::first_at;
 
 use crate::{Tx, hex};
 
-const KEY_CHECK: &str = "master_key_check";
+const KEY_CHECK_NAME: &str = "master_key_check";
 
 /// A fact, if it is set.
 pub fn get(tx: &mut Tx<'_>, key: &str) -> Result<Option<String>, Fault> {
-    tx.row(
+    tx.query_row(
         "SELECT value FROM meta WHERE key = $1",
         &[key.into()],
         |row| row.text(0),
@@ -20,7 +20,7 @@ pub fn get(tx: &mut Tx<'_>, key: &str) -> Result<Option<String>, Fault> {
 pub fn set(tx: &mut Tx<'_>, key: &str, value: &str) -> Result<(), Fault> {
     let sql = "INSERT INTO meta (key, value) VALUES ($1, $2) \
                ON CONFLICT (key) DO UPDATE SET value = excluded.value";
-    tx.exec(sql, &[key.into(), value.into()]).map(|_| ())
+    tx.execute(sql, &[key.into(), value.into()]).map(|_| ())
 }
 
 macro_rules! highest_of {
@@ -30,7 +30,7 @@ macro_rules! highest_of {
 }
 
 /// Tables whose key is an id that was issued here, and how its highest is found.
-const NOUNS: [(&str, &str); 24] = highest_of!(
+const ISSUED_ID_TABLES: [(&str, &str); 24] = highest_of!(
     "users" "app" "post" "media" "list"
     "poll" "community" "space" "space_topic" "bookmark_folder"
     "upload" "note" "story" "dm_conversation" "dm_event" "rule"
@@ -38,7 +38,7 @@ const NOUNS: [(&str, &str); 24] = highest_of!(
     "stream_connection" "ad_job" "notification" "card_link"
 );
 /// When the log and the record were last added to.
-const LAST: [&str; 2] = [
+const LAST_ENTRY_TIMES: [&str; 2] = [
     "SELECT at FROM event ORDER BY seq DESC LIMIT 1",
     "SELECT at FROM audit ORDER BY seq DESC LIMIT 1",
 ];
@@ -48,12 +48,12 @@ const LAST: [&str; 2] = [
 /// an order and that no index finds the highest of.
 pub(crate) fn highest_id(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     let mut highest = 0;
-    for (_, sql) in NOUNS {
-        let id = tx.row(sql, &[], |row| row.opt_int(0))?;
+    for (_, sql) in ISSUED_ID_TABLES {
+        let id = tx.query_row(sql, &[], |row| row.opt_int(0))?;
         highest = highest.max(id.flatten().unwrap_or(0));
     }
-    for sql in LAST {
-        if let Some(at) = tx.row(sql, &[], |row| row.time(0))? {
+    for sql in LAST_ENTRY_TIMES {
+        if let Some(at) = tx.query_row(sql, &[], |row| row.time(0))? {
             highest = highest.max(first_at(at.plus_ms(1)));
         }
     }
@@ -62,13 +62,13 @@ pub(crate) fn highest_id(tx: &mut Tx<'_>) -> Result<i64, Fault> {
 
 /// Whether the master key is proved to be the one that the stored secrets were encrypted with: a
 /// wrong one is a failure, and nothing is proved on a new database.
-pub(crate) fn proves_key(tx: &mut Tx<'_>) -> Result<bool, Fault> {
-    let Some(text) = get(tx, KEY_CHECK)? else {
+pub(crate) fn verify_master_key(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+    let Some(text) = get(tx, KEY_CHECK_NAME)? else {
         return Ok(false);
     };
     let sealed =
         hex::decode(&text).ok_or_else(|| Fault::new("the master key's proof is garbled"))?;
-    tx.unseal(KEY_CHECK, &sealed).map(|_| true).map_err(|_| {
+    tx.decrypt(KEY_CHECK_NAME, &sealed).map(|_| true).map_err(|_| {
         Fault::new(
             "the master key is not the one that this database was made with: nothing was touched",
         )
@@ -76,12 +76,12 @@ pub(crate) fn proves_key(tx: &mut Tx<'_>) -> Result<bool, Fault> {
 }
 
 /// The same; a new database gets its proof for next time.
-pub(crate) fn check_key(tx: &mut Tx<'_>) -> Result<(), Fault> {
-    if proves_key(tx)? {
+pub(crate) fn ensure_master_key(tx: &mut Tx<'_>) -> Result<(), Fault> {
+    if verify_master_key(tx)? {
         return Ok(());
     }
-    let sealed = tx.seal(KEY_CHECK, "locum")?;
-    set(tx, KEY_CHECK, &hex::encode(&sealed))
+    let sealed = tx.encrypt(KEY_CHECK_NAME, "locum")?;
+    set(tx, KEY_CHECK_NAME, &hex::encode(&sealed))
 }
 
 #[cfg(test)]
@@ -89,7 +89,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
-    use super::NOUNS;
+    use super::ISSUED_ID_TABLES;
 
     /// Rows that are found by something else; their ids say in which order they came.
     const DATED: [&str; 21] = [
@@ -149,14 +149,14 @@ mod tests {
 
     #[test]
     fn no_table_with_ids_is_left_out() {
-        let known = NOUNS
+        let known = ISSUED_ID_TABLES
             .iter()
             .map(|(name, _)| name)
             .chain(&DATED)
             .chain(&FOREIGN)
             .chain(&COUNTED);
         let known: BTreeSet<String> = known.map(|name| (*name).to_owned()).collect();
-        let all = NOUNS.len() + DATED.len() + FOREIGN.len() + COUNTED.len();
+        let all = ISSUED_ID_TABLES.len() + DATED.len() + FOREIGN.len() + COUNTED.len();
         assert_eq!(known.len(), all);
         assert_eq!(tables(), known);
     }

@@ -4,13 +4,13 @@
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
-use crate::db::Row;
-use crate::edges::{both_ways, page_of, trimmed};
-use crate::posts::Span;
+use crate::db::SqlRow;
+use crate::edges::{directional_query, query_page, trim_page};
+use crate::posts::PageRange;
 
 /// A note as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
+pub struct CommunityNote {
     /// Snowflake id.
     pub id: i64,
     /// Who wrote it.
@@ -47,17 +47,17 @@ macro_rules! columns {
     };
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Note, Fault> {
-    Ok(Note {
+fn note_from_row(row: &SqlRow<'_, '_>) -> Result<CommunityNote, Fault> {
+    Ok(CommunityNote {
         id: row.int(0)?,
         author_id: row.id(1)?,
         post_id: row.id(2)?,
-        test_mode: row.switch(3)?,
+        test_mode: row.bool(3)?,
         text: row.text(4)?,
         classification: row.text(5)?,
         misleading_tags: row.text(6)?,
-        trustworthy_sources: row.switch(7)?,
-        media_note: row.switch(8)?,
+        trustworthy_sources: row.bool(7)?,
+        media_note: row.bool(8)?,
         score: row.int(9)?,
         helpful: row.int(10)?,
         not_helpful: row.int(11)?,
@@ -65,24 +65,24 @@ fn read(row: &Row<'_, '_>) -> Result<Note, Fault> {
 }
 
 /// Whether a user may write notes.
-pub fn is_writer(tx: &mut Tx<'_>, user: UserId) -> Result<bool, Fault> {
+pub fn is_note_writer(tx: &mut Tx<'_>, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM note_writer WHERE user_id = $1";
-    Ok(tx.row(sql, &[user.into()], |_| Ok(()))?.is_some())
+    Ok(tx.query_row(sql, &[user.into()], |_| Ok(()))?.is_some())
 }
 
 /// Says whether a user may write notes; false when it was so already.
-pub fn set_writer(tx: &mut Tx<'_>, user: UserId, may: bool) -> Result<bool, Fault> {
+pub fn set_note_writer(tx: &mut Tx<'_>, user: UserId, may: bool) -> Result<bool, Fault> {
     let rows = if may {
         let sql = "INSERT INTO note_writer (user_id, at) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-        tx.exec(sql, &[user.into(), tx.now().into()])?
+        tx.execute(sql, &[user.into(), tx.now().into()])?
     } else {
-        tx.exec("DELETE FROM note_writer WHERE user_id = $1", &[user.into()])?
+        tx.execute("DELETE FROM note_writer WHERE user_id = $1", &[user.into()])?
     };
     Ok(rows > 0)
 }
 
 /// Stores a note without ratings; false when its author has one on the post in its pool.
-pub fn insert(tx: &mut Tx<'_>, note: &Note) -> Result<bool, Fault> {
+pub fn insert(tx: &mut Tx<'_>, note: &CommunityNote) -> Result<bool, Fault> {
     let sql = "INSERT INTO note (id, author_id, post_id, test_mode, text, classification, \
                misleading_tags, trustworthy_sources, media_note, score) \
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING";
@@ -98,40 +98,46 @@ pub fn insert(tx: &mut Tx<'_>, note: &Note) -> Result<bool, Fault> {
         note.media_note.into(),
         note.score.into(),
     ];
-    Ok(tx.exec(sql, &args)? > 0)
+    Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// The note with an id.
-pub fn by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Note>, Fault> {
-    tx.row(columns!("WHERE id = $1"), &[id.into()], read)
+pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<CommunityNote>, Fault> {
+    tx.query_row(columns!("WHERE id = $1"), &[id.into()], note_from_row)
 }
 
 /// Removes a note and what it was rated.
 pub fn delete(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
-    tx.exec("DELETE FROM note_rating WHERE note_id = $1", &[id.into()])?;
-    tx.exec("DELETE FROM note WHERE id = $1", &[id.into()])
+    tx.execute("DELETE FROM note_rating WHERE note_id = $1", &[id.into()])?;
+    tx.execute("DELETE FROM note WHERE id = $1", &[id.into()])
         .map(|_| ())
 }
 
 /// A page of a user's notes in a pool, newest first.
-pub fn of_author(
+pub fn page_by_author(
     tx: &mut Tx<'_>,
     author: UserId,
     test_mode: bool,
-    span: &Span,
-) -> Result<Vec<Note>, Fault> {
-    let sql = both_ways!(
+    span: &PageRange,
+) -> Result<Vec<CommunityNote>, Fault> {
+    let sql = directional_query!(
         columns!("WHERE author_id = $1 AND test_mode = $2 AND id > $3 AND id < $4 ORDER BY id"),
         " LIMIT $5"
     );
-    page_of(tx, &[author.into(), test_mode.into()], span, sql, read)
+    query_page(
+        tx,
+        &[author.into(), test_mode.into()],
+        span,
+        sql,
+        note_from_row,
+    )
 }
 
 /// Sets what a user thinks of a note, in the place of what they thought before; the counters
 /// follow.
-pub fn rate(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> Result<(), Fault> {
+pub fn insert_rating(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> Result<(), Fault> {
     let before = "SELECT helpful FROM note_rating WHERE note_id = $1 AND user_id = $2";
-    let before = tx.row(before, &[id.into(), user.into()], |row| row.switch(0))?;
+    let before = tx.query_row(before, &[id.into(), user.into()], |row| row.bool(0))?;
     if before == Some(helpful) {
         return Ok(());
     }
@@ -139,7 +145,7 @@ pub fn rate(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> Result<(),
                ON CONFLICT (note_id, user_id) DO UPDATE SET helpful = excluded.helpful, \
                at = excluded.at";
     let now = tx.now();
-    tx.exec(sql, &[id.into(), user.into(), helpful.into(), now.into()])?;
+    tx.execute(sql, &[id.into(), user.into(), helpful.into(), now.into()])?;
     let (mut more, mut fewer) = (i64::from(helpful), i64::from(!helpful));
     if before.is_some() {
         // It moves from one side to the other.
@@ -147,20 +153,20 @@ pub fn rate(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> Result<(),
     }
     let sql =
         "UPDATE note SET helpful = helpful + $1, not_helpful = not_helpful + $2 WHERE id = $3";
-    tx.exec(sql, &[more.into(), fewer.into(), id.into()])
+    tx.execute(sql, &[more.into(), fewer.into(), id.into()])
         .map(|_| ())
 }
 
 /// Asks for a note on a post; false when the user has done so already.
-pub fn request(tx: &mut Tx<'_>, post: PostId, user: UserId) -> Result<bool, Fault> {
+pub fn insert_request(tx: &mut Tx<'_>, post: PostId, user: UserId) -> Result<bool, Fault> {
     let sql = "INSERT INTO note_request (post_id, user_id, at) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
-    Ok(tx.exec(sql, &[post.into(), user.into(), tx.now().into()])? > 0)
+    Ok(tx.execute(sql, &[post.into(), user.into(), tx.now().into()])? > 0)
 }
 
 /// What a writer may be shown to write on.
 #[derive(Clone, Debug)]
-pub struct Feed {
+pub struct NoteFeedQuery {
     /// Who is to write.
     pub writer: UserId,
     /// In which pool.
@@ -174,17 +180,19 @@ pub struct Feed {
 }
 
 /// The id of the post that has `depth` newer ones; 0 when there are not so many.
-pub fn depth(tx: &mut Tx<'_>, depth: i64) -> Result<i64, Fault> {
+pub fn post_id_at_depth(tx: &mut Tx<'_>, depth: i64) -> Result<i64, Fault> {
     let sql = "SELECT id FROM post WHERE state = 0 AND nullcast = 0 ORDER BY id DESC \
                LIMIT 1 OFFSET $1";
-    Ok(tx.row(sql, &[depth.into()], |row| row.int(0))?.unwrap_or(0))
+    Ok(tx
+        .query_row(sql, &[depth.into()], |row| row.int(0))?
+        .unwrap_or(0))
 }
 
 /// Posts of a feed, everyone may see them: not the writer's own, and none that the writer has a
 /// note on. What is withheld anywhere, promoted, protected or for some only is none.
 macro_rules! fit {
     ($from:literal) => {
-        both_ways!(
+        directional_query!(
             concat!(
                 "SELECT p.id FROM ",
                 $from,
@@ -201,7 +209,11 @@ macro_rules! fit {
 }
 
 /// A page of a feed, newest first.
-pub fn eligible(tx: &mut Tx<'_>, feed: &Feed, span: &Span) -> Result<Vec<PostId>, Fault> {
+pub fn eligible_posts(
+    tx: &mut Tx<'_>,
+    feed: &NoteFeedQuery,
+    span: &PageRange,
+) -> Result<Vec<PostId>, Fault> {
     let recent = fit!("post p");
     let asked = fit!(
         "(SELECT DISTINCT post_id FROM note_request WHERE post_id > $1 AND post_id < $2) r \
@@ -217,9 +229,9 @@ pub fn eligible(tx: &mut Tx<'_>, feed: &Feed, span: &Span) -> Result<Vec<PostId>
             feed.test_mode.into(),
             span.limit.into(),
         ];
-        found.extend(tx.rows(sql.of(span), &args, |row| row.id(0))?);
+        found.extend(tx.query_rows(sql.select_direction(span), &args, |row| row.id(0))?);
     }
     found.sort_unstable_by_key(|id| std::cmp::Reverse(*id));
     found.dedup();
-    Ok(trimmed(found, span))
+    Ok(trim_page(found, span))
 }

@@ -17,21 +17,21 @@ pub struct Notification {
 
 impl Notification {
     /// When it was told.
-    pub fn at(&self) -> Time {
+    pub fn created_at(&self) -> Time {
         base::Id::<()>::new(self.id).created_at()
     }
 }
 
 /// Tells somebody something.
-pub fn add(tx: &mut Tx<'_>, user: UserId, text: &str, path: &str) -> Result<(), Fault> {
+pub fn insert(tx: &mut Tx<'_>, user: UserId, text: &str, path: &str) -> Result<(), Fault> {
     let sql = "INSERT INTO notification (id, user_id, text, path) VALUES ($1, $2, $3, $4)";
     let id = tx.next_id::<()>();
-    tx.exec(sql, &[id.into(), user.into(), text.into(), path.into()])
+    tx.execute(sql, &[id.into(), user.into(), text.into(), path.into()])
         .map(|_| ())
 }
 
 /// What somebody was told below an id, newest first.
-pub fn page(
+pub fn list_before(
     tx: &mut Tx<'_>,
     user: UserId,
     below: i64,
@@ -39,7 +39,7 @@ pub fn page(
 ) -> Result<Vec<Notification>, Fault> {
     let sql = "SELECT id, text, path FROM notification WHERE user_id = $1 AND id < $2 \
                ORDER BY id DESC LIMIT $3";
-    tx.rows(sql, &[user.into(), below.into(), limit.into()], |row| {
+    tx.query_rows(sql, &[user.into(), below.into(), limit.into()], |row| {
         Ok(Notification {
             id: row.int(0)?,
             text: row.text(1)?,
@@ -52,5 +52,5 @@ pub fn page(
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM notification WHERE id IN (SELECT id FROM notification WHERE id < $1 \
                ORDER BY id LIMIT $2)";
-    tx.exec(sql, &[base::id::first_at(before).into(), limit.into()])
+    tx.execute(sql, &[base::id::first_at(before).into(), limit.into()])
 }

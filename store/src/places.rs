@@ -3,7 +3,7 @@
 use base::Fault;
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// A place as stored.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ macro_rules! columns {
     };
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Place, Fault> {
+fn place_from_row(row: &SqlRow<'_, '_>) -> Result<Place, Fault> {
     Ok(Place {
         id: row.int(0)?,
         name: row.text(1)?,
@@ -65,22 +65,22 @@ pub fn insert(tx: &mut Tx<'_>, place: &Place) -> Result<bool, Fault> {
         (&place.bbox).into(),
         (&place.contained_within).into(),
     ];
-    Ok(tx.exec(sql, &args)? > 0)
+    Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// The places with these numbers; unknown ones are left out.
-pub fn by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Place>, Fault> {
+pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Place>, Fault> {
     let sql = columns!("SELECT ", " FROM place WHERE id = $1");
-    tx.of_each(sql, ids, &[], read)
+    tx.query_by_keys(sql, ids, &[], place_from_row)
 }
 
 /// The place with a number.
-pub fn by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Place>, Fault> {
-    Ok(by_ids(tx, &[id])?.pop())
+pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Place>, Fault> {
+    Ok(find_by_ids(tx, &[id])?.pop())
 }
 
 /// The places behind a number.
 pub fn list(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<Place>, Fault> {
     let sql = columns!("SELECT ", " FROM place WHERE id > $1 ORDER BY id LIMIT $2");
-    tx.rows(sql, &[after.into(), limit.into()], read)
+    tx.query_rows(sql, &[after.into(), limit.into()], place_from_row)
 }

@@ -3,7 +3,7 @@
 use base::{Fault, PostId, Time, UserId};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// A poll as stored.
 #[derive(Clone, Debug)]
@@ -17,14 +17,14 @@ pub struct Poll {
     /// When it ends.
     pub ends_at: Time,
     /// What can be voted for, in order.
-    pub options: Vec<Choice>,
+    pub options: Vec<PollChoice>,
 }
 
 /// Something that can be voted for.
 #[derive(Clone, Debug)]
-pub struct Choice {
+pub struct PollChoice {
     /// Its place, from 1.
-    pub choice: i64,
+    pub number: i64,
     /// Its words.
     pub label: String,
     /// Who voted for it, counted.
@@ -33,7 +33,7 @@ pub struct Choice {
 
 impl Poll {
     /// Whether no post brought it along.
-    pub fn is_apart(&self) -> bool {
+    pub fn is_standalone(&self) -> bool {
         self.post_id.get() == self.id
     }
 
@@ -52,40 +52,40 @@ pub fn insert(tx: &mut Tx<'_>, poll: &Poll) -> Result<(), Fault> {
         poll.duration_minutes.into(),
         poll.ends_at.into(),
     ];
-    tx.exec(sql, &args)?;
+    tx.execute(sql, &args)?;
     for option in &poll.options {
         let sql = "INSERT INTO poll_option (poll_id, choice, label) VALUES ($1, $2, $3)";
-        let args = [poll.id.into(), option.choice.into(), (&option.label).into()];
-        tx.exec(sql, &args)?;
+        let args = [poll.id.into(), option.number.into(), (&option.label).into()];
+        tx.execute(sql, &args)?;
     }
     Ok(())
 }
 
 /// Stores a poll that no post brings along: it stands by itself until posts name it, and its own
 /// id stands for the post's.
-pub fn insert_apart(tx: &mut Tx<'_>, poll: &Poll) -> Result<(), Fault> {
+pub fn insert_standalone(tx: &mut Tx<'_>, poll: &Poll) -> Result<(), Fault> {
     insert(tx, poll)
 }
 
 /// A poll that stands by itself.
-pub fn apart(tx: &mut Tx<'_>, id: i64) -> Result<Option<Poll>, Fault> {
-    let found = by_id(tx, id)?;
-    Ok(found.filter(Poll::is_apart))
+pub fn find_standalone(tx: &mut Tx<'_>, id: i64) -> Result<Option<Poll>, Fault> {
+    let found = find_by_id(tx, id)?;
+    Ok(found.filter(Poll::is_standalone))
 }
 
 /// Removes a poll that stands by itself, with its votes.
-pub fn remove_apart(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
-    erase(tx, PostId::new(id))
+pub fn delete_standalone(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
+    delete_by_post(tx, PostId::new(id))
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Poll, Fault> {
+fn poll_from_row(row: &SqlRow<'_, '_>) -> Result<Poll, Fault> {
     Ok(Poll {
         id: row.int(0)?,
         post_id: row.id(1)?,
         duration_minutes: row.int(2)?,
         ends_at: row.time(3)?,
-        options: vec![Choice {
-            choice: row.int(4)?,
+        options: vec![PollChoice {
+            number: row.int(4)?,
             label: row.text(5)?,
             votes: row.int(6)?,
         }],
@@ -93,11 +93,11 @@ fn read(row: &Row<'_, '_>) -> Result<Poll, Fault> {
 }
 
 /// The polls with these ids; unknown ones are left out.
-pub fn by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Poll>, Fault> {
+pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Poll>, Fault> {
     let sql = "SELECT p.id, p.post_id, p.duration_minutes, p.ends_at, o.choice, o.label, o.votes \
                FROM poll p JOIN poll_option o ON o.poll_id = p.id WHERE p.id = $1";
-    let mut rows = tx.of_each(sql, ids, &[], read)?;
-    rows.sort_by_key(|row| (row.id, row.options.first().map(|option| option.choice)));
+    let mut rows = tx.query_by_keys(sql, ids, &[], poll_from_row)?;
+    rows.sort_by_key(|row| (row.id, row.options.first().map(|option| option.number)));
     let mut polls: Vec<Poll> = Vec::new();
     for mut row in rows {
         match polls.last_mut().filter(|poll| poll.id == row.id) {
@@ -109,62 +109,62 @@ pub fn by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Poll>, Fault> {
 }
 
 /// The poll with an id.
-pub fn by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Poll>, Fault> {
-    Ok(by_ids(tx, &[id])?.pop())
+pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Poll>, Fault> {
+    Ok(find_by_ids(tx, &[id])?.pop())
 }
 
 /// What a user voted for, if they did.
-pub fn vote_of(tx: &mut Tx<'_>, poll: i64, user: UserId) -> Result<Option<i64>, Fault> {
+pub fn find_vote(tx: &mut Tx<'_>, poll: i64, user: UserId) -> Result<Option<i64>, Fault> {
     let sql = "SELECT choice FROM poll_vote WHERE poll_id = $1 AND user_id = $2";
-    tx.row(sql, &[poll.into(), user.into()], |row| row.int(0))
+    tx.query_row(sql, &[poll.into(), user.into()], |row| row.int(0))
 }
 
 /// Counts a user's vote; false when there is one already, or the poll is gone.
-pub fn vote(tx: &mut Tx<'_>, poll: i64, user: UserId, choice: i64) -> Result<bool, Fault> {
+pub fn insert_vote(tx: &mut Tx<'_>, poll: i64, user: UserId, choice: i64) -> Result<bool, Fault> {
     if tx.is_shared() {
         let sql = "SELECT id FROM poll WHERE id = $1 FOR SHARE";
-        if tx.row(sql, &[poll.into()], |_| Ok(()))?.is_none() {
+        if tx.query_row(sql, &[poll.into()], |_| Ok(()))?.is_none() {
             return Ok(false);
         }
     }
     let sql = "INSERT INTO poll_vote (poll_id, user_id, choice, at) VALUES ($1, $2, $3, $4) \
                ON CONFLICT DO NOTHING";
     let args = [poll.into(), user.into(), choice.into(), tx.now().into()];
-    if tx.exec(sql, &args)? == 0 {
+    if tx.execute(sql, &args)? == 0 {
         return Ok(false);
     }
     let sql = "UPDATE poll_option SET votes = votes + 1 WHERE poll_id = $1 AND choice = $2";
-    tx.exec(sql, &[poll.into(), choice.into()])?;
+    tx.execute(sql, &[poll.into(), choice.into()])?;
     Ok(true)
 }
 
 /// Polls that have ended by now without that having been told.
-pub fn ended(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<i64>, Fault> {
+pub fn list_ended(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT id FROM poll WHERE closed_at IS NULL AND ends_at <= $1 \
                ORDER BY ends_at LIMIT $2";
-    tx.rows(sql, &[tx.now().into(), limit.into()], |row| row.int(0))
+    tx.query_rows(sql, &[tx.now().into(), limit.into()], |row| row.int(0))
 }
 
 /// The posts that carry a poll, each with its author: the one that brought it along, or all that
 /// have its card.
-pub fn carriers(tx: &mut Tx<'_>, poll: i64) -> Result<Vec<(PostId, UserId)>, Fault> {
+pub fn list_posts_with_poll(tx: &mut Tx<'_>, poll: i64) -> Result<Vec<(PostId, UserId)>, Fault> {
     let sql = "SELECT p.id, p.author_id FROM poll l JOIN post p ON p.id = l.post_id \
                WHERE l.id = $1";
-    let mut all = tx.rows(sql, &[poll.into()], |row| Ok((row.id(0)?, row.id(1)?)))?;
+    let mut all = tx.query_rows(sql, &[poll.into()], |row| Ok((row.id(0)?, row.id(1)?)))?;
     let sql = "SELECT id, author_id FROM post WHERE poll_id = $1 AND card_uri <> '' \
                AND state = 0 ORDER BY id";
-    all.extend(tx.rows(sql, &[poll.into()], |row| Ok((row.id(0)?, row.id(1)?)))?);
+    all.extend(tx.query_rows(sql, &[poll.into()], |row| Ok((row.id(0)?, row.id(1)?)))?);
     Ok(all)
 }
 
 /// Notes that the end of a poll is told; false when it was before.
-pub fn close(tx: &mut Tx<'_>, poll: i64) -> Result<bool, Fault> {
+pub fn mark_closed(tx: &mut Tx<'_>, poll: i64) -> Result<bool, Fault> {
     let sql = "UPDATE poll SET closed_at = $1 WHERE id = $2 AND closed_at IS NULL";
-    Ok(tx.exec(sql, &[tx.now().into(), poll.into()])? > 0)
+    Ok(tx.execute(sql, &[tx.now().into(), poll.into()])? > 0)
 }
 
 /// Forgets the poll of a post, with its votes.
-pub(crate) fn erase(tx: &mut Tx<'_>, post: PostId) -> Result<(), Fault> {
+pub(crate) fn delete_by_post(tx: &mut Tx<'_>, post: PostId) -> Result<(), Fault> {
     let steps = [
         // Whoever votes at the same time has voted, or finds the poll gone.
         "UPDATE poll SET closed_at = 0 WHERE post_id = $1",
@@ -174,5 +174,5 @@ pub(crate) fn erase(tx: &mut Tx<'_>, post: PostId) -> Result<(), Fault> {
     ];
     steps
         .into_iter()
-        .try_for_each(|sql| tx.exec(sql, &[post.into()]).map(|_| ()))
+        .try_for_each(|sql| tx.execute(sql, &[post.into()]).map(|_| ()))
 }

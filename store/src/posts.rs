@@ -3,19 +3,19 @@
 use base::{AppId, Fault, PostId, Time, UserId};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
-pub(crate) use adding::count_author;
-pub use adding::{Beside, fill, insert, insert_alone};
+pub(crate) use insertion::add_to_author_counts;
+pub use insertion::{NewPostDetails, insert, insert_without_counts, replace_placeholder};
 pub use pages::{
-    Said, Span, ids_of_author, live_between, mentioning, of_author, own, recent, recent_of, said,
-    videos_since,
+    PageRange, PostText, count_videos_since, find_texts, list_ids_by_author, list_live_between,
+    list_own_posts, list_recent, list_recent_by_authors, page_by_author, page_mentioning,
 };
-pub use removal::{delete, removed};
+pub use removal::{delete, removal_times};
 
 /// Whether a post is there for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum PostState {
     /// It is.
     Live,
     /// A later version has taken its place.
@@ -26,7 +26,7 @@ pub enum State {
     Placeholder,
 }
 
-impl State {
+impl PostState {
     const ALL: [Self; 4] = [
         Self::Live,
         Self::Superseded,
@@ -34,7 +34,7 @@ impl State {
         Self::Placeholder,
     ];
 
-    pub(crate) fn number(self) -> i64 {
+    pub(crate) fn to_number(self) -> i64 {
         match self {
             Self::Live => 0,
             Self::Superseded => 1,
@@ -43,8 +43,10 @@ impl State {
         }
     }
 
-    pub(crate) fn read(number: i64) -> Result<Self, Fault> {
-        let known = Self::ALL.into_iter().find(|state| state.number() == number);
+    pub(crate) fn from_number(number: i64) -> Result<Self, Fault> {
+        let known = Self::ALL
+            .into_iter()
+            .find(|state| state.to_number() == number);
         known.ok_or_else(|| Fault::new(format!("a post in state {number}")))
     }
 }
@@ -59,7 +61,7 @@ pub struct Post {
     /// When.
     pub created_at: Time,
     /// Whether it is there for others.
-    pub state: State,
+    pub state: PostState,
     /// The whole text, NFC, not escaped.
     pub text: String,
     /// BCP 47, `und` when unknown.
@@ -148,16 +150,16 @@ macro_rules! columns {
     };
 }
 
-mod adding;
+mod insertion;
 mod pages;
 mod removal;
 
-fn read(row: &Row<'_, '_>) -> Result<Post, Fault> {
+fn post_from_row(row: &SqlRow<'_, '_>) -> Result<Post, Fault> {
     Ok(Post {
         id: row.id(0)?,
         author_id: row.id(1)?,
         created_at: row.time(2)?,
-        state: State::read(row.int(3)?)?,
+        state: PostState::from_number(row.int(3)?)?,
         text: row.text(4)?,
         lang: row.text(5)?,
         conversation_id: row.id(6)?,
@@ -171,11 +173,11 @@ fn read(row: &Row<'_, '_>) -> Result<Post, Fault> {
         place_id: row.opt_text(14)?,
         card_uri: row.text(15)?,
         reply_settings: row.text(16)?,
-        nullcast: row.switch(17)?,
-        followers_only: row.switch(18)?,
-        possibly_sensitive: row.switch(19)?,
-        paid_partnership: row.switch(20)?,
-        made_with_ai: row.switch(21)?,
+        nullcast: row.bool(17)?,
+        followers_only: row.bool(18)?,
+        possibly_sensitive: row.bool(19)?,
+        paid_partnership: row.bool(20)?,
+        made_with_ai: row.bool(21)?,
         entities: row.text(22)?,
         short_entities: row.text(23)?,
         display_start: row.int(24)?,
@@ -191,34 +193,34 @@ fn read(row: &Row<'_, '_>) -> Result<Post, Fault> {
         quote_count: row.int(34)?,
         bookmark_count: row.int(35)?,
         impression_count: row.int(36)?,
-        unshared: row.switch(37)?,
-        members_only: row.switch(38)?,
+        unshared: row.bool(37)?,
+        members_only: row.bool(38)?,
     })
 }
 
 /// The post with an id, in whatever state.
-pub fn by_id(tx: &mut Tx<'_>, id: PostId) -> Result<Option<Post>, Fault> {
-    tx.row(
+pub fn find_by_id(tx: &mut Tx<'_>, id: PostId) -> Result<Option<Post>, Fault> {
+    tx.query_row(
         columns!("SELECT ", " FROM post WHERE id = $1"),
         &[id.into()],
-        read,
+        post_from_row,
     )
 }
 
 /// The posts with these ids, in whatever state and no particular order; unknown ids are left out.
-pub fn by_ids(tx: &mut Tx<'_>, ids: &[PostId]) -> Result<Vec<Post>, Fault> {
+pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[PostId]) -> Result<Vec<Post>, Fault> {
     let keys: Vec<_> = ids.iter().map(|id| id.get()).collect();
-    tx.of_each(
+    tx.query_by_keys(
         columns!("SELECT ", " FROM post WHERE id = $1"),
         &keys,
         &[],
-        read,
+        post_from_row,
     )
 }
 
 /// All versions of an edited post, oldest first; empty for one that was never edited.
-pub fn versions(tx: &mut Tx<'_>, root: PostId) -> Result<Vec<PostId>, Fault> {
-    tx.rows(
+pub fn list_versions(tx: &mut Tx<'_>, root: PostId) -> Result<Vec<PostId>, Fault> {
+    tx.query_rows(
         "SELECT id FROM post WHERE edit_root_id = $1 ORDER BY id",
         &[root.into()],
         |row| row.id(0),
@@ -226,13 +228,13 @@ pub fn versions(tx: &mut Tx<'_>, root: PostId) -> Result<Vec<PostId>, Fault> {
 }
 
 /// The highest id that any post has.
-pub fn highest(tx: &mut Tx<'_>) -> Result<PostId, Fault> {
-    let highest = tx.row("SELECT MAX(id) FROM post", &[], |row| row.opt_id(0))?;
+pub fn highest_id(tx: &mut Tx<'_>) -> Result<PostId, Fault> {
+    let highest = tx.query_row("SELECT MAX(id) FROM post", &[], |row| row.opt_id(0))?;
     Ok(highest.flatten().unwrap_or(PostId::new(0)))
 }
 
 /// Whether the author has a live post above an id with the same fingerprint.
-pub fn repeats(
+pub fn has_duplicate(
     tx: &mut Tx<'_>,
     author: UserId,
     fingerprint: &[u8],
@@ -241,7 +243,7 @@ pub fn repeats(
     let sql = "SELECT 1 FROM post WHERE author_id = $1 AND fingerprint = $2 AND state = 0 \
                AND id > $3 LIMIT 1";
     Ok(tx
-        .row(
+        .query_row(
             sql,
             &[author.into(), fingerprint.into(), above.into()],
             |_| Ok(()),
@@ -252,7 +254,7 @@ pub fn repeats(
 /// Puts a notice on a post that it is withheld, or takes it away (empty).
 pub fn set_withheld(tx: &mut Tx<'_>, id: PostId, notice: &str) -> Result<(), Fault> {
     let sql = "UPDATE post SET withheld = $1 WHERE id = $2";
-    tx.exec(sql, &[notice.into(), id.into()]).map(|_| ())
+    tx.execute(sql, &[notice.into(), id.into()]).map(|_| ())
 }
 
 /// The live version of an edited post.
@@ -261,25 +263,25 @@ pub fn newest_version(tx: &mut Tx<'_>, root: PostId) -> Result<Option<Post>, Fau
         "SELECT ",
         " FROM post WHERE edit_root_id = $1 AND state = 0 ORDER BY id DESC LIMIT 1"
     );
-    tx.row(sql, &[root.into()], read)
+    tx.query_row(sql, &[root.into()], post_from_row)
 }
 
 /// Whether a post mentions a user.
-pub fn mentions(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<bool, Fault> {
+pub fn is_mentioned(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM mention WHERE user_id = $1 AND post_id = $2";
     Ok(tx
-        .row(sql, &[user.into(), post.into()], |_| Ok(()))?
+        .query_row(sql, &[user.into(), post.into()], |_| Ok(()))?
         .is_some())
 }
 
 /// Whom a post mentions, in no particular order.
-pub fn mentioned_by(tx: &mut Tx<'_>, post: PostId) -> Result<Vec<UserId>, Fault> {
+pub fn list_mentioned_users(tx: &mut Tx<'_>, post: PostId) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT user_id FROM mention WHERE post_id = $1 ORDER BY user_id";
-    tx.rows(sql, &[post.into()], |row| row.id(0))
+    tx.query_rows(sql, &[post.into()], |row| row.id(0))
 }
 
 /// The posts after an id in whatever state, oldest first.
 pub fn list(tx: &mut Tx<'_>, after: PostId, limit: i64) -> Result<Vec<Post>, Fault> {
     let sql = columns!("SELECT ", " FROM post WHERE id > $1 ORDER BY id LIMIT $2");
-    tx.rows(sql, &[after.into(), limit.into()], read)
+    tx.query_rows(sql, &[after.into(), limit.into()], post_from_row)
 }

@@ -8,18 +8,18 @@ use crate::Tx;
 
 /// Counts posts that an app was given on a day (since 1970), those it had not been given that day
 /// before.
-pub fn add(tx: &mut Tx<'_>, app: AppId, day: i64, posts: &[PostId]) -> Result<(), Fault> {
+pub fn record_reads(tx: &mut Tx<'_>, app: AppId, day: i64, posts: &[PostId]) -> Result<(), Fault> {
     let known = "SELECT post_id FROM post_read WHERE post_id = $1 AND app_id = $2 AND day = $3";
     let keys: Vec<_> = posts.iter().map(|post| post.get()).collect();
     let known: HashSet<PostId> = tx
-        .of_each(known, &keys, &[app.into(), day.into()], |row| row.id(0))?
+        .query_by_keys(known, &keys, &[app.into(), day.into()], |row| row.id(0))?
         .into_iter()
         .collect();
     let mut new = 0_i64;
     for post in posts.iter().filter(|post| !known.contains(post)) {
         let sql = "INSERT INTO post_read (app_id, day, post_id) VALUES ($1, $2, $3) \
                    ON CONFLICT DO NOTHING";
-        if tx.exec(sql, &[app.into(), day.into(), (*post).into()])? > 0 {
+        if tx.execute(sql, &[app.into(), day.into(), (*post).into()])? > 0 {
             new += 1;
         }
     }
@@ -28,14 +28,14 @@ pub fn add(tx: &mut Tx<'_>, app: AppId, day: i64, posts: &[PostId]) -> Result<()
     }
     let sql = "INSERT INTO app_read (app_id, day, posts) VALUES ($1, $2, $3) \
                ON CONFLICT (app_id, day) DO UPDATE SET posts = app_read.posts + excluded.posts";
-    tx.exec(sql, &[app.into(), day.into(), new.into()])
+    tx.execute(sql, &[app.into(), day.into(), new.into()])
         .map(|_| ())
 }
 
 /// The days from one on, oldest first, on which an app was given posts, and how many.
-pub fn days(tx: &mut Tx<'_>, app: AppId, from: i64) -> Result<Vec<(i64, i64)>, Fault> {
+pub fn daily_counts(tx: &mut Tx<'_>, app: AppId, from: i64) -> Result<Vec<(i64, i64)>, Fault> {
     let sql = "SELECT day, posts FROM app_read WHERE app_id = $1 AND day >= $2 ORDER BY day";
-    tx.rows(sql, &[app.into(), from.into()], |row| {
+    tx.query_rows(sql, &[app.into(), from.into()], |row| {
         Ok((row.int(0)?, row.int(1)?))
     })
 }
@@ -43,13 +43,13 @@ pub fn days(tx: &mut Tx<'_>, app: AppId, from: i64) -> Result<Vec<(i64, i64)>, F
 /// Forgets which posts were given before a day, and how many were before another; how many rows.
 pub fn prune(tx: &mut Tx<'_>, posts: i64, counts: i64, limit: i64) -> Result<u64, Fault> {
     let sql = "SELECT app_id, day, post_id FROM post_read WHERE day < $1 LIMIT $2";
-    let old = tx.rows(sql, &[posts.into(), limit.into()], |row| {
+    let old = tx.query_rows(sql, &[posts.into(), limit.into()], |row| {
         Ok((row.int(0)?, row.int(1)?, row.int(2)?))
     })?;
     let mut gone = 0;
     for (app, day, post) in old {
         let sql = "DELETE FROM post_read WHERE app_id = $1 AND day = $2 AND post_id = $3";
-        gone += tx.exec(sql, &[app.into(), day.into(), post.into()])?;
+        gone += tx.execute(sql, &[app.into(), day.into(), post.into()])?;
     }
-    Ok(gone + tx.exec("DELETE FROM app_read WHERE day < $1", &[counts.into()])?)
+    Ok(gone + tx.execute("DELETE FROM app_read WHERE day < $1", &[counts.into()])?)
 }

@@ -1,42 +1,45 @@
 //! Advertising records: one table for every declared resource, a JSON body for its fields.
 
+mod indexes;
+mod line_items;
 mod listing;
-mod live;
-mod shape;
 
 use base::{Fault, Time};
 
 use crate::Tx;
-use crate::db::{Row, Value};
+use crate::db::{SqlRow, SqlValue};
 
-pub use listing::{At, By, Listing, Order, Place, Rows, before, page};
-pub use live::line_items as line_items_with_something_to_see;
-pub(crate) use shape::interned;
-pub use shape::{Beside, Index, prepare};
+pub(crate) use indexes::intern_sql;
+pub use indexes::{IndexedFields, RecordIndex, sync_indexes};
+pub use line_items::servable_line_items;
+pub use listing::{
+    OrderValue, RecordCursor, RecordListing, RecordOrder, RecordOrderKey, RecordPage,
+    compare_cursors, page_with_total,
+};
 
 /// Where a record is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub enum RecordVisibility {
     /// Everywhere.
-    Shown,
+    Listed,
     /// Where drafts are asked for.
     Draft,
     /// Where deleted records are asked for: it is one, or belongs to one.
     Hidden,
 }
 
-impl Level {
-    const fn number(self) -> i64 {
+impl RecordVisibility {
+    const fn to_number(self) -> i64 {
         match self {
-            Self::Shown => 0,
+            Self::Listed => 0,
             Self::Draft => 1,
             Self::Hidden => 2,
         }
     }
 
-    const fn read(number: i64) -> Self {
+    const fn from_number(number: i64) -> Self {
         match number {
-            0 => Self::Shown,
+            0 => Self::Listed,
             1 => Self::Draft,
             _ => Self::Hidden,
         }
@@ -45,13 +48,13 @@ impl Level {
 
 /// A record as stored.
 #[derive(Clone, Debug)]
-pub struct Stored {
+pub struct RecordRow {
     /// Its id among those of its kind.
     pub id: i64,
     /// The account that it belongs to.
     pub account_id: i64,
     /// Where it is shown.
-    pub level: Level,
+    pub level: RecordVisibility,
     /// Whether it was deleted itself.
     pub deleted: bool,
     /// When it was made.
@@ -71,12 +74,12 @@ macro_rules! columns {
 }
 pub(crate) use columns;
 
-fn read(row: &Row<'_, '_>) -> Result<Stored, Fault> {
-    Ok(Stored {
+fn record_from_row(row: &SqlRow<'_, '_>) -> Result<RecordRow, Fault> {
+    Ok(RecordRow {
         id: row.int(0)?,
         account_id: row.int(1)?,
-        level: Level::read(row.int(2)?),
-        deleted: row.switch(3)?,
+        level: RecordVisibility::from_number(row.int(2)?),
+        deleted: row.bool(3)?,
         created_at: row.time(4)?,
         updated_at: row.time(5)?,
         name_key: row.bytes(6)?,
@@ -88,7 +91,7 @@ fn read(row: &Row<'_, '_>) -> Result<Stored, Fault> {
 pub fn next_id(tx: &mut Tx<'_>, kind: &str) -> Result<i64, Fault> {
     let sql = "INSERT INTO ads_sequence (kind, last) VALUES ($1, 1) \
                ON CONFLICT (kind) DO UPDATE SET last = ads_sequence.last + 1 RETURNING last";
-    let last = tx.rows(sql, &[kind.into()], |row| row.int(0))?;
+    let last = tx.query_rows(sql, &[kind.into()], |row| row.int(0))?;
     last.first()
         .copied()
         .ok_or_else(|| Fault::new("a sequence without a number"))
@@ -99,55 +102,55 @@ pub fn next_id(tx: &mut Tx<'_>, kind: &str) -> Result<i64, Fault> {
 pub fn lock(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<(), Fault> {
     if tx.is_shared() {
         let sql = "SELECT id FROM ads_record WHERE kind = $1 AND id = $2 FOR UPDATE";
-        tx.row(sql, &[kind.into(), id.into()], |_| Ok(()))?;
+        tx.query_row(sql, &[kind.into(), id.into()], |_| Ok(()))?;
     }
     Ok(())
 }
 
 /// The record of a kind with an id, whoever's it is.
-pub fn by_id(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<Option<Stored>, Fault> {
+pub fn find_by_id(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<Option<RecordRow>, Fault> {
     let sql = concat!(
         "SELECT ",
         columns!(),
         " FROM ads_record WHERE kind = $1 AND id = $2"
     );
-    tx.row(sql, &[kind.into(), id.into()], read)
+    tx.query_row(sql, &[kind.into(), id.into()], record_from_row)
 }
 
 /// The records of a kind with these ids, in no order; unknown ids are left out.
-pub fn by_ids(tx: &mut Tx<'_>, kind: &str, ids: &[i64]) -> Result<Vec<Stored>, Fault> {
+pub fn find_by_ids(tx: &mut Tx<'_>, kind: &str, ids: &[i64]) -> Result<Vec<RecordRow>, Fault> {
     let sql = concat!(
         "SELECT ",
         columns!(),
         " FROM ads_record WHERE id = $1 AND kind = $2"
     );
-    tx.of_each(sql, ids, &[kind.into()], read)
+    tx.query_by_keys(sql, ids, &[kind.into()], record_from_row)
 }
 
 /// Adds a record; false when its id is taken.
-pub fn insert(tx: &mut Tx<'_>, kind: &str, row: &Stored) -> Result<bool, Fault> {
+pub fn insert(tx: &mut Tx<'_>, kind: &str, row: &RecordRow) -> Result<bool, Fault> {
     let sql = "INSERT INTO ads_record (kind, id, account_id, level, deleted, name_key, created_at, \
                updated_at, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING";
     let args = [
         kind.into(),
         row.id.into(),
         row.account_id.into(),
-        row.level.number().into(),
+        row.level.to_number().into(),
         row.deleted.into(),
         (&row.name_key).into(),
         row.created_at.into(),
         row.updated_at.into(),
         (&row.body).into(),
     ];
-    Ok(tx.exec(sql, &args)? > 0)
+    Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// Writes a record anew.
-pub fn update(tx: &mut Tx<'_>, kind: &str, row: &Stored) -> Result<(), Fault> {
+pub fn update(tx: &mut Tx<'_>, kind: &str, row: &RecordRow) -> Result<(), Fault> {
     let sql = "UPDATE ads_record SET level = $1, deleted = $2, name_key = $3, updated_at = $4, \
                body = $5 WHERE kind = $6 AND id = $7";
     let args = [
-        row.level.number().into(),
+        row.level.to_number().into(),
         row.deleted.into(),
         (&row.name_key).into(),
         row.updated_at.into(),
@@ -155,191 +158,195 @@ pub fn update(tx: &mut Tx<'_>, kind: &str, row: &Stored) -> Result<(), Fault> {
         kind.into(),
         row.id.into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// Removes a record for good.
 pub fn delete(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM ads_record WHERE kind = $1 AND id = $2";
-    tx.exec(sql, &[kind.into(), id.into()]).map(|_| ())
+    tx.execute(sql, &[kind.into(), id.into()]).map(|_| ())
 }
 
 /// The records of a kind in an account whose declared field has a value, oldest first. Those that
 /// are shown only, or all.
-pub fn with(
+pub fn list_by_field(
     tx: &mut Tx<'_>,
     kind: &'static str,
     account: i64,
     (field, value): (&'static str, i64),
     shown: bool,
-) -> Result<Vec<Stored>, Fault> {
+) -> Result<Vec<RecordRow>, Fault> {
     let level = if shown { "AND level = 0 " } else { "" };
-    let sql = interned(format!(
+    let sql = intern_sql(format!(
         "SELECT {} FROM ads_record WHERE kind = '{kind}' AND account_id = $1 AND {} = $2 \
          {level}ORDER BY created_at, id",
         columns!(),
-        shape::field(field)
+        indexes::field_sql(field)
     ));
-    tx.rows(sql, &[account.into(), value.into()], read)
+    tx.query_rows(sql, &[account.into(), value.into()], record_from_row)
 }
 
 /// The records of a kind in an account that are shown and whose declared field has one of some
 /// values, in no order.
-pub fn of_values(
+pub fn list_by_field_values(
     tx: &mut Tx<'_>,
     kind: &'static str,
     account: i64,
     name: &'static str,
     values: &[i64],
-) -> Result<Vec<Stored>, Fault> {
-    let sql = interned(format!(
+) -> Result<Vec<RecordRow>, Fault> {
+    let sql = intern_sql(format!(
         "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {} = $1 AND account_id = $2 \
          AND level = 0",
         columns!(),
-        shape::field(name)
+        indexes::field_sql(name)
     ));
-    tx.of_each(sql, values, &[account.into()], read)
+    tx.query_by_keys(sql, values, &[account.into()], record_from_row)
 }
 
 /// All records of a kind in any account that are shown and whose declared field has a value.
-pub fn all_with(
+pub fn list_all_by_field(
     tx: &mut Tx<'_>,
     kind: &'static str,
     (field, value): (&'static str, i64),
-) -> Result<Vec<Stored>, Fault> {
-    let sql = interned(format!(
+) -> Result<Vec<RecordRow>, Fault> {
+    let sql = intern_sql(format!(
         "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {} = $1 AND level = 0",
         columns!(),
-        shape::field(field)
+        indexes::field_sql(field)
     ));
-    tx.rows(sql, &[value.into()], read)
+    tx.query_rows(sql, &[value.into()], record_from_row)
 }
 
 /// The records of a kind in an account that are shown and have a name, in lower case.
-pub fn named(
+pub fn list_by_name(
     tx: &mut Tx<'_>,
     kind: &str,
     account: i64,
     name_key: &[u8],
-) -> Result<Vec<Stored>, Fault> {
+) -> Result<Vec<RecordRow>, Fault> {
     let sql = concat!(
         "SELECT ",
         columns!(),
         " FROM ads_record WHERE kind = $1 AND account_id = $2 AND name_key = $3 AND level = 0"
     );
-    tx.rows(sql, &[kind.into(), account.into(), name_key.into()], read)
+    tx.query_rows(
+        sql,
+        &[kind.into(), account.into(), name_key.into()],
+        record_from_row,
+    )
 }
 
 /// How many there are of those that [`with`] finds.
-pub fn count_with(
+pub fn count_by_field(
     tx: &mut Tx<'_>,
     kind: &'static str,
     account: i64,
     (field, value): (&'static str, i64),
 ) -> Result<i64, Fault> {
-    let sql = interned(format!(
+    let sql = intern_sql(format!(
         "SELECT COUNT(*) FROM ads_record WHERE kind = '{kind}' AND account_id = $1 AND {} = $2 \
          AND level = 0",
-        shape::field(field)
+        indexes::field_sql(field)
     ));
-    let found = tx.row(sql, &[account.into(), value.into()], |row| row.int(0))?;
+    let found = tx.query_row(sql, &[account.into(), value.into()], |row| row.int(0))?;
     Ok(found.unwrap_or(0))
 }
 
 /// Hides the records of a kind whose declared field has a value; their ids.
-pub fn hide(
+pub fn hide_by_field(
     tx: &mut Tx<'_>,
     kind: &'static str,
     account: i64,
     (field, value): (&'static str, i64),
 ) -> Result<Vec<i64>, Fault> {
-    let sql = interned(format!(
+    let sql = intern_sql(format!(
         "UPDATE ads_record SET level = 2 WHERE kind = '{kind}' AND account_id = $1 AND {} = $2 \
          AND level < 2 RETURNING id",
-        shape::field(field)
+        indexes::field_sql(field)
     ));
-    tx.rows(sql, &[account.into(), value.into()], |row| row.int(0))
+    tx.query_rows(sql, &[account.into(), value.into()], |row| row.int(0))
 }
 
 /// Records of a kind in every account whose declared field is at most `most`, those with the
 /// least first: work that is due. Hidden ones are left out.
-pub fn due(
+pub fn list_due(
     tx: &mut Tx<'_>,
     kind: &'static str,
     field: &'static str,
     most: i64,
     limit: i64,
-) -> Result<Vec<Stored>, Fault> {
+) -> Result<Vec<RecordRow>, Fault> {
     // The least value is that of records without the field.
-    let sql = interned(format!(
+    let sql = intern_sql(format!(
         "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {} > $1 AND {} <= $2 AND level = 0 \
          ORDER BY {}, id LIMIT $3",
         columns!(),
-        shape::ordered(field),
-        shape::ordered(field),
-        shape::ordered(field)
+        indexes::sort_field_sql(field),
+        indexes::sort_field_sql(field),
+        indexes::sort_field_sql(field)
     ));
-    let args = [Value::Int(-1), most.into(), limit.into()];
-    tx.rows(sql, &args, read)
+    let args = [SqlValue::Int(-1), most.into(), limit.into()];
+    tx.query_rows(sql, &args, record_from_row)
 }
 
 /// How many records of a kind an account has at a level.
 pub fn count(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM ads_record WHERE kind = $1 AND account_id = $2 AND level = 0";
-    let found = tx.row(sql, &[kind.into(), account.into()], |row| row.int(0))?;
+    let found = tx.query_row(sql, &[kind.into(), account.into()], |row| row.int(0))?;
     Ok(found.unwrap_or(0))
 }
 
 /// The records of a kind in an account that are shown, oldest first: of kinds of which an account
 /// has few.
-pub fn of_account(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<Vec<Stored>, Fault> {
+pub fn list_by_account(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<Vec<RecordRow>, Fault> {
     let sql = concat!(
         "SELECT ",
         columns!(),
         " FROM ads_record WHERE kind = $1 AND account_id = $2 AND level = 0 \
          ORDER BY created_at, id LIMIT 1000"
     );
-    tx.rows(sql, &[kind.into(), account.into()], read)
+    tx.query_rows(sql, &[kind.into(), account.into()], record_from_row)
 }
 
 /// The ids of all records of a kind in an account, deleted ones too.
-pub fn ids_of(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<Vec<i64>, Fault> {
+pub fn list_ids_by_account(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT id FROM ads_record WHERE kind = $1 AND account_id = $2 \
                ORDER BY (created_at + 0), id";
-    tx.rows(sql, &[kind.into(), account.into()], |row| row.int(0))
+    tx.query_rows(sql, &[kind.into(), account.into()], |row| row.int(0))
 }
 
 /// Records of a kind in every account whose declared field has a value, oldest first; those that
 /// are shown only.
-pub fn anywhere(
+pub fn list_in_all_accounts(
     tx: &mut Tx<'_>,
     kind: &'static str,
     (field, value): (&'static str, i64),
-) -> Result<Vec<Stored>, Fault> {
-    let sql = interned(format!(
+) -> Result<Vec<RecordRow>, Fault> {
+    let sql = intern_sql(format!(
         "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {} = $1 AND level = 0 \
          ORDER BY created_at, id LIMIT 100",
         columns!(),
-        shape::field(field)
+        indexes::field_sql(field)
     ));
-    tx.rows(sql, &[value.into()], read)
+    tx.query_rows(sql, &[value.into()], record_from_row)
 }
 
 /// Records of a kind in every account whose declared field is above `least`, those with the least
 /// first. Hidden ones are left out.
-pub fn beyond(
+pub fn list_above(
     tx: &mut Tx<'_>,
     kind: &'static str,
     (field, least): (&'static str, i64),
     limit: i64,
-) -> Result<Vec<Stored>, Fault> {
-    let ordered = shape::ordered(field);
-    let sql = interned(format!(
+) -> Result<Vec<RecordRow>, Fault> {
+    let ordered = indexes::sort_field_sql(field);
+    let sql = intern_sql(format!(
         "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {ordered} > $1 AND level = 0 \
          ORDER BY {ordered}, id LIMIT $2",
         columns!()
     ));
-    tx.rows(sql, &[least.into(), limit.into()], read)
+    tx.query_rows(sql, &[least.into(), limit.into()], record_from_row)
 }
 
 /// How many of an account's shown records of a kind have a field of at most `most`; those without
@@ -351,11 +358,11 @@ pub fn count_up_to(
     field: &'static str,
     most: i64,
 ) -> Result<i64, Fault> {
-    let ordered = shape::ordered(field);
-    let sql = interned(format!(
+    let ordered = indexes::sort_field_sql(field);
+    let sql = intern_sql(format!(
         "SELECT COUNT(*) FROM ads_record WHERE kind = '{kind}' AND account_id = $1 \
          AND {ordered} > $2 AND {ordered} <= $3 AND level = 0"
     ));
-    let args = [account.into(), Value::Int(-1), most.into()];
-    Ok(tx.row(sql, &args, |row| row.int(0))?.unwrap_or(0))
+    let args = [account.into(), SqlValue::Int(-1), most.into()];
+    Ok(tx.query_row(sql, &args, |row| row.int(0))?.unwrap_or(0))
 }

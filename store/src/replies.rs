@@ -8,17 +8,17 @@ use crate::Tx;
 pub fn hide(tx: &mut Tx<'_>, post: PostId) -> Result<bool, Fault> {
     let sql = "INSERT INTO hidden_reply (post_id, hidden_at) VALUES ($1, $2) \
                ON CONFLICT DO NOTHING";
-    Ok(tx.exec(sql, &[post.into(), tx.now().into()])? > 0)
+    Ok(tx.execute(sql, &[post.into(), tx.now().into()])? > 0)
 }
 
 /// Shows a hidden reply again; false when it is not hidden.
 pub fn unhide(tx: &mut Tx<'_>, post: PostId) -> Result<bool, Fault> {
     let sql = "DELETE FROM hidden_reply WHERE post_id = $1";
-    Ok(tx.exec(sql, &[post.into()])? > 0)
+    Ok(tx.execute(sql, &[post.into()])? > 0)
 }
 
 /// Whether a reply is hidden.
 pub fn is_hidden(tx: &mut Tx<'_>, post: PostId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM hidden_reply WHERE post_id = $1";
-    Ok(tx.row(sql, &[post.into()], |_| Ok(()))?.is_some())
+    Ok(tx.query_row(sql, &[post.into()], |_| Ok(()))?.is_some())
 }

@@ -3,28 +3,28 @@
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
-use crate::edges::{self, Edge, both_ways, hanging, page_of};
-use crate::posts::{self, Beside, Post, Span};
+use crate::edges::{self, Edge, directional_query, edge_page_query, query_page};
+use crate::posts::{self, NewPostDetails, PageRange, Post};
 
 /// Stores a repost with the author's counters; false when the author reposts that post already.
 /// The original's own counter comes last, by [`count`], because many may be waiting for it.
 pub fn insert(tx: &mut Tx<'_>, repost: &Post) -> Result<bool, Fault> {
-    let added = posts::insert_alone(tx, repost, &Beside::default())?;
+    let added = posts::insert_without_counts(tx, repost, &NewPostDetails::default())?;
     if added {
-        posts::count_author(tx, repost, 1)?;
+        posts::add_to_author_counts(tx, repost, 1)?;
     }
     Ok(added)
 }
 
 /// Moves a post's counter; false when the post has been deleted meanwhile.
-pub fn count(tx: &mut Tx<'_>, post: PostId, by: i64) -> Result<bool, Fault> {
+pub fn add_to_post_count(tx: &mut Tx<'_>, post: PostId, by: i64) -> Result<bool, Fault> {
     let sql = "UPDATE post SET repost_count = repost_count + $1 WHERE id = $2 AND state <> 2";
-    Ok(tx.exec(sql, &[by.into(), post.into()])? > 0)
+    Ok(tx.execute(sql, &[by.into(), post.into()])? > 0)
 }
 
 /// A user's live repost of a post: the one that everyone sees, or the one that is for promotion
 /// only. There may be both.
-pub fn of_user(
+pub fn find_by_user(
     tx: &mut Tx<'_>,
     user: UserId,
     post: PostId,
@@ -33,38 +33,42 @@ pub fn of_user(
     let sql = "SELECT id FROM post WHERE repost_of_id = $1 AND author_id = $2 AND nullcast = $3 \
                AND state = 0";
     let args = [post.into(), user.into(), nullcast.into()];
-    tx.row(sql, &args, |row| row.id(0))
+    tx.query_row(sql, &args, |row| row.id(0))
 }
 
 /// The live reposts of a post that are for promotion only: one of each advertiser at most.
-pub fn for_promotion(tx: &mut Tx<'_>, post: PostId) -> Result<Vec<PostId>, Fault> {
+pub fn list_nullcast(tx: &mut Tx<'_>, post: PostId) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT id FROM post WHERE repost_of_id = $1 AND state = 0 AND nullcast = 1 \
                ORDER BY id LIMIT 100";
-    tx.rows(sql, &[post.into()], |row| row.id(0))
+    tx.query_rows(sql, &[post.into()], |row| row.id(0))
 }
 
 /// A page of a post's reposts, latest first: who reposted it, and the repost's id.
-pub fn of_post(tx: &mut Tx<'_>, post: PostId, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let sql = hanging!(
+pub fn page_by_post(tx: &mut Tx<'_>, post: PostId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
+    let sql = edge_page_query!(
         "SELECT author_id, id FROM post WHERE repost_of_id = $1 AND state = 0 AND nullcast = 0"
     );
-    edges::page(tx, post, span, sql)
+    edges::edge_page(tx, post, span, sql)
 }
 
 /// A page of an author's posts that others reposted, newest first; both ends are the post's id.
-pub fn of_author(tx: &mut Tx<'_>, author: UserId, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let sql = hanging!(
+pub fn page_reposted_of_author(
+    tx: &mut Tx<'_>,
+    author: UserId,
+    span: &PageRange,
+) -> Result<Vec<Edge>, Fault> {
+    let sql = edge_page_query!(
         "SELECT id, id FROM post WHERE author_id = $1 AND state = 0 \
          AND repost_count + imported_repost_count > 0 AND (imported_repost_count > 0 OR EXISTS \
          (SELECT 1 FROM post other WHERE other.repost_of_id = post.id AND other.state = 0 \
          AND other.nullcast = 0 AND other.author_id <> post.author_id))"
     );
-    edges::page(tx, author, span, sql)
+    edges::edge_page(tx, author, span, sql)
 }
 
 /// A page of the posts that quote a post, newest first; both ends are the quoting post's id.
-pub fn quotes(tx: &mut Tx<'_>, post: PostId, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let sql = both_ways!(
+pub fn page_quotes(tx: &mut Tx<'_>, post: PostId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
+    let sql = directional_query!(
         "SELECT id FROM post WHERE quoted_post_id = $1 AND state = 0 AND nullcast = 0 \
          AND ($2 = 0 OR in_reply_to_user_id IS NULL) AND ($3 = 0 OR repost_of_id IS NULL) \
          AND id > $4 AND id < $5 ORDER BY id",
@@ -75,5 +79,5 @@ pub fn quotes(tx: &mut Tx<'_>, post: PostId, span: &Span) -> Result<Vec<Edge>, F
         span.without_replies.into(),
         span.without_reposts.into(),
     ];
-    page_of(tx, &of, span, sql, |row| Ok((row.int(0)?, row.int(0)?)))
+    query_page(tx, &of, span, sql, |row| Ok((row.int(0)?, row.int(0)?)))
 }

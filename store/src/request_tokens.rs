@@ -3,11 +3,11 @@
 use base::{AppId, Fault, Secret, Time, UserId};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// How far a request token has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum RequestTokenState {
     /// The user has not answered.
     Waiting,
     /// The user approved.
@@ -18,8 +18,8 @@ pub enum State {
     Exchanged,
 }
 
-impl State {
-    fn read(number: i64) -> Result<Self, Fault> {
+impl RequestTokenState {
+    fn from_number(number: i64) -> Result<Self, Fault> {
         match number {
             0 => Ok(Self::Waiting),
             1 => Ok(Self::Approved),
@@ -44,7 +44,7 @@ pub struct RequestToken {
     /// What the exchange is signed with, beside the app's secret.
     pub secret: Secret,
     /// How far it has come.
-    pub state: State,
+    pub state: RequestTokenState,
     /// Who approved it.
     pub user_id: Option<UserId>,
     /// Digest of the token and its verifier or PIN, once it is approved.
@@ -57,19 +57,19 @@ pub struct RequestToken {
     pub expires_at: Time,
 }
 
-fn secret_place(id: i64) -> String {
+fn secret_encryption_context(id: i64) -> String {
     format!("oauth1_request.secret:{id}")
 }
 
 /// The request token, and its secret still encrypted.
-fn read(row: &Row<'_, '_>) -> Result<(RequestToken, Vec<u8>), Fault> {
+fn token_from_row(row: &SqlRow<'_, '_>) -> Result<(RequestToken, Vec<u8>), Fault> {
     let token = RequestToken {
         id: row.int(0)?,
         app_id: row.id(1)?,
         permission: row.text(2)?,
         callback: row.text(3)?,
         secret: Secret::new(""),
-        state: State::read(row.int(5)?)?,
+        state: RequestTokenState::from_number(row.int(5)?)?,
         user_id: row.opt_id(6)?,
         verifier_digest: row.opt_bytes(7)?,
         tries: row.int(8)?,
@@ -83,16 +83,16 @@ fn read(row: &Row<'_, '_>) -> Result<(RequestToken, Vec<u8>), Fault> {
 pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<RequestToken>, Fault> {
     let sql = "SELECT id, app_id, permission, callback, secret, state, user_id, verifier_digest, \
                tries, created_at, expires_at FROM oauth1_request WHERE digest = $1";
-    let Some((mut token, sealed)) = tx.row(sql, &[digest.into()], read)? else {
+    let Some((mut token, sealed)) = tx.query_row(sql, &[digest.into()], token_from_row)? else {
         return Ok(None);
     };
-    token.secret = tx.unseal(&secret_place(token.id), &sealed)?;
+    token.secret = tx.decrypt(&secret_encryption_context(token.id), &sealed)?;
     Ok(Some(token))
 }
 
 /// Stores a new request token by its digest.
 pub fn insert(tx: &mut Tx<'_>, token: &RequestToken, digest: &[u8; 32]) -> Result<(), Fault> {
-    let secret = tx.seal(&secret_place(token.id), token.secret.reveal())?;
+    let secret = tx.encrypt(&secret_encryption_context(token.id), token.secret.reveal())?;
     let sql = "INSERT INTO oauth1_request (digest, id, app_id, permission, callback, secret, \
                created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     let args = [
@@ -105,7 +105,7 @@ pub fn insert(tx: &mut Tx<'_>, token: &RequestToken, digest: &[u8; 32]) -> Resul
         token.created_at.into(),
         token.expires_at.into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// Approves a request token that waits; false when it does not, or no longer.
@@ -123,40 +123,40 @@ pub fn approve(
         digest.into(),
         tx.now().into(),
     ];
-    Ok(tx.exec(sql, &args)? > 0)
+    Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// Denies a request token that waits; false when it does not, or no longer.
 pub fn deny(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
     let sql = "UPDATE oauth1_request SET state = 2 \
                WHERE digest = $1 AND state = 0 AND expires_at > $2";
-    Ok(tx.exec(sql, &[digest.into(), tx.now().into()])? > 0)
+    Ok(tx.execute(sql, &[digest.into(), tx.now().into()])? > 0)
 }
 
 /// Counts a try at the verifier, before it is looked at; false when there is none left, or
 /// nothing to try. Holds the token until the transaction ends.
-pub fn count_try(tx: &mut Tx<'_>, digest: &[u8; 32], most: i64) -> Result<bool, Fault> {
+pub fn count_attempt(tx: &mut Tx<'_>, digest: &[u8; 32], most: i64) -> Result<bool, Fault> {
     let sql = "UPDATE oauth1_request SET tries = tries + 1 \
                WHERE digest = $1 AND state = 1 AND tries < $2 AND expires_at > $3";
-    Ok(tx.exec(sql, &[digest.into(), most.into(), tx.now().into()])? > 0)
+    Ok(tx.execute(sql, &[digest.into(), most.into(), tx.now().into()])? > 0)
 }
 
 /// Marks an approved request token as exchanged; false when it is not approved, or no longer.
-pub fn exchange(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
+pub fn mark_exchanged(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
     let sql = "UPDATE oauth1_request SET state = 3 WHERE digest = $1 AND state = 1";
-    Ok(tx.exec(sql, &[digest.into()])? > 0)
+    Ok(tx.execute(sql, &[digest.into()])? > 0)
 }
 
 /// Takes back what a user has approved for an app and the app has not exchanged yet.
-pub fn withdraw(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Fault> {
+pub fn revoke_approved(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Fault> {
     let sql = "UPDATE oauth1_request SET state = 2 \
                WHERE user_id = $1 AND app_id = $2 AND state = 1";
-    tx.exec(sql, &[user.into(), app.into()]).map(|_| ())
+    tx.execute(sql, &[user.into(), app.into()]).map(|_| ())
 }
 
 /// Forgets at most `limit` request tokens that ended before a moment; how many.
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM oauth1_request WHERE digest IN \
                (SELECT digest FROM oauth1_request WHERE expires_at < $1 LIMIT $2)";
-    tx.exec(sql, &[before.into(), limit.into()])
+    tx.execute(sql, &[before.into(), limit.into()])
 }

@@ -3,23 +3,23 @@
 use base::{AppId, Fault, Time};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// Which stream a rule is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Product {
+pub enum StreamProduct {
     /// The filtered stream.
     Stream,
     /// The powerstream.
     Powerstream,
 }
 
-impl Product {
+impl StreamProduct {
     /// Every stream that has rules.
     pub const ALL: [Self; 2] = [Self::Stream, Self::Powerstream];
 
     /// The stream of a name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.name() == name)
     }
 
@@ -34,7 +34,7 @@ impl Product {
 
 /// A rule as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
+pub struct StreamRule {
     /// Snowflake id.
     pub id: i64,
     /// Whose rule it is.
@@ -56,8 +56,8 @@ macro_rules! columns {
     };
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Rule, Fault> {
-    Ok(Rule {
+fn rule_from_row(row: &SqlRow<'_, '_>) -> Result<StreamRule, Fault> {
+    Ok(StreamRule {
         id: row.int(0)?,
         app_id: row.id(1)?,
         value: row.text(2)?,
@@ -69,8 +69,8 @@ fn read(row: &Row<'_, '_>) -> Result<Rule, Fault> {
 /// Stores a rule; false when the app has one with this canonical form already.
 pub fn insert(
     tx: &mut Tx<'_>,
-    product: Product,
-    rule: &Rule,
+    product: StreamProduct,
+    rule: &StreamRule,
     digest: &[u8; 32],
 ) -> Result<bool, Fault> {
     let sql = "INSERT INTO rule (id, app_id, product, value, digest, tag, created_at) \
@@ -84,29 +84,29 @@ pub fn insert(
         (&rule.tag).into(),
         rule.created_at.into(),
     ];
-    Ok(tx.exec(sql, &args)? > 0)
+    Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// The id of an app's rule with a canonical form.
-pub fn by_digest(
+pub fn find_id_by_digest(
     tx: &mut Tx<'_>,
     app: AppId,
-    product: Product,
+    product: StreamProduct,
     digest: &[u8; 32],
 ) -> Result<Option<i64>, Fault> {
     let sql = "SELECT id FROM rule WHERE app_id = $1 AND product = $2 AND digest = $3";
     let args = [app.into(), product.name().into(), digest.into()];
-    tx.row(sql, &args, |row| row.int(0))
+    tx.query_row(sql, &args, |row| row.int(0))
 }
 
 /// The rules of an app behind an id, oldest first.
-pub fn of_app(
+pub fn list_by_app(
     tx: &mut Tx<'_>,
     app: AppId,
-    product: Product,
+    product: StreamProduct,
     after: i64,
     limit: i64,
-) -> Result<Vec<Rule>, Fault> {
+) -> Result<Vec<StreamRule>, Fault> {
     let sql = columns!("WHERE app_id = $1 AND product = $2 AND id > $3 ORDER BY id LIMIT $4");
     let args = [
         app.into(),
@@ -114,36 +114,40 @@ pub fn of_app(
         after.into(),
         limit.into(),
     ];
-    tx.rows(sql, &args, read)
+    tx.query_rows(sql, &args, rule_from_row)
 }
 
 /// A rule of an app; none when the app has none with this id.
-pub fn by_id(
+pub fn find_by_id(
     tx: &mut Tx<'_>,
     app: AppId,
-    product: Product,
+    product: StreamProduct,
     id: i64,
-) -> Result<Option<Rule>, Fault> {
+) -> Result<Option<StreamRule>, Fault> {
     let sql = columns!("WHERE id = $1 AND app_id = $2 AND product = $3");
-    tx.row(sql, &[id.into(), app.into(), product.name().into()], read)
+    tx.query_row(
+        sql,
+        &[id.into(), app.into(), product.name().into()],
+        rule_from_row,
+    )
 }
 
 /// How many rules an app has.
-pub fn count(tx: &mut Tx<'_>, app: AppId, product: Product) -> Result<i64, Fault> {
+pub fn count(tx: &mut Tx<'_>, app: AppId, product: StreamProduct) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM rule WHERE app_id = $1 AND product = $2";
     let args = [app.into(), product.name().into()];
-    Ok(tx.row(sql, &args, |row| row.int(0))?.unwrap_or(0))
+    Ok(tx.query_row(sql, &args, |row| row.int(0))?.unwrap_or(0))
 }
 
 /// Removes a rule of an app; false when the app has none with this id.
-pub fn delete(tx: &mut Tx<'_>, app: AppId, product: Product, id: i64) -> Result<bool, Fault> {
+pub fn delete(tx: &mut Tx<'_>, app: AppId, product: StreamProduct, id: i64) -> Result<bool, Fault> {
     let sql = "DELETE FROM rule WHERE id = $1 AND app_id = $2 AND product = $3";
     let args = [id.into(), app.into(), product.name().into()];
-    Ok(tx.exec(sql, &args)? > 0)
+    Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// Removes every rule of an app, of all streams.
-pub fn delete_of_app(tx: &mut Tx<'_>, app: AppId) -> Result<(), Fault> {
-    tx.exec("DELETE FROM rule WHERE app_id = $1", &[app.into()])
+pub fn delete_by_app(tx: &mut Tx<'_>, app: AppId) -> Result<(), Fault> {
+    tx.execute("DELETE FROM rule WHERE app_id = $1", &[app.into()])
         .map(|_| ())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Every table and its columns.
-pub(crate) fn tables() -> BTreeMap<String, Vec<String>> {
+pub(crate) fn declared_tables() -> BTreeMap<String, Vec<String>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
     let mut scripts: Vec<_> = std::fs::read_dir(folder)
         .unwrap()

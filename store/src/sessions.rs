@@ -2,12 +2,12 @@
 
 use base::{Fault, Secret, Time, UserId};
 
-use crate::db::Row;
+use crate::db::SqlRow;
 use crate::{Tx, hex, meta};
 
 /// A session as stored.
 #[derive(Clone, Debug)]
-pub struct Session {
+pub struct UserSession {
     /// A number for lists and for ending it from another session.
     pub id: i64,
     /// SHA-256 of the text that the browser holds.
@@ -28,7 +28,7 @@ pub struct Session {
     pub user_agent: String,
 }
 
-impl Session {
+impl UserSession {
     /// When it ends if it is not used any more.
     pub const fn expires_at(&self) -> Time {
         self.last_seen_at.plus_ms(self.ttl_ms)
@@ -37,7 +37,7 @@ impl Session {
 
 /// A session that is to begin.
 #[derive(Clone, Copy, Debug)]
-pub struct New<'a> {
+pub struct NewSession<'a> {
     /// SHA-256 of the text that the browser holds.
     pub digest: &'a [u8; 32],
     /// Who is signed in.
@@ -53,7 +53,7 @@ pub struct New<'a> {
 }
 
 /// The form key moves to no other session.
-fn place(digest: &[u8]) -> String {
+fn encryption_context(digest: &[u8]) -> String {
     format!("session.form_key:{}", hex::encode(digest))
 }
 
@@ -69,10 +69,10 @@ macro_rules! columns {
     };
 }
 
-fn read(row: &Row<'_, '_>) -> Result<(Session, Vec<u8>), Fault> {
+fn session_from_row(row: &SqlRow<'_, '_>) -> Result<(UserSession, Vec<u8>), Fault> {
     let digest = row.bytes(1)?;
     let digest = <[u8; 32]>::try_from(digest.as_slice());
-    let session = Session {
+    let session = UserSession {
         id: row.int(0)?,
         digest: digest.map_err(Fault::when("the digest of a session"))?,
         user_id: row.id(2)?,
@@ -86,31 +86,46 @@ fn read(row: &Row<'_, '_>) -> Result<(Session, Vec<u8>), Fault> {
     Ok((session, row.bytes(3)?))
 }
 
-fn opened(tx: &Tx<'_>, (mut session, sealed): (Session, Vec<u8>)) -> Result<Session, Fault> {
-    session.form_key = tx.unseal(&place(&session.digest), &sealed)?;
+fn decrypt_form_key(
+    tx: &Tx<'_>,
+    (mut session, sealed): (UserSession, Vec<u8>),
+) -> Result<UserSession, Fault> {
+    session.form_key = tx.decrypt(&encryption_context(&session.digest), &sealed)?;
     Ok(session)
 }
 
 /// The live session with a digest: neither ended nor expired, of a user who takes part.
-pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32], now: Time) -> Result<Option<Session>, Fault> {
+pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32], now: Time) -> Result<Option<UserSession>, Fault> {
     let sql = columns!("session.digest = $1 AND session.last_seen_at > $2 - session.ttl_ms");
-    let found = tx.row(sql, &[digest.into(), now.into()], read)?;
-    found.map(|found| opened(tx, found)).transpose()
+    let found = tx.query_row(sql, &[digest.into(), now.into()], session_from_row)?;
+    found.map(|found| decrypt_form_key(tx, found)).transpose()
 }
 
 /// The live sessions of a user, last used first.
-pub fn list(tx: &mut Tx<'_>, user: UserId, now: Time, limit: i64) -> Result<Vec<Session>, Fault> {
+pub fn list(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    now: Time,
+    limit: i64,
+) -> Result<Vec<UserSession>, Fault> {
     let sql = columns!(
         "session.user_id = $1 AND session.last_seen_at > $2 - session.ttl_ms \
          ORDER BY session.last_seen_at DESC, session.id DESC LIMIT $3"
     );
-    let found = tx.rows(sql, &[user.into(), now.into(), limit.into()], read)?;
-    found.into_iter().map(|found| opened(tx, found)).collect()
+    let found = tx.query_rows(
+        sql,
+        &[user.into(), now.into(), limit.into()],
+        session_from_row,
+    )?;
+    found
+        .into_iter()
+        .map(|found| decrypt_form_key(tx, found))
+        .collect()
 }
 
 /// Begins a session.
-pub fn insert(tx: &mut Tx<'_>, new: &New<'_>, now: Time) -> Result<(), Fault> {
-    let form_key = tx.seal(&place(new.digest), new.form_key.reveal())?;
+pub fn insert(tx: &mut Tx<'_>, new: &NewSession<'_>, now: Time) -> Result<(), Fault> {
+    let form_key = tx.encrypt(&encryption_context(new.digest), new.form_key.reveal())?;
     let sql = "INSERT INTO session (digest, user_id, form_key, created_at, last_seen_at, ttl_ms, \
                address, user_agent) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     let args = [
@@ -123,20 +138,20 @@ pub fn insert(tx: &mut Tx<'_>, new: &New<'_>, now: Time) -> Result<(), Fault> {
         new.address.into(),
         new.user_agent.into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// Gives a live session another text and another form key; false when it is not live any more.
-pub fn renew(
+pub fn rotate(
     tx: &mut Tx<'_>,
     old: &[u8; 32],
     digest: &[u8; 32],
     form_key: &Secret,
 ) -> Result<bool, Fault> {
-    let form_key = tx.seal(&place(digest), form_key.reveal())?;
+    let form_key = tx.encrypt(&encryption_context(digest), form_key.reveal())?;
     let sql = "UPDATE session SET digest = $1, form_key = $2 \
                WHERE digest = $3 AND revoked_at IS NULL";
-    Ok(tx.exec(sql, &[digest.into(), (&form_key).into(), old.into()])? > 0)
+    Ok(tx.execute(sql, &[digest.into(), (&form_key).into(), old.into()])? > 0)
 }
 
 /// Says that a session was used just now.
@@ -149,7 +164,7 @@ pub fn touch(
 ) -> Result<(), Fault> {
     let sql = "UPDATE session SET last_seen_at = $1, address = $2, user_agent = $3 \
                WHERE id = $4 AND revoked_at IS NULL AND last_seen_at < $1";
-    tx.exec(
+    tx.execute(
         sql,
         &[now.into(), address.into(), user_agent.into(), id.into()],
     )
@@ -160,7 +175,7 @@ pub fn touch(
 pub fn revoke(tx: &mut Tx<'_>, user: UserId, id: i64, now: Time) -> Result<bool, Fault> {
     let sql = "UPDATE session SET revoked_at = $1 \
                WHERE id = $2 AND user_id = $3 AND revoked_at IS NULL";
-    Ok(tx.exec(sql, &[now.into(), id.into(), user.into()])? > 0)
+    Ok(tx.execute(sql, &[now.into(), id.into(), user.into()])? > 0)
 }
 
 /// Ends all sessions of a user but one; how many.
@@ -172,49 +187,49 @@ pub fn revoke_others(
 ) -> Result<u64, Fault> {
     let sql = "UPDATE session SET revoked_at = $1 \
                WHERE user_id = $2 AND id <> $3 AND revoked_at IS NULL";
-    tx.exec(sql, &[now.into(), user.into(), but.unwrap_or(0).into()])
+    tx.execute(sql, &[now.into(), user.into(), but.unwrap_or(0).into()])
 }
 
 /// Forgets some of the sessions that nobody has used since; how many.
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM session WHERE id IN \
                (SELECT id FROM session WHERE last_seen_at < $1 LIMIT $2)";
-    tx.exec(sql, &[before.into(), limit.into()])
+    tx.execute(sql, &[before.into(), limit.into()])
 }
 
 /// Ends every way in that a user has given to apps: tokens, and what was approved and not yet
 /// exchanged; how many tokens were live. What was granted stays remembered.
-pub fn end_tokens(tx: &mut Tx<'_>, user: UserId) -> Result<u64, Fault> {
-    tx.credentials_changed();
+pub fn revoke_user_tokens(tx: &mut Tx<'_>, user: UserId) -> Result<u64, Fault> {
+    tx.mark_credentials_changed();
     let args = [tx.now().into(), user.into()];
     // Waits for flows that are under way, and lets those that follow see what is ended here.
     let hold = "UPDATE app_grant SET used_at = $1 WHERE user_id = $2";
-    tx.exec(hold, &args)?;
+    tx.execute(hold, &args)?;
     for sql in [
         "DELETE FROM oauth2_code WHERE user_id = $1",
         "DELETE FROM oauth1_request WHERE user_id = $1",
     ] {
-        tx.exec(sql, &[user.into()])?;
+        tx.execute(sql, &[user.into()])?;
     }
     let oauth1 = "UPDATE oauth1_token SET revoked_at = $1 \
                   WHERE user_id = $2 AND revoked_at IS NULL";
     let oauth2 = "UPDATE oauth2_token SET revoked_at = $1 \
                   WHERE user_id = $2 AND revoked_at IS NULL";
-    Ok(tx.exec(oauth1, &args)? + tx.exec(oauth2, &args)?)
+    Ok(tx.execute(oauth1, &args)? + tx.execute(oauth2, &args)?)
 }
 
-const VISITOR_KEY: &str = "visitor_form_key";
+const VISITOR_FORM_KEY: &str = "visitor_form_key";
 
 /// What the tokens of forms are made with that are shown to people who are not signed in: the same
 /// for as long as the database lives.
-pub fn visitor_key(tx: &mut Tx<'_>) -> Result<Secret, Fault> {
-    let new = Secret::new(tx.chance().token(43)?);
-    let sealed = hex::encode(&tx.seal(VISITOR_KEY, new.reveal())?);
+pub fn visitor_form_key(tx: &mut Tx<'_>) -> Result<Secret, Fault> {
+    let new = Secret::new(tx.rng().token(43)?);
+    let sealed = hex::encode(&tx.encrypt(VISITOR_FORM_KEY, new.reveal())?);
     let sql = "INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING";
-    if tx.exec(sql, &[VISITOR_KEY.into(), (&sealed).into()])? > 0 {
+    if tx.execute(sql, &[VISITOR_FORM_KEY.into(), (&sealed).into()])? > 0 {
         return Ok(new);
     }
-    let stored = meta::get(tx, VISITOR_KEY)?.unwrap_or_default();
+    let stored = meta::get(tx, VISITOR_FORM_KEY)?.unwrap_or_default();
     let stored = hex::decode(&stored).ok_or_else(|| Fault::new("the visitors' key is garbled"))?;
-    tx.unseal(VISITOR_KEY, &stored)
+    tx.decrypt(VISITOR_FORM_KEY, &stored)
 }

@@ -1,23 +1,25 @@
 //! Spaces, who takes part in them, what they are about and what was shared in them.
 
-mod found;
-mod parts;
+mod participants;
+mod search;
 mod topics;
 
 use base::{Fault, PostId, Time, UserId};
 
 use crate::Tx;
-use crate::db::Row;
-use crate::edges::{hanging, page_to};
-use crate::posts::Span;
+use crate::db::SqlRow;
+use crate::edges::{edge_page_query, typed_edge_page};
+use crate::posts::PageRange;
 
-pub use found::{found, index, unindex};
-pub use parts::{Role, buyers, is, join, leave, parts, size};
-pub use topics::{Topic, about, topic, topics, topics_of};
+pub use participants::{
+    SpaceRole, add_role, buyer_page, count_role, has_role, list_hosts_and_speakers, remove_role,
+};
+pub use search::{index_words, remove_words, search_titles};
+pub use topics::{SpaceTopic, add_topic, find_or_insert_topic, find_topics, topics_by_spaces};
 
 /// Whether a space takes place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum SpaceState {
     /// It will.
     Scheduled,
     /// It does.
@@ -28,10 +30,10 @@ pub enum State {
     Canceled,
 }
 
-impl State {
+impl SpaceState {
     const ALL: [Self; 4] = [Self::Scheduled, Self::Live, Self::Ended, Self::Canceled];
 
-    pub(crate) const fn number(self) -> i64 {
+    pub(crate) const fn to_number(self) -> i64 {
         match self {
             Self::Scheduled => 0,
             Self::Live => 1,
@@ -40,8 +42,10 @@ impl State {
         }
     }
 
-    fn read(number: i64) -> Result<Self, Fault> {
-        let known = Self::ALL.into_iter().find(|state| state.number() == number);
+    fn from_number(number: i64) -> Result<Self, Fault> {
+        let known = Self::ALL
+            .into_iter()
+            .find(|state| state.to_number() == number);
         known.ok_or_else(|| Fault::new(format!("a space in state {number}")))
     }
 
@@ -64,7 +68,7 @@ pub struct Space {
     /// Who made it.
     pub creator_id: UserId,
     /// Whether it takes place.
-    pub state: State,
+    pub state: SpaceState,
     /// Its title, or empty.
     pub title: String,
     /// Its language, or empty.
@@ -98,14 +102,14 @@ macro_rules! columns {
     };
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Space, Fault> {
+fn space_from_row(row: &SqlRow<'_, '_>) -> Result<Space, Fault> {
     Ok(Space {
         id: row.int(0)?,
         creator_id: row.id(1)?,
-        state: State::read(row.int(2)?)?,
+        state: SpaceState::from_number(row.int(2)?)?,
         title: row.text(3)?,
         lang: row.text(4)?,
-        ticketed: row.switch(5)?,
+        ticketed: row.bool(5)?,
         created_at: row.time(6)?,
         updated_at: row.time(7)?,
         scheduled_start: row.opt_time(8)?,
@@ -117,23 +121,23 @@ fn read(row: &Row<'_, '_>) -> Result<Space, Fault> {
 }
 
 /// The space with an id, in whatever state.
-pub fn by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Space>, Fault> {
+pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Space>, Fault> {
     let sql = columns!("SELECT ", " FROM space WHERE id = $1");
-    tx.row(sql, &[id.into()], read)
+    tx.query_row(sql, &[id.into()], space_from_row)
 }
 
 /// The spaces with these ids, in whatever state and no particular order; unknown ids are left
 /// out.
-pub fn by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Space>, Fault> {
+pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Space>, Fault> {
     let sql = columns!("SELECT ", " FROM space WHERE id = $1");
-    tx.of_each(sql, ids, &[], read)
+    tx.query_by_keys(sql, ids, &[], space_from_row)
 }
 
 /// The scheduled and live spaces of these users, in no particular order.
-pub fn of_creators(tx: &mut Tx<'_>, creators: &[UserId]) -> Result<Vec<Space>, Fault> {
+pub fn list_active_by_creators(tx: &mut Tx<'_>, creators: &[UserId]) -> Result<Vec<Space>, Fault> {
     let sql = columns!("SELECT ", " FROM space WHERE creator_id = $1 AND state < 2");
     let keys: Vec<_> = creators.iter().map(|creator| creator.get()).collect();
-    tx.of_each(sql, &keys, &[], read)
+    tx.query_by_keys(sql, &keys, &[], space_from_row)
 }
 
 /// The spaces before an id, newest first.
@@ -142,7 +146,7 @@ pub fn list(tx: &mut Tx<'_>, before: i64, limit: i64) -> Result<Vec<Space>, Faul
         "SELECT ",
         " FROM space WHERE id < $1 ORDER BY id DESC LIMIT $2"
     );
-    tx.rows(sql, &[before.into(), limit.into()], read)
+    tx.query_rows(sql, &[before.into(), limit.into()], space_from_row)
 }
 
 /// Makes other work that locks the same space wait for this transaction's end. A SQLite file has
@@ -150,7 +154,7 @@ pub fn list(tx: &mut Tx<'_>, before: i64, limit: i64) -> Result<Vec<Space>, Faul
 pub fn lock(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
     if tx.is_shared() {
         let sql = "SELECT id FROM space WHERE id = $1 FOR UPDATE";
-        tx.row(sql, &[id.into()], |_| Ok(()))?;
+        tx.query_row(sql, &[id.into()], |_| Ok(()))?;
     }
     Ok(())
 }
@@ -163,7 +167,7 @@ pub fn insert(tx: &mut Tx<'_>, space: &Space) -> Result<(), Fault> {
     let args = [
         space.id.into(),
         space.creator_id.into(),
-        space.state.number().into(),
+        space.state.to_number().into(),
         (&space.title).into(),
         (&space.lang).into(),
         space.ticketed.into(),
@@ -172,7 +176,7 @@ pub fn insert(tx: &mut Tx<'_>, space: &Space) -> Result<(), Fault> {
         space.scheduled_start.into(),
         space.started_at.into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// Stores the state of a space and since when; not the counters.
@@ -180,26 +184,30 @@ pub fn update(tx: &mut Tx<'_>, space: &Space) -> Result<(), Fault> {
     let sql = "UPDATE space SET state = $1, updated_at = $2, started_at = $3, ended_at = $4 \
                WHERE id = $5";
     let args = [
-        space.state.number().into(),
+        space.state.to_number().into(),
         space.updated_at.into(),
         space.started_at.into(),
         space.ended_at.into(),
         space.id.into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// Shares a post in a space; false when it is there already.
-pub fn share(tx: &mut Tx<'_>, space: i64, post: PostId) -> Result<bool, Fault> {
+pub fn share_post(tx: &mut Tx<'_>, space: i64, post: PostId) -> Result<bool, Fault> {
     let sql = "INSERT INTO space_post (space_id, post_id, id) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
     let id = tx.next_id::<()>();
-    Ok(tx.exec(sql, &[space.into(), post.into(), id.into()])? > 0)
+    Ok(tx.execute(sql, &[space.into(), post.into(), id.into()])? > 0)
 }
 
 /// A page of the posts that were shared in a space, latest first: the post and the share's own
 /// number.
-pub fn shared(tx: &mut Tx<'_>, space: i64, span: &Span) -> Result<Vec<(PostId, i64)>, Fault> {
-    let sql = hanging!("SELECT post_id, id FROM space_post WHERE space_id = $1");
-    page_to(tx, space, span, sql)
+pub fn page_of_shared_posts(
+    tx: &mut Tx<'_>,
+    space: i64,
+    span: &PageRange,
+) -> Result<Vec<(PostId, i64)>, Fault> {
+    let sql = edge_page_query!("SELECT post_id, id FROM space_post WHERE space_id = $1");
+    typed_edge_page(tx, space, span, sql)
 }

@@ -9,33 +9,33 @@ pub fn insert(tx: &mut Tx<'_>, subscriber: UserId, author: UserId) -> Result<boo
     let sql = "INSERT INTO subscription (subscriber_id, author_id, id) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
     let id = tx.next_id::<()>();
-    Ok(tx.exec(sql, &[subscriber.into(), author.into(), id.into()])? > 0)
+    Ok(tx.execute(sql, &[subscriber.into(), author.into(), id.into()])? > 0)
 }
 
 /// Ends a subscription; false when there is none.
 pub fn delete(tx: &mut Tx<'_>, subscriber: UserId, author: UserId) -> Result<bool, Fault> {
     let sql = "DELETE FROM subscription WHERE subscriber_id = $1 AND author_id = $2";
-    Ok(tx.exec(sql, &[subscriber.into(), author.into()])? > 0)
+    Ok(tx.execute(sql, &[subscriber.into(), author.into()])? > 0)
 }
 
 /// Which of some authors a user subscribes to.
-pub fn among(
+pub fn filter_subscribed(
     tx: &mut Tx<'_>,
     subscriber: UserId,
     authors: &[UserId],
 ) -> Result<Vec<UserId>, Fault> {
     let keys: Vec<i64> = authors.iter().map(|author| author.get()).collect();
     let sql = "SELECT author_id FROM subscription WHERE author_id = $1 AND subscriber_id = $2";
-    tx.of_each(sql, &keys, &[subscriber.into()], |row| row.id(0))
+    tx.query_by_keys(sql, &keys, &[subscriber.into()], |row| row.id(0))
 }
 
 /// Which of some users subscribe to an author.
-pub fn of_those(
+pub fn filter_subscribers(
     tx: &mut Tx<'_>,
     subscribers: &[UserId],
     author: UserId,
 ) -> Result<Vec<UserId>, Fault> {
     let keys: Vec<i64> = subscribers.iter().map(|user| user.get()).collect();
     let sql = "SELECT subscriber_id FROM subscription WHERE subscriber_id = $1 AND author_id = $2";
-    tx.of_each(sql, &keys, &[author.into()], |row| row.id(0))
+    tx.query_by_keys(sql, &keys, &[author.into()], |row| row.id(0))
 }

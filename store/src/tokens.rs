@@ -3,7 +3,7 @@
 use base::{AppId, Fault, Secret, Time, UserId};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// An OAuth 1.0a access token.
 #[derive(Clone, Debug)]
@@ -49,22 +49,22 @@ pub struct OAuth2Token {
     pub revoked_at: Option<Time>,
 }
 
-fn token_place(id: i64) -> String {
+fn token_encryption_context(id: i64) -> String {
     format!("oauth1_token.token:{id}")
 }
 
-fn secret_place(id: i64) -> String {
+fn secret_encryption_context(id: i64) -> String {
     format!("oauth1_token.secret:{id}")
 }
 
 /// The token, with its two texts still encrypted.
-struct Sealed {
+struct EncryptedOAuth1Token {
     token: OAuth1Token,
     text: Vec<u8>,
     secret: Vec<u8>,
 }
 
-fn read_oauth1(row: &Row<'_, '_>) -> Result<Sealed, Fault> {
+fn oauth1_from_row(row: &SqlRow<'_, '_>) -> Result<EncryptedOAuth1Token, Fault> {
     let token = OAuth1Token {
         id: row.int(0)?,
         app_id: row.id(1)?,
@@ -75,15 +75,18 @@ fn read_oauth1(row: &Row<'_, '_>) -> Result<Sealed, Fault> {
         created_at: row.time(6)?,
         revoked_at: row.opt_time(7)?,
     };
-    Ok(Sealed {
+    Ok(EncryptedOAuth1Token {
         token,
         text: row.bytes(4)?,
         secret: row.bytes(5)?,
     })
 }
 
-fn opened(tx: &Tx<'_>, found: Option<Sealed>) -> Result<Option<OAuth1Token>, Fault> {
-    let Some(Sealed {
+fn decrypt_oauth1(
+    tx: &Tx<'_>,
+    found: Option<EncryptedOAuth1Token>,
+) -> Result<Option<OAuth1Token>, Fault> {
+    let Some(EncryptedOAuth1Token {
         mut token,
         text,
         secret,
@@ -91,21 +94,21 @@ fn opened(tx: &Tx<'_>, found: Option<Sealed>) -> Result<Option<OAuth1Token>, Fau
     else {
         return Ok(None);
     };
-    token.token = tx.unseal(&token_place(token.id), &text)?;
-    token.secret = tx.unseal(&secret_place(token.id), &secret)?;
+    token.token = tx.decrypt(&token_encryption_context(token.id), &text)?;
+    token.secret = tx.decrypt(&secret_encryption_context(token.id), &secret)?;
     Ok(Some(token))
 }
 
 /// The OAuth 1.0a token whose text has this SHA-256, revoked or not.
-pub fn oauth1(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<OAuth1Token>, Fault> {
+pub fn find_oauth1(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<OAuth1Token>, Fault> {
     let sql = "SELECT id, app_id, user_id, permission, token, secret, created_at, revoked_at \
                FROM oauth1_token WHERE digest = $1";
-    let found = tx.row(sql, &[digest.into()], read_oauth1)?;
-    opened(tx, found)
+    let found = tx.query_row(sql, &[digest.into()], oauth1_from_row)?;
+    decrypt_oauth1(tx, found)
 }
 
 /// The live OAuth 1.0a token of an app and a user at a level.
-pub fn live_oauth1(
+pub fn find_live_oauth1(
     tx: &mut Tx<'_>,
     app: AppId,
     user: UserId,
@@ -114,18 +117,18 @@ pub fn live_oauth1(
     let sql = "SELECT id, app_id, user_id, permission, token, secret, created_at, revoked_at \
                FROM oauth1_token WHERE app_id = $1 AND user_id = $2 AND permission = $3 \
                AND revoked_at IS NULL";
-    let found = tx.row(
+    let found = tx.query_row(
         sql,
         &[app.into(), user.into(), permission.into()],
-        read_oauth1,
+        oauth1_from_row,
     )?;
-    opened(tx, found)
+    decrypt_oauth1(tx, found)
 }
 
 /// Stores an OAuth 1.0a token.
 pub fn insert_oauth1(tx: &mut Tx<'_>, token: &OAuth1Token) -> Result<(), Fault> {
-    let text = tx.seal(&token_place(token.id), token.token.reveal())?;
-    let secret = tx.seal(&secret_place(token.id), token.secret.reveal())?;
+    let text = tx.encrypt(&token_encryption_context(token.id), token.token.reveal())?;
+    let secret = tx.encrypt(&secret_encryption_context(token.id), token.secret.reveal())?;
     let sql = "INSERT INTO oauth1_token (digest, id, app_id, user_id, permission, token, secret, \
                created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     let digest = token.token.digest();
@@ -139,17 +142,17 @@ pub fn insert_oauth1(tx: &mut Tx<'_>, token: &OAuth1Token) -> Result<(), Fault> 
         (&secret).into(),
         token.created_at.into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// Revokes an OAuth 1.0a token; false when it was not live.
 pub fn revoke_oauth1(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
-    tx.credentials_changed();
+    tx.mark_credentials_changed();
     let sql = "UPDATE oauth1_token SET revoked_at = $1 WHERE digest = $2 AND revoked_at IS NULL";
-    Ok(tx.exec(sql, &[tx.now().into(), digest.into()])? > 0)
+    Ok(tx.execute(sql, &[tx.now().into(), digest.into()])? > 0)
 }
 
-fn read_oauth2(row: &Row<'_, '_>) -> Result<OAuth2Token, Fault> {
+fn oauth2_from_row(row: &SqlRow<'_, '_>) -> Result<OAuth2Token, Fault> {
     Ok(OAuth2Token {
         id: row.int(0)?,
         kind: row.text(1)?,
@@ -164,10 +167,10 @@ fn read_oauth2(row: &Row<'_, '_>) -> Result<OAuth2Token, Fault> {
 }
 
 /// The OAuth 2.0 token whose text has this SHA-256, revoked, expired or not.
-pub fn oauth2(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<OAuth2Token>, Fault> {
+pub fn find_oauth2(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<OAuth2Token>, Fault> {
     let sql = "SELECT id, kind, family, app_id, user_id, scopes, created_at, expires_at, revoked_at \
                FROM oauth2_token WHERE digest = $1";
-    tx.row(sql, &[digest.into()], read_oauth2)
+    tx.query_row(sql, &[digest.into()], oauth2_from_row)
 }
 
 /// Stores an OAuth 2.0 token by its digest.
@@ -185,54 +188,54 @@ pub fn insert_oauth2(tx: &mut Tx<'_>, token: &OAuth2Token, digest: &[u8; 32]) ->
         token.created_at.into(),
         token.expires_at.into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// Revokes all OAuth 2.0 tokens of one authorization; how many were live.
 pub fn revoke_family(tx: &mut Tx<'_>, family: i64) -> Result<u64, Fault> {
-    tx.credentials_changed();
+    tx.mark_credentials_changed();
     let sql = "UPDATE oauth2_token SET revoked_at = $1 WHERE family = $2 AND revoked_at IS NULL";
-    tx.exec(sql, &[tx.now().into(), family.into()])
+    tx.execute(sql, &[tx.now().into(), family.into()])
 }
 
 /// Lets an OAuth 2.0 token end now; false when there is none.
 pub fn expire_oauth2(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
-    tx.credentials_changed();
+    tx.mark_credentials_changed();
     let sql = "UPDATE oauth2_token SET expires_at = $1 WHERE digest = $2";
-    Ok(tx.exec(sql, &[tx.now().into(), digest.into()])? > 0)
+    Ok(tx.execute(sql, &[tx.now().into(), digest.into()])? > 0)
 }
 
 /// Revokes one OAuth 2.0 token and leaves its family alone; false when it was not live.
 pub fn revoke_oauth2(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
-    tx.credentials_changed();
+    tx.mark_credentials_changed();
     let sql = "UPDATE oauth2_token SET revoked_at = $1 WHERE digest = $2 AND revoked_at IS NULL";
-    Ok(tx.exec(sql, &[tx.now().into(), digest.into()])? > 0)
+    Ok(tx.execute(sql, &[tx.now().into(), digest.into()])? > 0)
 }
 
 /// Uses up a refresh token; false when it was not live. No credential of a request is touched: a
 /// refresh token is none.
-pub fn spend_refresh(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
+pub fn consume_refresh_token(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
     let sql = "UPDATE oauth2_token SET revoked_at = $1 \
                WHERE digest = $2 AND kind = 'refresh' AND revoked_at IS NULL";
-    Ok(tx.exec(sql, &[tx.now().into(), digest.into()])? > 0)
+    Ok(tx.execute(sql, &[tx.now().into(), digest.into()])? > 0)
 }
 
 /// Revokes every token by which an app acts for a user; how many were live.
-pub fn revoke_pair(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<u64, Fault> {
-    tx.credentials_changed();
+pub fn revoke_app_access(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<u64, Fault> {
+    tx.mark_credentials_changed();
     let args = [tx.now().into(), user.into(), app.into()];
     let oauth1 = "UPDATE oauth1_token SET revoked_at = $1 \
                   WHERE user_id = $2 AND app_id = $3 AND revoked_at IS NULL";
     let oauth2 = "UPDATE oauth2_token SET revoked_at = $1 \
                   WHERE user_id = $2 AND app_id = $3 AND revoked_at IS NULL";
-    Ok(tx.exec(oauth1, &args)? + tx.exec(oauth2, &args)?)
+    Ok(tx.execute(oauth1, &args)? + tx.execute(oauth2, &args)?)
 }
 
 /// The levels of the live OAuth 1.0a tokens by which an app acts for a user.
-pub fn live_levels(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<Vec<String>, Fault> {
+pub fn live_permissions(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<Vec<String>, Fault> {
     let sql = "SELECT permission FROM oauth1_token WHERE app_id = $1 AND user_id = $2 \
                AND revoked_at IS NULL";
-    tx.rows(sql, &[app.into(), user.into()], |row| row.text(0))
+    tx.query_rows(sql, &[app.into(), user.into()], |row| row.text(0))
 }
 
 /// The scopes of the live OAuth 2.0 tokens, refresh tokens among them, by which an app acts for a
@@ -241,14 +244,14 @@ pub fn live_scopes(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<Vec<Stri
     let sql = "SELECT scopes FROM oauth2_token WHERE user_id = $1 AND app_id = $2 \
                AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)";
     let args = [user.into(), app.into(), tx.now().into()];
-    tx.rows(sql, &args, |row| row.text(0))
+    tx.query_rows(sql, &args, |row| row.text(0))
 }
 
 /// Forgets at most `limit` OAuth 2.0 tokens that ended by themselves before a moment; how many.
 pub fn prune_oauth2(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM oauth2_token WHERE digest IN \
                (SELECT digest FROM oauth2_token WHERE expires_at < $1 LIMIT $2)";
-    tx.exec(sql, &[before.into(), limit.into()])
+    tx.execute(sql, &[before.into(), limit.into()])
 }
 
 /// Forgets at most `limit` of each kind of token that were revoked before a moment and would never
@@ -259,5 +262,5 @@ pub fn prune_revoked(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, F
                   (SELECT digest FROM oauth1_token WHERE revoked_at < $1 LIMIT $2)";
     let oauth2 = "DELETE FROM oauth2_token WHERE digest IN (SELECT digest FROM oauth2_token \
                   WHERE revoked_at < $1 AND expires_at IS NULL LIMIT $2)";
-    Ok(tx.exec(oauth1, &args)? + tx.exec(oauth2, &args)?)
+    Ok(tx.execute(oauth1, &args)? + tx.execute(oauth2, &args)?)
 }

@@ -6,7 +6,7 @@ use crate::Tx;
 
 /// How much a topic was spoken of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spoken {
+pub struct TopicCount {
     /// The topic.
     pub topic: String,
     /// By how many posts.
@@ -15,7 +15,7 @@ pub struct Spoken {
 
 /// What trends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trend {
+pub struct TrendingTopic {
     /// The topic.
     pub topic: String,
     /// As people write it.
@@ -30,15 +30,15 @@ pub struct Trend {
 
 /// Claims a reader's place in the log until the transaction ends, so that of several nodes one
 /// goes on from there.
-pub fn claim(tx: &mut Tx<'_>, reader: &str) -> Result<i64, Fault> {
+pub fn claim_cursor(tx: &mut Tx<'_>, reader: &str) -> Result<i64, Fault> {
     let sql = "INSERT INTO follower (name, seq) VALUES ($1, 0) \
                ON CONFLICT (name) DO UPDATE SET seq = follower.seq";
-    tx.exec(sql, &[reader.into()])?;
-    Ok(crate::log::cursor(tx, reader)?.unwrap_or(0))
+    tx.execute(sql, &[reader.into()])?;
+    Ok(crate::event_log::find_cursor(tx, reader)?.unwrap_or(0))
 }
 
 /// Notes that a post of an hour speaks of a topic; counts it once.
-pub fn add(
+pub fn insert_topic_post(
     tx: &mut Tx<'_>,
     topic: &str,
     post: PostId,
@@ -48,52 +48,61 @@ pub fn add(
     let sql = "INSERT INTO topic_post (topic, post_id, author_id, hour) VALUES ($1, $2, $3, $4) \
                ON CONFLICT DO NOTHING";
     let args = [topic.into(), post.into(), author.into(), hour.into()];
-    if tx.exec(sql, &args)? == 0 {
+    if tx.execute(sql, &args)? == 0 {
         return Ok(());
     }
-    let alone = i64::from(posts_of(tx, topic, hour, author)? == 1);
+    let alone = i64::from(count_author_posts(tx, topic, hour, author)? == 1);
     let sql = "INSERT INTO topic_hour (hour, topic, posts, authors) VALUES ($1, $2, 1, $3) \
                ON CONFLICT (hour, topic) DO UPDATE SET posts = topic_hour.posts + 1, \
                authors = topic_hour.authors + excluded.authors";
-    tx.exec(sql, &[hour.into(), topic.into(), alone.into()])
+    tx.execute(sql, &[hour.into(), topic.into(), alone.into()])
         .map(|_| ())
 }
 
 /// Takes a post away from its topics; how many there were.
-pub fn remove(tx: &mut Tx<'_>, post: PostId) -> Result<usize, Fault> {
+pub fn remove_post(tx: &mut Tx<'_>, post: PostId) -> Result<usize, Fault> {
     let sql = "SELECT topic, author_id, hour FROM topic_post WHERE post_id = $1";
-    let rows = tx.rows(sql, &[post.into()], |row| {
+    let rows = tx.query_rows(sql, &[post.into()], |row| {
         Ok((row.text(0)?, row.id(1)?, row.int(2)?))
     })?;
     for (topic, author, hour) in &rows {
         let sql = "DELETE FROM topic_post WHERE topic = $1 AND post_id = $2";
-        tx.exec(sql, &[topic.into(), post.into()])?;
-        let alone = i64::from(posts_of(tx, topic, *hour, *author)? == 0);
+        tx.execute(sql, &[topic.into(), post.into()])?;
+        let alone = i64::from(count_author_posts(tx, topic, *hour, *author)? == 0);
         let sql = "UPDATE topic_hour SET posts = posts - 1, authors = authors - $1 \
                    WHERE hour = $2 AND topic = $3";
-        tx.exec(sql, &[alone.into(), (*hour).into(), topic.into()])?;
+        tx.execute(sql, &[alone.into(), (*hour).into(), topic.into()])?;
     }
     Ok(rows.len())
 }
 
-fn posts_of(tx: &mut Tx<'_>, topic: &str, hour: i64, author: UserId) -> Result<i64, Fault> {
+fn count_author_posts(
+    tx: &mut Tx<'_>,
+    topic: &str,
+    hour: i64,
+    author: UserId,
+) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM topic_post WHERE topic = $1 AND hour = $2 AND author_id = $3";
     let args = [topic.into(), hour.into(), author.into()];
-    Ok(tx.row(sql, &args, |row| row.int(0))?.unwrap_or(0))
+    Ok(tx.query_row(sql, &args, |row| row.int(0))?.unwrap_or(0))
 }
 
 /// Posts of an author that speak of topics.
-pub fn posts_by(tx: &mut Tx<'_>, author: UserId, limit: i64) -> Result<Vec<PostId>, Fault> {
+pub fn list_posts_by_author(
+    tx: &mut Tx<'_>,
+    author: UserId,
+    limit: i64,
+) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT DISTINCT post_id FROM topic_post WHERE author_id = $1 LIMIT $2";
-    tx.rows(sql, &[author.into(), limit.into()], |row| row.id(0))
+    tx.query_rows(sql, &[author.into(), limit.into()], |row| row.id(0))
 }
 
 /// The topics most spoken of from an hour on, by at least two, most posts first.
-pub fn recent(tx: &mut Tx<'_>, from: i64, limit: i64) -> Result<Vec<Spoken>, Fault> {
+pub fn list_most_used(tx: &mut Tx<'_>, from: i64, limit: i64) -> Result<Vec<TopicCount>, Fault> {
     let sql = "SELECT topic, CAST(SUM(posts) AS BIGINT) AS many FROM topic_hour WHERE hour >= $1 \
                GROUP BY topic HAVING SUM(authors) >= 2 ORDER BY many DESC, topic LIMIT $2";
-    tx.rows(sql, &[from.into(), limit.into()], |row| {
-        Ok(Spoken {
+    tx.query_rows(sql, &[from.into(), limit.into()], |row| {
+        Ok(TopicCount {
             topic: row.text(0)?,
             posts: row.int(1)?,
         })
@@ -101,42 +110,42 @@ pub fn recent(tx: &mut Tx<'_>, from: i64, limit: i64) -> Result<Vec<Spoken>, Fau
 }
 
 /// How many posts spoke of a topic in the hours from one on and before another.
-pub fn posts_between(tx: &mut Tx<'_>, topic: &str, from: i64, to: i64) -> Result<i64, Fault> {
+pub fn count_posts_between(tx: &mut Tx<'_>, topic: &str, from: i64, to: i64) -> Result<i64, Fault> {
     let sql = "SELECT CAST(COALESCE(SUM(posts), 0) AS BIGINT) FROM topic_hour \
                WHERE topic = $1 AND hour >= $2 AND hour < $3";
     let args = [topic.into(), from.into(), to.into()];
-    Ok(tx.row(sql, &args, |row| row.int(0))?.unwrap_or(0))
+    Ok(tx.query_row(sql, &args, |row| row.int(0))?.unwrap_or(0))
 }
 
 /// How many wrote about a topic from an hour on.
-pub fn authors(tx: &mut Tx<'_>, topic: &str, from: i64) -> Result<i64, Fault> {
+pub fn count_authors(tx: &mut Tx<'_>, topic: &str, from: i64) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(DISTINCT author_id) FROM topic_post WHERE topic = $1 AND hour >= $2";
     let args = [topic.into(), from.into()];
-    Ok(tx.row(sql, &args, |row| row.int(0))?.unwrap_or(0))
+    Ok(tx.query_row(sql, &args, |row| row.int(0))?.unwrap_or(0))
 }
 
 /// The newest posts about a topic.
-pub fn newest(tx: &mut Tx<'_>, topic: &str, limit: i64) -> Result<Vec<PostId>, Fault> {
+pub fn list_newest_posts(tx: &mut Tx<'_>, topic: &str, limit: i64) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT post_id FROM topic_post WHERE topic = $1 ORDER BY post_id DESC LIMIT $2";
-    tx.rows(sql, &[topic.into(), limit.into()], |row| row.id(0))
+    tx.query_rows(sql, &[topic.into(), limit.into()], |row| row.id(0))
 }
 
 /// What each of some authors wrote about after a post, each topic once an author.
-pub fn of_authors(
+pub fn list_by_authors(
     tx: &mut Tx<'_>,
     authors: &[UserId],
     after: PostId,
 ) -> Result<Vec<String>, Fault> {
     let keys: Vec<i64> = authors.iter().map(|author| author.get()).collect();
     let sql = "SELECT DISTINCT topic FROM topic_post WHERE author_id = $1 AND post_id > $2";
-    tx.of_each(sql, &keys, &[after.into()], |row| row.text(0))
+    tx.query_by_keys(sql, &keys, &[after.into()], |row| row.text(0))
 }
 
 /// What trends, the strongest first.
-pub fn trends(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Trend>, Fault> {
+pub fn list_trends(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<TrendingTopic>, Fault> {
     let sql = "SELECT topic, name, posts, authors, since FROM trend ORDER BY place LIMIT $1";
-    tx.rows(sql, &[limit.into()], |row| {
-        Ok(Trend {
+    tx.query_rows(sql, &[limit.into()], |row| {
+        Ok(TrendingTopic {
             topic: row.text(0)?,
             name: row.text(1)?,
             posts: row.int(2)?,
@@ -147,8 +156,8 @@ pub fn trends(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Trend>, Fault> {
 }
 
 /// Puts other trends in the place of those before, the strongest first.
-pub fn set_trends(tx: &mut Tx<'_>, trends: &[Trend]) -> Result<(), Fault> {
-    tx.exec("DELETE FROM trend", &[])?;
+pub fn replace_trends(tx: &mut Tx<'_>, trends: &[TrendingTopic]) -> Result<(), Fault> {
+    tx.execute("DELETE FROM trend", &[])?;
     for (place, trend) in (0_i64..).zip(trends) {
         let sql = "INSERT INTO trend (topic, place, name, posts, authors, since) \
                    VALUES ($1, $2, $3, $4, $5, $6)";
@@ -160,7 +169,7 @@ pub fn set_trends(tx: &mut Tx<'_>, trends: &[Trend]) -> Result<(), Fault> {
             trend.authors.into(),
             trend.since.into(),
         ];
-        tx.exec(sql, &args)?;
+        tx.execute(sql, &args)?;
     }
     Ok(())
 }
@@ -168,16 +177,16 @@ pub fn set_trends(tx: &mut Tx<'_>, trends: &[Trend]) -> Result<(), Fault> {
 /// Forgets some hours before one, with the posts counted in them; how many.
 pub fn prune(tx: &mut Tx<'_>, before: i64, limit: i64) -> Result<u64, Fault> {
     let sql = "SELECT hour, topic FROM topic_hour WHERE hour < $1 ORDER BY hour, topic LIMIT $2";
-    let rows = tx.rows(sql, &[before.into(), limit.into()], |row| {
+    let rows = tx.query_rows(sql, &[before.into(), limit.into()], |row| {
         Ok((row.int(0)?, row.text(1)?))
     })?;
     let mut gone = 0;
     for (hour, topic) in &rows {
         let args = [topic.into(), (*hour).into()];
         let sql = "DELETE FROM topic_post WHERE topic = $1 AND hour = $2";
-        tx.exec(sql, &args)?;
+        tx.execute(sql, &args)?;
         let sql = "DELETE FROM topic_hour WHERE topic = $1 AND hour = $2";
-        gone += tx.exec(sql, &args)?;
+        gone += tx.execute(sql, &args)?;
     }
     Ok(gone)
 }

@@ -4,38 +4,38 @@ use base::id::kind;
 use base::{Fault, Id, Time, UserId};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// How far an upload is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum UploadState {
     /// Its segments come.
     Receiving,
     /// It waits to be looked at.
-    Waiting,
+    Pending,
     /// It is being looked at.
-    Working,
+    Processing,
     /// There is media of it.
-    Done,
+    Succeeded,
     /// Nothing comes of it.
     Failed,
 }
 
-impl State {
+impl UploadState {
     const ALL: [Self; 5] = [
         Self::Receiving,
-        Self::Waiting,
-        Self::Working,
-        Self::Done,
+        Self::Pending,
+        Self::Processing,
+        Self::Succeeded,
         Self::Failed,
     ];
 
-    const fn number(self) -> i64 {
+    const fn to_number(self) -> i64 {
         match self {
             Self::Receiving => 0,
-            Self::Waiting => 1,
-            Self::Working => 2,
-            Self::Done => 3,
+            Self::Pending => 1,
+            Self::Processing => 2,
+            Self::Succeeded => 3,
             Self::Failed => 4,
         }
     }
@@ -43,7 +43,7 @@ impl State {
 
 /// An upload as stored.
 #[derive(Clone, Debug)]
-pub struct Upload {
+pub struct MediaUpload {
     /// The id of the media that comes of it.
     pub id: Id<kind::Media>,
     /// The key that its sender was told; empty when none was.
@@ -57,11 +57,11 @@ pub struct Upload {
     /// Bytes, as announced; 0 when they were not.
     pub total_bytes: i64,
     /// How far it is.
-    pub state: State,
+    pub state: UploadState,
     /// Why nothing came of it.
-    pub failure: String,
+    pub failure_reason: String,
     /// How much of the work is done, of a hundred.
-    pub progress: i64,
+    pub progress_percent: i64,
     /// Until then somebody is at it.
     pub leased_until: Time,
     /// The description that was given meanwhile.
@@ -74,9 +74,9 @@ pub struct Upload {
 
 /// A segment: its place among the others, and its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment {
+pub struct UploadSegment {
     /// Its place.
-    pub place: i64,
+    pub index: i64,
     /// Bytes.
     pub size: i64,
 }
@@ -92,11 +92,13 @@ macro_rules! columns {
     };
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Upload, Fault> {
+fn upload_from_row(row: &SqlRow<'_, '_>) -> Result<MediaUpload, Fault> {
     let state = row.int(6)?;
-    let state = State::ALL.into_iter().find(|known| known.number() == state);
+    let state = UploadState::ALL
+        .into_iter()
+        .find(|known| known.to_number() == state);
     let shared_with = row.text(11)?;
-    Ok(Upload {
+    Ok(MediaUpload {
         id: row.id(0)?,
         media_key: row.text(1)?,
         owner_id: row.id(2)?,
@@ -104,8 +106,8 @@ fn read(row: &Row<'_, '_>) -> Result<Upload, Fault> {
         token: row.text(4)?,
         total_bytes: row.int(5)?,
         state: state.ok_or_else(|| Fault::new("an upload is in no known state"))?,
-        failure: row.text(7)?,
-        progress: row.int(8)?,
+        failure_reason: row.text(7)?,
+        progress_percent: row.int(8)?,
         leased_until: row.time(9)?,
         alt_text: row.text(10)?,
         shared_with: shared_with.split(',').filter_map(UserId::parse).collect(),
@@ -114,7 +116,7 @@ fn read(row: &Row<'_, '_>) -> Result<Upload, Fault> {
 }
 
 /// Begins an upload.
-pub fn insert(tx: &mut Tx<'_>, upload: &Upload) -> Result<(), Fault> {
+pub fn insert(tx: &mut Tx<'_>, upload: &MediaUpload) -> Result<(), Fault> {
     let sql = columns!(
         "INSERT INTO upload (",
         ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
@@ -128,33 +130,33 @@ pub fn insert(tx: &mut Tx<'_>, upload: &Upload) -> Result<(), Fault> {
         (&upload.kind).into(),
         (&upload.token).into(),
         upload.total_bytes.into(),
-        upload.state.number().into(),
-        (&upload.failure).into(),
-        upload.progress.into(),
+        upload.state.to_number().into(),
+        (&upload.failure_reason).into(),
+        upload.progress_percent.into(),
         upload.leased_until.into(),
         (&upload.alt_text).into(),
         (&shared).into(),
         upload.expires_at.into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// An upload.
-pub fn by_id(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<Option<Upload>, Fault> {
+pub fn find_by_id(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<Option<MediaUpload>, Fault> {
     let sql = columns!("SELECT ", " FROM upload WHERE id = $1");
-    tx.row(sql, &[id.into()], read)
+    tx.query_row(sql, &[id.into()], upload_from_row)
 }
 
 /// How many uploads of a user receive segments, counted up to a bound.
-pub fn open_of(tx: &mut Tx<'_>, owner: UserId, bound: i64) -> Result<i64, Fault> {
+pub fn count_receiving(tx: &mut Tx<'_>, owner: UserId, bound: i64) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM \
                (SELECT 1 FROM upload WHERE owner_id = $1 AND state = 0 LIMIT $2) AS open_ones";
-    let count = tx.row(sql, &[owner.into(), bound.into()], |row| row.int(0))?;
+    let count = tx.query_row(sql, &[owner.into(), bound.into()], |row| row.int(0))?;
     Ok(count.unwrap_or(0))
 }
 
 /// Notes a segment, in the place of an earlier one.
-pub fn add_segment(
+pub fn upsert_segment(
     tx: &mut Tx<'_>,
     id: Id<kind::Media>,
     place: i64,
@@ -162,67 +164,71 @@ pub fn add_segment(
 ) -> Result<(), Fault> {
     let sql = "INSERT INTO upload_segment (upload_id, place, size) VALUES ($1, $2, $3) \
                ON CONFLICT (upload_id, place) DO UPDATE SET size = excluded.size";
-    tx.exec(sql, &[id.into(), place.into(), size.into()])
+    tx.execute(sql, &[id.into(), place.into(), size.into()])
         .map(|_| ())
 }
 
 /// The segments of an upload, in order.
-pub fn segments(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<Vec<Segment>, Fault> {
+pub fn list_segments(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<Vec<UploadSegment>, Fault> {
     let sql = "SELECT place, size FROM upload_segment WHERE upload_id = $1 ORDER BY place";
-    tx.rows(sql, &[id.into()], |row| {
-        Ok(Segment {
-            place: row.int(0)?,
+    tx.query_rows(sql, &[id.into()], |row| {
+        Ok(UploadSegment {
+            index: row.int(0)?,
             size: row.int(1)?,
         })
     })
 }
 
 /// Moves an upload on; false when it is no longer where it was thought to be.
-pub fn advance(
+pub fn transition(
     tx: &mut Tx<'_>,
     id: Id<kind::Media>,
-    from: State,
-    to: State,
+    from: UploadState,
+    to: UploadState,
 ) -> Result<bool, Fault> {
     let sql = "UPDATE upload SET state = $1 WHERE id = $2 AND state = $3";
-    let args = [to.number().into(), id.into(), from.number().into()];
-    Ok(tx.exec(sql, &args)? > 0)
+    let args = [to.to_number().into(), id.into(), from.to_number().into()];
+    Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// Takes an upload that received everything to work on it at once; false when it is no longer
 /// receiving.
-pub fn start(tx: &mut Tx<'_>, id: Id<kind::Media>, leased_until: Time) -> Result<bool, Fault> {
+pub fn start_processing(
+    tx: &mut Tx<'_>,
+    id: Id<kind::Media>,
+    leased_until: Time,
+) -> Result<bool, Fault> {
     let sql = "UPDATE upload SET state = 2, leased_until = $1 WHERE id = $2 AND state = 0";
-    Ok(tx.exec(sql, &[leased_until.into(), id.into()])? > 0)
+    Ok(tx.execute(sql, &[leased_until.into(), id.into()])? > 0)
 }
 
 /// Says that nothing comes of an upload, and why.
-pub fn fail(tx: &mut Tx<'_>, id: Id<kind::Media>, failure: &str) -> Result<(), Fault> {
+pub fn mark_failed(tx: &mut Tx<'_>, id: Id<kind::Media>, failure: &str) -> Result<(), Fault> {
     let sql = "UPDATE upload SET state = 4, failure = $1 WHERE id = $2";
-    tx.exec(sql, &[failure.into(), id.into()]).map(|_| ())
+    tx.execute(sql, &[failure.into(), id.into()]).map(|_| ())
 }
 
 /// Says how much of the work is done, and keeps others from it for longer.
-pub fn progress(
+pub fn set_progress(
     tx: &mut Tx<'_>,
     id: Id<kind::Media>,
     progress: i64,
     leased_until: Time,
 ) -> Result<(), Fault> {
     let sql = "UPDATE upload SET progress = $1, leased_until = $2 WHERE id = $3 AND state = 2";
-    tx.exec(sql, &[progress.into(), leased_until.into(), id.into()])
+    tx.execute(sql, &[progress.into(), leased_until.into(), id.into()])
         .map(|_| ())
 }
 
 /// Takes one upload that waits, or that somebody began and did not end in time.
-pub fn claim(tx: &mut Tx<'_>, leased_until: Time) -> Result<Option<Upload>, Fault> {
+pub fn claim_next(tx: &mut Tx<'_>, leased_until: Time) -> Result<Option<MediaUpload>, Fault> {
     let sql = columns!(
         "SELECT ",
         " FROM upload WHERE (state = 1 OR state = 2) AND leased_until <= $1 \
          ORDER BY leased_until LIMIT 1"
     );
     let now = tx.now();
-    let Some(mut found) = tx.row(sql, &[now.into()], read)? else {
+    let Some(mut found) = tx.query_row(sql, &[now.into()], upload_from_row)? else {
         return Ok(None);
     };
     let sql = "UPDATE upload SET state = 2, leased_until = $1 WHERE id = $2 AND leased_until = $3 \
@@ -232,43 +238,43 @@ pub fn claim(tx: &mut Tx<'_>, leased_until: Time) -> Result<Option<Upload>, Faul
         found.id.into(),
         found.leased_until.into(),
     ];
-    if tx.exec(sql, &args)? == 0 {
+    if tx.execute(sql, &args)? == 0 {
         return Ok(None);
     }
-    (found.state, found.leased_until) = (State::Working, leased_until);
+    (found.state, found.leased_until) = (UploadState::Processing, leased_until);
     Ok(Some(found))
 }
 
 /// Frees what was being looked at when the only process that could be at it ended.
-pub fn take_back(tx: &mut Tx<'_>) -> Result<(), Fault> {
+pub fn release_leases(tx: &mut Tx<'_>) -> Result<(), Fault> {
     let sql = "UPDATE upload SET leased_until = 0 WHERE (state = 1 OR state = 2) \
                AND leased_until > 0";
-    tx.exec(sql, &[]).map(|_| ())
+    tx.execute(sql, &[]).map(|_| ())
 }
 
 /// Describes what an upload will become.
 pub fn set_alt_text(tx: &mut Tx<'_>, id: Id<kind::Media>, text: &str) -> Result<(), Fault> {
     let sql = "UPDATE upload SET alt_text = $1 WHERE id = $2";
-    tx.exec(sql, &[text.into(), id.into()]).map(|_| ())
+    tx.execute(sql, &[text.into(), id.into()]).map(|_| ())
 }
 
 /// What has had its time.
-pub fn expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Upload>, Fault> {
+pub fn list_expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<MediaUpload>, Fault> {
     let sql = columns!(
         "SELECT ",
         " FROM upload WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2"
     );
     let now = tx.now();
-    tx.rows(sql, &[now.into(), limit.into()], read)
+    tx.query_rows(sql, &[now.into(), limit.into()], upload_from_row)
 }
 
 /// Forgets an upload and its segments.
-pub fn remove(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<(), Fault> {
+pub fn delete(tx: &mut Tx<'_>, id: Id<kind::Media>) -> Result<(), Fault> {
     for sql in [
         "DELETE FROM upload_segment WHERE upload_id = $1",
         "DELETE FROM upload WHERE id = $1",
     ] {
-        tx.exec(sql, &[id.into()])?;
+        tx.execute(sql, &[id.into()])?;
     }
     Ok(())
 }

@@ -2,12 +2,12 @@
 
 use base::{Fault, PostId, Time, UserId};
 
-use crate::db::Row;
-use crate::{Tx, follows, graph, people};
+use crate::db::SqlRow;
+use crate::{Tx, follows, graph, user_search};
 
 /// Whether an account takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum UserState {
     /// It does.
     Active,
     /// An operator has suspended it.
@@ -18,7 +18,7 @@ pub enum State {
     Placeholder,
 }
 
-impl State {
+impl UserState {
     const ALL: [Self; 4] = [
         Self::Active,
         Self::Suspended,
@@ -26,7 +26,7 @@ impl State {
         Self::Placeholder,
     ];
 
-    fn number(self) -> i64 {
+    fn to_number(self) -> i64 {
         match self {
             Self::Active => 0,
             Self::Suspended => 1,
@@ -35,8 +35,10 @@ impl State {
         }
     }
 
-    fn read(number: i64) -> Result<Self, Fault> {
-        let known = Self::ALL.into_iter().find(|state| state.number() == number);
+    fn from_number(number: i64) -> Result<Self, Fault> {
+        let known = Self::ALL
+            .into_iter()
+            .find(|state| state.to_number() == number);
         known.ok_or_else(|| Fault::new(format!("a user in state {number}")))
     }
 }
@@ -53,7 +55,7 @@ pub struct User {
     /// When the account was made.
     pub created_at: Time,
     /// Whether it takes part.
-    pub state: State,
+    pub state: UserState,
     /// The biography.
     pub description: String,
     /// The place it names.
@@ -112,13 +114,13 @@ pub struct User {
 
 impl User {
     /// A user of whom nothing is known but this.
-    pub fn blank(id: UserId, username: &str, created_at: Time) -> Self {
+    pub fn new(id: UserId, username: &str, created_at: Time) -> Self {
         Self {
             id,
             username: username.to_owned(),
             name: username.to_owned(),
             created_at,
-            state: State::Active,
+            state: UserState::Active,
             description: String::new(),
             location: String::new(),
             url: String::new(),
@@ -165,26 +167,26 @@ macro_rules! columns {
     };
 }
 
-fn read(row: &Row<'_, '_>) -> Result<User, Fault> {
+fn user_from_row(row: &SqlRow<'_, '_>) -> Result<User, Fault> {
     Ok(User {
         id: row.id(0)?,
         username: row.text(1)?,
         name: row.text(2)?,
         created_at: row.time(3)?,
-        state: State::read(row.int(4)?)?,
+        state: UserState::from_number(row.int(4)?)?,
         description: row.text(5)?,
         location: row.text(6)?,
         url: row.text(7)?,
         profile_image_url: row.text(8)?,
         profile_banner_url: row.text(9)?,
         entities: row.text(10)?,
-        protected: row.switch(11)?,
-        verified: row.switch(12)?,
+        protected: row.bool(11)?,
+        verified: row.bool(12)?,
         verified_type: row.text(13)?,
-        parody: row.switch(14)?,
-        is_identity_verified: row.switch(15)?,
+        parody: row.bool(14)?,
+        is_identity_verified: row.bool(15)?,
         subscription_type: row.text(16)?,
-        receives_dm: row.switch(17)?,
+        receives_dm: row.bool(17)?,
         affiliation: row.text(18)?,
         withheld: row.text(19)?,
         pinned_post_id: row.opt_id(20)?,
@@ -197,17 +199,17 @@ fn read(row: &Row<'_, '_>) -> Result<User, Fault> {
         media_count: row.int(27)?,
         following_version: row.int(28)?,
         email: row.text(29)?,
-        email_confirmed: row.switch(30)?,
+        email_confirmed: row.bool(30)?,
         verified_followers_count: row.int(31)?,
     })
 }
 
 /// The user with an id, in whatever state.
-pub fn by_id(tx: &mut Tx<'_>, id: UserId) -> Result<Option<User>, Fault> {
-    tx.row(
+pub fn find_by_id(tx: &mut Tx<'_>, id: UserId) -> Result<Option<User>, Fault> {
+    tx.query_row(
         columns!("SELECT ", " FROM users WHERE id = $1"),
         &[id.into()],
-        read,
+        user_from_row,
     )
 }
 
@@ -215,7 +217,7 @@ pub fn by_id(tx: &mut Tx<'_>, id: UserId) -> Result<Option<User>, Fault> {
 /// one writer, so there it waits already.
 pub fn lock(tx: &mut Tx<'_>, id: UserId) -> Result<(), Fault> {
     if tx.is_shared() {
-        tx.row(
+        tx.query_row(
             "SELECT id FROM users WHERE id = $1 FOR UPDATE",
             &[id.into()],
             |_| Ok(()),
@@ -225,40 +227,42 @@ pub fn lock(tx: &mut Tx<'_>, id: UserId) -> Result<(), Fault> {
 }
 
 /// The users with these ids, in whatever state and no particular order; unknown ids are left out.
-pub fn by_ids(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<Vec<User>, Fault> {
+pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<Vec<User>, Fault> {
     let keys: Vec<_> = ids.iter().map(|id| id.get()).collect();
-    tx.of_each(
+    tx.query_by_keys(
         columns!("SELECT ", " FROM users WHERE id = $1"),
         &keys,
         &[],
-        read,
+        user_from_row,
     )
 }
 
 /// The user with a handle, in whatever case.
-pub fn by_username(tx: &mut Tx<'_>, username: &str) -> Result<Option<User>, Fault> {
+pub fn find_by_username(tx: &mut Tx<'_>, username: &str) -> Result<Option<User>, Fault> {
     let handle = username.to_ascii_lowercase();
-    tx.row(
+    tx.query_row(
         columns!("SELECT ", " FROM users WHERE handle = $1"),
         &[handle.as_str().into()],
-        read,
+        user_from_row,
     )
 }
 
 /// The user with an email address, in whatever case: whoever has confirmed it, else whoever gave
 /// it first.
-pub fn by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<User>, Fault> {
+pub fn find_by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<User>, Fault> {
     let sql = columns!(
         "SELECT ",
         " FROM users WHERE LOWER(email) = LOWER(CAST($1 AS TEXT)) AND email <> '' AND state < 2 \
          ORDER BY email_confirmed DESC, id LIMIT 1"
     );
-    tx.row(sql, &[email.into()], read)
+    tx.query_row(sql, &[email.into()], user_from_row)
 }
 
 /// The users with these handles, in whatever case, state and order; unknown ones are left out.
-pub fn by_usernames(tx: &mut Tx<'_>, usernames: &[&str]) -> Result<Vec<User>, Fault> {
-    let found = usernames.iter().map(|username| by_username(tx, username));
+pub fn find_by_usernames(tx: &mut Tx<'_>, usernames: &[&str]) -> Result<Vec<User>, Fault> {
+    let found = usernames
+        .iter()
+        .map(|username| find_by_username(tx, username));
     let found: Vec<Option<User>> = found.collect::<Result<_, _>>()?;
     Ok(found.into_iter().flatten().collect())
 }
@@ -266,7 +270,7 @@ pub fn by_usernames(tx: &mut Tx<'_>, usernames: &[&str]) -> Result<Vec<User>, Fa
 /// The users after an id, oldest first.
 pub fn list(tx: &mut Tx<'_>, after: UserId, limit: i64) -> Result<Vec<User>, Fault> {
     let sql = columns!("SELECT ", " FROM users WHERE id > $1 ORDER BY id LIMIT $2");
-    tx.rows(sql, &[after.into(), limit.into()], read)
+    tx.query_rows(sql, &[after.into(), limit.into()], user_from_row)
 }
 
 /// Adds a user; false when the id or the handle is taken.
@@ -284,7 +288,7 @@ pub fn insert(tx: &mut Tx<'_>, user: &User, password_hash: &str) -> Result<bool,
         (&handle).into(),
         (&user.name).into(),
         user.created_at.into(),
-        user.state.number().into(),
+        user.state.to_number().into(),
         (&user.description).into(),
         (&user.location).into(),
         (&user.url).into(),
@@ -304,9 +308,9 @@ pub fn insert(tx: &mut Tx<'_>, user: &User, password_hash: &str) -> Result<bool,
         user.email_confirmed.into(),
         password_hash.into(),
     ];
-    let added = tx.exec(sql, &args)? > 0;
+    let added = tx.execute(sql, &args)? > 0;
     if added {
-        people::put(tx, user)?;
+        user_search::index_user(tx, user)?;
     }
     Ok(added)
 }
@@ -316,14 +320,14 @@ pub fn insert(tx: &mut Tx<'_>, user: &User, password_hash: &str) -> Result<bool,
 pub fn update(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
     // The mark that it has is counted with whomever it follows.
     lock(tx, user.id)?;
-    let before = by_id(tx, user.id)?;
+    let before = find_by_id(tx, user.id)?;
     if before
         .as_ref()
         .is_none_or(|before| before.state != user.state)
     {
-        tx.credentials_changed();
+        tx.mark_credentials_changed();
     }
-    people::renew(tx, before.as_ref(), user)?;
+    user_search::reindex_user(tx, before.as_ref(), user)?;
     let sql = "UPDATE users SET username = $1, handle = $2, name = $3, state = $4, \
                description = $5, location = $6, url = $7, profile_image_url = $8, \
                profile_banner_url = $9, entities = $10, protected = $11, verified = $12, \
@@ -336,7 +340,7 @@ pub fn update(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
         (&user.username).into(),
         (&handle).into(),
         (&user.name).into(),
-        user.state.number().into(),
+        user.state.to_number().into(),
         (&user.description).into(),
         (&user.location).into(),
         (&user.url).into(),
@@ -358,33 +362,33 @@ pub fn update(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
         user.created_at.into(),
         user.id.into(),
     ];
-    tx.exec(sql, &args)?;
+    tx.execute(sql, &args)?;
     if let Some(before) = before {
-        unkey(tx, &before, user)?;
+        mark_keys_outdated(tx, &before, user)?;
         if before.verified != user.verified {
             let by = if before.verified { -1 } else { 1 };
-            follows::count_verified(tx, user.id, by)?;
+            follows::add_to_verified_counts(tx, user.id, by)?;
         }
         if before.state != user.state {
             let sql = "UPDATE users SET state_at = $1 WHERE id = $2";
             let now = tx.now();
-            tx.exec(sql, &[now.into(), user.id.into()])?;
+            tx.execute(sql, &[now.into(), user.id.into()])?;
         }
     }
     if !user.protected {
-        graph::delete_requests(tx, user.id)?;
+        graph::delete_follow_requests(tx, user.id)?;
     }
     Ok(())
 }
 
 /// When the state of those of these users last changed of whom it ever did.
-pub fn changed(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<(i64, Time)>, Fault> {
+pub fn state_change_times(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<(i64, Time)>, Fault> {
     let sql = "SELECT id, state_at FROM users WHERE id = $1 AND state_at IS NOT NULL";
-    tx.of_each(sql, users, &[], |row| Ok((row.int(0)?, row.time(1)?)))
+    tx.query_by_keys(sql, users, &[], |row| Ok((row.int(0)?, row.time(1)?)))
 }
 
 /// Notes when the keys by which audiences find a user are others than before.
-fn unkey(tx: &mut Tx<'_>, before: &User, user: &User) -> Result<(), Fault> {
+fn mark_keys_outdated(tx: &mut Tx<'_>, before: &User, user: &User) -> Result<(), Fault> {
     let same = before.username == user.username
         && before.email == user.email
         && before.email_confirmed == user.email_confirmed
@@ -393,19 +397,19 @@ fn unkey(tx: &mut Tx<'_>, before: &User, user: &User) -> Result<(), Fault> {
         return Ok(());
     }
     let sql = "UPDATE users SET keyed = 0 WHERE id = $1";
-    tx.exec(sql, &[user.id.into()]).map(|_| ())
+    tx.execute(sql, &[user.id.into()]).map(|_| ())
 }
 
 /// Sets the email address of a user, and whether it is confirmed.
 pub fn set_email(tx: &mut Tx<'_>, id: UserId, email: &str, confirmed: bool) -> Result<(), Fault> {
     let sql = "UPDATE users SET email = $1, email_confirmed = $2, keyed = 0 WHERE id = $3";
-    tx.exec(sql, &[email.into(), confirmed.into(), id.into()])
+    tx.execute(sql, &[email.into(), confirmed.into(), id.into()])
         .map(|_| ())
 }
 
 /// The stored password hash; empty when the user has no password.
-pub fn password_hash(tx: &mut Tx<'_>, id: UserId) -> Result<Option<String>, Fault> {
-    tx.row(
+pub fn find_password_hash(tx: &mut Tx<'_>, id: UserId) -> Result<Option<String>, Fault> {
+    tx.query_row(
         "SELECT password_hash FROM users WHERE id = $1",
         &[id.into()],
         |row| row.text(0),
@@ -415,24 +419,24 @@ pub fn password_hash(tx: &mut Tx<'_>, id: UserId) -> Result<Option<String>, Faul
 /// Stores a password hash; false when there is no such user.
 pub fn set_password_hash(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<bool, Fault> {
     let sql = "UPDATE users SET password_hash = $1 WHERE id = $2";
-    Ok(tx.exec(sql, &[hash.into(), id.into()])? > 0)
+    Ok(tx.execute(sql, &[hash.into(), id.into()])? > 0)
 }
 
 /// Makes the followers of a user, and the user, read their home timeline afresh, and the lists that
 /// the user is on: posts older than their newest have come in.
-pub fn renew_homes(tx: &mut Tx<'_>, author: UserId) -> Result<(), Fault> {
+pub fn invalidate_followers_timelines(tx: &mut Tx<'_>, author: UserId) -> Result<(), Fault> {
     let sql = "UPDATE users SET following_version = following_version + 1 \
                WHERE id = $1 OR id IN (SELECT source_id FROM follow WHERE target_id = $1)";
-    tx.exec(sql, &[author.into()])?;
+    tx.execute(sql, &[author.into()])?;
     let sql = "UPDATE list SET member_version = member_version + 1 \
                WHERE id IN (SELECT list_id FROM list_member WHERE user_id = $1)";
-    tx.exec(sql, &[author.into()]).map(|_| ())
+    tx.execute(sql, &[author.into()]).map(|_| ())
 }
 
 /// Makes a user read their home timeline afresh.
-pub fn renew_home(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
+pub fn invalidate_timeline(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
     let sql = "UPDATE users SET following_version = following_version + 1 WHERE id = $1";
-    tx.exec(sql, &[user.into()]).map(|_| ())
+    tx.execute(sql, &[user.into()]).map(|_| ())
 }
 
 /// The newest live post of each of these users that has one.
@@ -443,5 +447,5 @@ pub fn most_recent_posts(
     let sql = "SELECT most_recent_post_id, id FROM users WHERE id = $1 \
                AND most_recent_post_id IS NOT NULL";
     let keys: Vec<_> = users.iter().map(|user| user.get()).collect();
-    tx.of_each(sql, &keys, &[], |row| Ok((row.id(0)?, row.id(1)?)))
+    tx.query_by_keys(sql, &keys, &[], |row| Ok((row.id(0)?, row.id(1)?)))
 }

@@ -6,10 +6,10 @@ mod links;
 use base::{AppId, Fault, Time};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
-pub use lease::{drop_lease, drop_leases_of, renew_leases, take_lease};
-pub use links::{Link, all_links, link, links_of_app as stream_links, unlink};
+pub use lease::{acquire_lease, release_lease, release_node_leases, renew_leases};
+pub use links::{StreamLink, all_stream_links, link_stream, stream_links, unlink_stream};
 
 /// A webhook as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,12 +46,12 @@ macro_rules! columns {
     };
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Webhook, Fault> {
+fn webhook_from_row(row: &SqlRow<'_, '_>) -> Result<Webhook, Fault> {
     Ok(Webhook {
         id: row.int(0)?,
         app_id: row.id(1)?,
         url: row.text(2)?,
-        valid: row.switch(3)?,
+        valid: row.bool(3)?,
         created_at: row.time(4)?,
         checked_at: row.time(5)?,
         check_due_at: row.time(6)?,
@@ -75,49 +75,51 @@ pub fn insert(tx: &mut Tx<'_>, webhook: &Webhook) -> Result<bool, Fault> {
         webhook.checked_at.into(),
         webhook.check_due_at.into(),
     ];
-    Ok(tx.exec(sql, &args)? > 0)
+    Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// The webhook with an id, unless it was removed.
-pub fn by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Webhook>, Fault> {
+pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Webhook>, Fault> {
     let sql = columns!("WHERE id = $1 AND deleted_at IS NULL");
-    tx.row(sql, &[id.into()], read)
+    tx.query_row(sql, &[id.into()], webhook_from_row)
 }
 
 /// The webhooks with these ids, those that were removed among them.
-pub fn by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Webhook>, Fault> {
-    tx.of_each(columns!("WHERE id = $1"), ids, &[], read)
+pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Webhook>, Fault> {
+    tx.query_by_keys(columns!("WHERE id = $1"), ids, &[], webhook_from_row)
 }
 
 /// An app's webhook with a URL.
-pub fn by_url(tx: &mut Tx<'_>, app: AppId, url: &str) -> Result<Option<Webhook>, Fault> {
+pub fn find_by_url(tx: &mut Tx<'_>, app: AppId, url: &str) -> Result<Option<Webhook>, Fault> {
     let sql = columns!("WHERE app_id = $1 AND url = $2 AND deleted_at IS NULL");
-    tx.row(sql, &[app.into(), url.into()], read)
+    tx.query_row(sql, &[app.into(), url.into()], webhook_from_row)
 }
 
 /// The webhooks of an app, newest first.
-pub fn of_app(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<Webhook>, Fault> {
+pub fn list_by_app(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<Webhook>, Fault> {
     let sql = columns!("WHERE app_id = $1 AND deleted_at IS NULL ORDER BY id DESC");
-    tx.rows(sql, &[app.into()], read)
+    tx.query_rows(sql, &[app.into()], webhook_from_row)
 }
 
 /// How many webhooks an app has.
 pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM webhook WHERE app_id = $1 AND deleted_at IS NULL";
-    Ok(tx.row(sql, &[app.into()], |row| row.int(0))?.unwrap_or(0))
+    Ok(tx
+        .query_row(sql, &[app.into()], |row| row.int(0))?
+        .unwrap_or(0))
 }
 
 /// All webhooks, those that were removed among them, by id behind one.
-pub fn all(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<Webhook>, Fault> {
+pub fn list_all(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<Webhook>, Fault> {
     let sql = columns!("WHERE id > $1 ORDER BY id LIMIT $2");
-    tx.rows(sql, &[after.into(), limit.into()], read)
+    tx.query_rows(sql, &[after.into(), limit.into()], webhook_from_row)
 }
 
 /// The valid webhooks that are to be challenged, those that wait longest first.
-pub fn due(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Webhook>, Fault> {
+pub fn list_due_checks(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Webhook>, Fault> {
     let sql = columns!("WHERE check_due_at <= $1 AND valid = 1 ORDER BY check_due_at LIMIT $2");
     let now = tx.now();
-    tx.rows(sql, &[now.into(), limit.into()], read)
+    tx.query_rows(sql, &[now.into(), limit.into()], webhook_from_row)
 }
 
 /// Takes a webhook for challenging, so that nobody else does until the moment given; false when
@@ -125,51 +127,56 @@ pub fn due(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Webhook>, Fault> {
 pub fn claim_check(tx: &mut Tx<'_>, webhook: &Webhook, until: Time) -> Result<bool, Fault> {
     let sql = "UPDATE webhook SET check_due_at = $1 WHERE id = $2 AND check_due_at = $3";
     let args = [until.into(), webhook.id.into(), webhook.check_due_at.into()];
-    Ok(tx.exec(sql, &args)? > 0)
+    Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// It answered a challenge rightly: it is valid. One that was, and to which nothing could be
 /// delivered, is not thereby one to which it can.
-pub fn checked(tx: &mut Tx<'_>, id: i64, next_at: Time) -> Result<(), Fault> {
-    tx.credentials_changed();
+pub fn mark_checked(tx: &mut Tx<'_>, id: i64, next_at: Time) -> Result<(), Fault> {
+    tx.mark_credentials_changed();
     let now = tx.now();
     let sql = "UPDATE webhook SET valid = 1, problem = '', checked_at = $1, check_due_at = $2, \
                failing_since = CASE WHEN valid = 1 THEN failing_since ELSE NULL END WHERE id = $3";
-    tx.exec(sql, &[now.into(), next_at.into(), id.into()])
+    tx.execute(sql, &[now.into(), next_at.into(), id.into()])
         .map(|_| ())
 }
 
 /// It did not; it is challenged again.
-pub fn not_checked(tx: &mut Tx<'_>, id: i64, problem: &str, next_at: Time) -> Result<(), Fault> {
+pub fn mark_check_failed(
+    tx: &mut Tx<'_>,
+    id: i64,
+    problem: &str,
+    next_at: Time,
+) -> Result<(), Fault> {
     let sql = "UPDATE webhook SET problem = $1, check_due_at = $2 WHERE id = $3";
-    tx.exec(sql, &[problem.into(), next_at.into(), id.into()])
+    tx.execute(sql, &[problem.into(), next_at.into(), id.into()])
         .map(|_| ())
 }
 
 /// It gets nothing any more until it is challenged on demand.
 pub fn disable(tx: &mut Tx<'_>, id: i64, problem: &str) -> Result<(), Fault> {
-    tx.credentials_changed();
+    tx.mark_credentials_changed();
     let sql = "UPDATE webhook SET valid = 0, problem = $1 WHERE id = $2";
-    tx.exec(sql, &[problem.into(), id.into()]).map(|_| ())
+    tx.execute(sql, &[problem.into(), id.into()]).map(|_| ())
 }
 
 /// Nothing reaches it since a moment, or something did again.
 pub fn set_failing(tx: &mut Tx<'_>, id: i64, since: Option<Time>) -> Result<(), Fault> {
     let sql = "UPDATE webhook SET failing_since = $1 WHERE id = $2";
-    tx.exec(sql, &[since.into(), id.into()]).map(|_| ())
+    tx.execute(sql, &[since.into(), id.into()]).map(|_| ())
 }
 
 /// Removes a webhook with its links; its deliveries are swept.
 pub fn delete(tx: &mut Tx<'_>, id: i64) -> Result<bool, Fault> {
-    tx.credentials_changed();
+    tx.mark_credentials_changed();
     let now = tx.now();
-    links::unlink_webhook(tx, id)?;
+    links::delete_webhook_links(tx, id)?;
     let sql = "UPDATE webhook SET deleted_at = $1, valid = 0 WHERE id = $2 AND deleted_at IS NULL";
-    Ok(tx.exec(sql, &[now.into(), id.into()])? > 0)
+    Ok(tx.execute(sql, &[now.into(), id.into()])? > 0)
 }
 
 /// Forgets a webhook that was removed, of which nothing is left.
-pub fn forget(tx: &mut Tx<'_>, id: i64) -> Result<u64, Fault> {
+pub fn delete_removed(tx: &mut Tx<'_>, id: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM webhook WHERE id = $1 AND deleted_at IS NOT NULL";
-    tx.exec(sql, &[id.into()])
+    tx.execute(sql, &[id.into()])
 }

@@ -9,8 +9,8 @@ use std::io::Write;
 
 use archive::Record;
 use base::{Fault, Stop};
-use store::carried::{self, Cell};
 use store::imports::EdgeKind;
+use store::portable_tables::{self, CellValue};
 use store::{Store, Tx};
 
 use crate::error::Error;
@@ -71,9 +71,9 @@ pub async fn export_json_lines<W: Write>(
     }
     export.all("like", START, lines::likes).await?;
     export.all("media", 0, lines::media).await?;
-    for table in carried::tables() {
-        let page = move |tx: &mut Tx<'_>, after: Vec<Cell>| lines::rows(tx, table, &after);
-        export.all(table.name, table.start(), page).await?;
+    for table in portable_tables::all_tables() {
+        let page = move |tx: &mut Tx<'_>, after: Vec<CellValue>| lines::rows(tx, table, &after);
+        export.all(table.name, table.first_key(), page).await?;
     }
     export
         .out

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use archive::{Account, Position};
 use base::id::first_at;
 use base::{Fault, UserId};
-use store::imports::{self, Mark};
-use store::{Store, Tx, log};
+use store::imports::{self, ImportProgress};
+use store::{Store, Tx, event_log};
 use tokio::sync::mpsc;
 
 use crate::chunk::{self, Stored};
@@ -93,7 +93,7 @@ impl<'s> Run<'s> {
         let key = about.key.clone();
         // As a write, so that it comes after a transaction that an interrupted import had begun.
         let mark = store
-            .write(move |tx: &mut Tx<'_>| Ok(imports::progress(tx, &key)?))
+            .write(move |tx: &mut Tx<'_>| Ok(imports::load_progress(tx, &key)?))
             .await?;
         let mut run = Self {
             store,
@@ -142,7 +142,7 @@ impl<'s> Run<'s> {
                     Ok(owner) => owner,
                     Err(why) => return Ok(Err(why)),
                 };
-                let mark = Mark {
+                let mark = ImportProgress {
                     position: position.clone(),
                     report: report.stored(),
                     finished: false,
@@ -175,10 +175,11 @@ impl<'s> Run<'s> {
     /// Makes the readers of everyone whose posts came look again, and closes the import.
     async fn finish(self) -> Result<Report, Error> {
         let key = self.setup.key.clone();
-        let renew = move |tx: &mut Tx<'_>| Ok(imports::renew_homes(tx, &key, AUTHORS)?);
+        let renew =
+            move |tx: &mut Tx<'_>| Ok(imports::invalidate_home_timelines(tx, &key, AUTHORS)?);
         while self.store.write(renew.clone()).await? {}
         let setup = Arc::clone(&self.setup);
-        let mark = Mark {
+        let mark = ImportProgress {
             position: self.position,
             report: self.report.stored(),
             finished: true,
@@ -186,7 +187,7 @@ impl<'s> Run<'s> {
         let close = move |tx: &mut Tx<'_>| {
             imports::set_progress(tx, &setup.key, &mark)?;
             let owner = setup.owner.map_or(0, UserId::get);
-            Ok(log::append(tx, "import.end", owner, 0, &mark.report)?)
+            Ok(event_log::append(tx, "import.end", owner, 0, &mark.report)?)
         };
         self.store.write(close).await?;
         Ok(Report::clone(&self.report))

@@ -4,19 +4,19 @@ use std::fmt::Write as _;
 
 use archive::{Record, Row as Line};
 use serde_json::Value;
-use store::carried::{self, Cell, Column, Kind, Table};
+use store::portable_tables::{self, CellValue, ColumnType, PortableColumn, PortableTable};
 
 /// In bytes; no text that anyone wrote is longer.
 const LONGEST: usize = 100_000;
 
 /// A row that came as a line.
 pub(crate) struct Row {
-    pub(crate) table: &'static Table,
-    pub(crate) cells: Vec<Cell>,
+    pub(crate) table: &'static PortableTable,
+    pub(crate) cells: Vec<CellValue>,
 }
 
 /// What a column is called on a line, where `kind` is the line's own.
-fn name(column: &Column) -> &'static str {
+fn name(column: &PortableColumn) -> &'static str {
     match column.name {
         "kind" => "type",
         name => name,
@@ -24,9 +24,9 @@ fn name(column: &Column) -> &'static str {
 }
 
 /// A row as a line; what is none is not told.
-pub(crate) fn to_line(table: &Table, cells: &[Cell]) -> Record {
+pub(crate) fn to_line(table: &PortableTable, cells: &[CellValue]) -> Record {
     let told = table.columns.iter().zip(cells);
-    let told = told.filter(|(_, cell)| **cell != Cell::Null);
+    let told = told.filter(|(_, cell)| **cell != CellValue::Null);
     Record::Row(Line {
         kind: table.name.to_owned(),
         cells: told
@@ -35,20 +35,21 @@ pub(crate) fn to_line(table: &Table, cells: &[Cell]) -> Record {
     })
 }
 
-fn spoken(kind: Kind, cell: &Cell) -> Value {
+fn spoken(kind: ColumnType, cell: &CellValue) -> Value {
     match (kind, cell) {
-        (_, Cell::Null) => Value::Null,
-        (Kind::Switch, Cell::Int(number)) => (*number != 0).into(),
-        (Kind::Number | Kind::Among(..) | Kind::Time | Kind::OptTime, Cell::Int(number)) => {
-            (*number).into()
-        }
-        (_, Cell::Int(id)) => id.to_string().into(),
-        (Kind::Users | Kind::Posts, Cell::Text(ids)) => {
+        (_, CellValue::Null) => Value::Null,
+        (ColumnType::Switch, CellValue::Int(number)) => (*number != 0).into(),
+        (
+            ColumnType::Number | ColumnType::InRange(..) | ColumnType::Time | ColumnType::OptTime,
+            CellValue::Int(number),
+        ) => (*number).into(),
+        (_, CellValue::Int(id)) => id.to_string().into(),
+        (ColumnType::Users | ColumnType::Posts, CellValue::Text(ids)) => {
             let ids = ids.split(',').filter(|id| !id.is_empty());
             ids.map(Value::from).collect()
         }
-        (_, Cell::Text(text)) => text.as_str().into(),
-        (_, Cell::Bytes(bytes)) => {
+        (_, CellValue::Text(text)) => text.as_str().into(),
+        (_, CellValue::Bytes(bytes)) => {
             let hex = bytes.iter().fold(String::new(), |mut hex, byte| {
                 let _infallible = write!(hex, "{byte:02x}");
                 hex
@@ -60,7 +61,7 @@ fn spoken(kind: Kind, cell: &Cell) -> Value {
 
 /// The row that a line tells of, or why it tells of none.
 pub(crate) fn from_line(line: &Line, highest: i64) -> Result<Row, String> {
-    let known = carried::table(&line.kind);
+    let known = portable_tables::find_table(&line.kind);
     let table = known.ok_or_else(|| format!("no kind {:?} is known", line.kind))?;
     let cells = table.columns.iter().map(|column| {
         let told = line.cells.iter().find(|(told, _)| told == name(column));
@@ -73,32 +74,40 @@ pub(crate) fn from_line(line: &Line, highest: i64) -> Result<Row, String> {
     })
 }
 
-fn read(column: &Column, value: &Value, highest: i64) -> Option<Cell> {
+fn read(column: &PortableColumn, value: &Value, highest: i64) -> Option<CellValue> {
     let between = |low: i64, high: i64| {
         let number = number(value)?;
-        (low <= number && number <= high).then_some(Cell::Int(number))
+        (low <= number && number <= high).then_some(CellValue::Int(number))
     };
     match column.kind {
-        Kind::OptTime | Kind::OptOf(_) if value.is_null() => Some(Cell::Null),
-        Kind::Id | Kind::User | Kind::Post | Kind::Of(_) | Kind::OptOf(_) => between(1, highest),
-        Kind::Stamp | Kind::UserOrNone => between(0, highest),
-        Kind::Number | Kind::Foreign => number(value).map(Cell::Int),
-        Kind::Among(low, high) => between(low, high),
-        Kind::Switch if value.is_null() => Some(Cell::Int(0)),
-        Kind::Switch => value.as_bool().map(|on| Cell::Int(i64::from(on))),
-        Kind::Time | Kind::OptTime => between(0, i64::MAX),
-        Kind::Users | Kind::Posts => ids(value, highest).map(Cell::Text),
-        Kind::Bytes => bytes(value.as_str()?).map(Cell::Bytes),
-        Kind::OneOf(words) => {
-            let text = text(value)?;
-            words.contains(&text).then(|| Cell::Text(text.to_owned()))
+        ColumnType::OptTime | ColumnType::OptReference(_) if value.is_null() => {
+            Some(CellValue::Null)
         }
-        Kind::Json => {
+        ColumnType::Id
+        | ColumnType::User
+        | ColumnType::Post
+        | ColumnType::Reference(_)
+        | ColumnType::OptReference(_) => between(1, highest),
+        ColumnType::Stamp | ColumnType::UserOrNone => between(0, highest),
+        ColumnType::Number | ColumnType::Foreign => number(value).map(CellValue::Int),
+        ColumnType::InRange(low, high) => between(low, high),
+        ColumnType::Switch if value.is_null() => Some(CellValue::Int(0)),
+        ColumnType::Switch => value.as_bool().map(|on| CellValue::Int(i64::from(on))),
+        ColumnType::Time | ColumnType::OptTime => between(0, i64::MAX),
+        ColumnType::Users | ColumnType::Posts => ids(value, highest).map(CellValue::Text),
+        ColumnType::Bytes => bytes(value.as_str()?).map(CellValue::Bytes),
+        ColumnType::OneOf(words) => {
+            let text = text(value)?;
+            words
+                .contains(&text)
+                .then(|| CellValue::Text(text.to_owned()))
+        }
+        ColumnType::Json => {
             let text = text(value)?;
             let is_sound = text.is_empty() || serde_json::from_str::<Value>(text).is_ok();
-            is_sound.then(|| Cell::Text(text.to_owned()))
+            is_sound.then(|| CellValue::Text(text.to_owned()))
         }
-        Kind::Text => text(value).map(|text| Cell::Text(text.to_owned())),
+        ColumnType::Text => text(value).map(|text| CellValue::Text(text.to_owned())),
     }
 }
 
@@ -144,8 +153,10 @@ impl Row {
         let mut people = Vec::new();
         for (column, cell) in self.table.columns.iter().zip(&self.cells) {
             match (column.kind, cell) {
-                (Kind::User | Kind::UserOrNone, Cell::Int(id)) if *id > 0 => people.push(*id),
-                (Kind::Users, Cell::Text(ids)) => {
+                (ColumnType::User | ColumnType::UserOrNone, CellValue::Int(id)) if *id > 0 => {
+                    people.push(*id)
+                }
+                (ColumnType::Users, CellValue::Text(ids)) => {
                     people.extend(ids.split(',').filter_map(|id| id.parse::<i64>().ok()));
                 }
                 _ => {}
@@ -157,19 +168,22 @@ impl Row {
     /// The posts that must be there, if only as placeholders.
     pub(crate) fn posts(&self) -> impl Iterator<Item = i64> {
         let cells = self.table.columns.iter().zip(&self.cells);
-        cells.filter_map(|(column, cell)| cell.int().filter(|_| column.kind == Kind::Post))
+        cells.filter_map(|(column, cell)| cell.as_int().filter(|_| column.kind == ColumnType::Post))
     }
 
     /// About how much memory it takes.
     pub(crate) fn weight(&self) -> usize {
-        let texts = self.cells.iter().filter_map(Cell::text);
+        let texts = self.cells.iter().filter_map(CellValue::as_text);
         200 + texts.map(str::len).sum::<usize>()
     }
 
     /// Which it is, for a report.
     pub(crate) fn example(&self) -> String {
-        let key = self.table.key_of(&self.cells);
-        let key = key.iter().filter_map(Cell::int).map(|id| id.to_string());
+        let key = self.table.row_key(&self.cells);
+        let key = key
+            .iter()
+            .filter_map(CellValue::as_int)
+            .map(|id| id.to_string());
         format!("{} {}", self.table.name, key.collect::<Vec<_>>().join("/"))
     }
 }

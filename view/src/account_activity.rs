@@ -140,7 +140,7 @@ fn apps_of(tx: &mut Tx<'_>, world: &World) -> Result<HashMap<AppId, String>, Fau
     let ids: BTreeSet<AppId> = posts.filter_map(|post| post.app_id).collect();
     let mut names = HashMap::new();
     for id in ids {
-        if let Some(app) = apps::by_id(tx, id)? {
+        if let Some(app) = apps::find_by_id(tx, id)? {
             let (url, name) = (escaped(&app.website_url), escaped(&app.name));
             names.insert(id, format!("<a href=\"{url}\" rel=\"nofollow\">{name}</a>"));
         }

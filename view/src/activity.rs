@@ -7,7 +7,7 @@ use base::id::short;
 use base::{Fault, PostId, Speech, Time, UserId, Word};
 use network::visibility::{Sight, Viewer, of_user};
 use serde_json::Value;
-use store::stories;
+use store::news_stories;
 use store::{Tx, posts as stored, users as people};
 
 use crate::out::Out;
@@ -67,7 +67,7 @@ impl Shared {
 
     /// A post that anyone may see, with all that it leads to.
     pub fn post(self, tx: &mut Tx<'_>, id: PostId) -> Result<Option<Told>, Fault> {
-        let Some(found) = stored::by_id(tx, id)? else {
+        let Some(found) = stored::find_by_id(tx, id)? else {
             return Ok(None);
         };
         let replied = found.in_reply_to_post_id;
@@ -104,10 +104,10 @@ impl Shared {
 
     /// A like of a post that anyone may see.
     pub fn like(self, tx: &mut Tx<'_>, like: LikeShown) -> Result<Option<Told>, Fault> {
-        let Some(post) = stored::by_id(tx, like.post)? else {
+        let Some(post) = stored::find_by_id(tx, like.post)? else {
             return Ok(None);
         };
-        let liker = people::by_id(tx, like.user)?;
+        let liker = people::find_by_id(tx, like.user)?;
         let Some(liker) = liker.filter(|user| of_user(user) == Sight::Visible) else {
             return Ok(None);
         };
@@ -215,7 +215,7 @@ impl Shared {
     }
 
     /// A story; its headline under both its names.
-    pub fn story(self, told: &stories::Told) -> Told {
+    pub fn story(self, told: &news_stories::NewsStoryDetails) -> Told {
         let wants = self.wants(Object::News);
         let mut payload = crate::story(told, &wants, self.spoken).data;
         let mut out = self.out();
@@ -284,7 +284,7 @@ impl Shared {
         ids: &[UserId],
     ) -> Result<HashMap<UserId, String>, Fault> {
         let wants = Wants::alone(Object::User);
-        let found = people::by_ids(tx, ids)?;
+        let found = people::find_by_ids(tx, ids)?;
         let world = World::of_users(tx, Viewer::anyone(), found, &wants)?;
         let seen = world.users.items().iter();
         let seen = seen.filter(|user| of_user(user) == Sight::Visible);

@@ -166,7 +166,7 @@ pub fn media_asked(
     asked: Asked<'_, String>,
 ) -> Result<Answer, Fault> {
     let ids: Vec<i64> = asked.values.iter().filter_map(|key| id_of(key)).collect();
-    let found = store::media::by_ids(tx, &ids)?;
+    let found = store::media::find_by_ids(tx, &ids)?;
     let world = World::of_media(tx, viewer, found, wants)?;
     let sights = Sights::of_authors(tx, viewer, world.users.items())?;
     let (mut shown, mut errors) = (Vec::<&Media>::new(), Vec::new());

@@ -1,6 +1,6 @@
 //! Compliance jobs: their fields, and answers of them.
 
-use store::compliance::Job;
+use store::compliance::ComplianceJob;
 
 use crate::out::Out;
 use crate::shown::{Json, Shown, Write};
@@ -10,7 +10,7 @@ use crate::{Answer, Object, Spoken, Wants};
 #[derive(Clone, Debug)]
 pub struct JobShown {
     /// The job.
-    pub job: Job,
+    pub job: ComplianceJob,
     /// Where it stands, in a word.
     pub status: &'static str,
     /// Where its ids go.

@@ -10,7 +10,7 @@ use store::media::Media;
 use store::places::Place;
 use store::polls::Poll;
 use store::posts::Post;
-use store::spaces::Topic;
+use store::spaces::SpaceTopic;
 use store::users::User;
 
 use crate::media::{self, MediaFacts, id_of};
@@ -205,7 +205,7 @@ impl<'w> Includes<'w> {
         shown
     }
 
-    fn known_topics(&self) -> Vec<&'w Topic> {
+    fn known_topics(&self) -> Vec<&'w SpaceTopic> {
         let ids = self.topics.list.iter();
         ids.filter_map(|(id, _)| self.world.topics.get(*id))
             .collect()

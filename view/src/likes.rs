@@ -74,9 +74,9 @@ pub fn like(
     wants: &Wants,
     spoken: Spoken,
 ) -> Result<Option<Answer>, Fault> {
-    let open = users::by_id(tx, shown.user)?
+    let open = users::find_by_id(tx, shown.user)?
         .is_some_and(|user| of_user(&user) == Sight::Visible && !user.protected);
-    let Some(post) = stored::by_id(tx, shown.post)?.filter(|_| open) else {
+    let Some(post) = stored::find_by_id(tx, shown.post)?.filter(|_| open) else {
         return Ok(None);
     };
     let (viewer, alone) = (Viewer::anyone(), Wants::alone(Object::Post));

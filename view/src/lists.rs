@@ -46,7 +46,7 @@ pub fn lists(
     let mut owners: Vec<_> = page.iter().map(|list| list.owner_id).collect();
     owners.sort_unstable();
     owners.dedup();
-    let owners = users::by_ids(tx, &owners)?;
+    let owners = users::find_by_ids(tx, &owners)?;
     let world = World::of_targets(tx, viewer, owners, Vec::new(), wants)?;
     let seen = |list: &&List| {
         let owner = world.users.get(list.owner_id);

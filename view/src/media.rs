@@ -30,7 +30,7 @@ pub(crate) fn write(out: &mut Out, facts: MediaFacts<'_>, mask: u64) {
 
 /// The address of a media's own file, if it is kept here.
 pub(crate) fn address(media: &Media, site: &str) -> Option<String> {
-    let name = media.name().filter(|_| !site.is_empty())?;
+    let name = media.file_name().filter(|_| !site.is_empty())?;
     Some(format!("{site}/media/{name}"))
 }
 
@@ -44,7 +44,7 @@ fn address_here(facts: MediaFacts<'_>, size: Option<&str>) -> Option<String> {
         return Some(size.map_or(address.clone(), |size| format!("{address}?name={size}")));
     };
     let path = match size {
-        Some(size) => media.path_of(size)?,
+        Some(size) => media.size_path(size)?,
         None => media.path.clone(),
     };
     let name = path.rsplit('/').next().filter(|_| !site.is_empty())?;
@@ -64,7 +64,7 @@ fn url(out: &mut Out, facts: MediaFacts<'_>) {
 
 /// A still of what moves: one that was made, or where an import says it was.
 fn preview(out: &mut Out, facts: MediaFacts<'_>) {
-    let made = facts.media.kind != "photo" && facts.media.path_of("small").is_some();
+    let made = facts.media.kind != "photo" && facts.media.size_path("small").is_some();
     match address_here(facts, Some("small")) {
         Some(address) if made => out.text(&address),
         _ => out.text(&facts.media.preview_image_url),

@@ -3,7 +3,7 @@
 use base::{Fault, Word};
 use network::visibility::Viewer;
 use store::Tx;
-use store::messages::{Event, Kind};
+use store::messages::{MessageEvent, MessageEventKind};
 
 use crate::answer::Speaker;
 use crate::out::Out;
@@ -12,7 +12,11 @@ use crate::users::ENTITIES;
 use crate::world::{Target, World};
 use crate::{Answer, Asked, Object, Spoken, Wants};
 
-const KINDS: &[&str] = &[Kind::Message.name(), Kind::Join.name(), Kind::Leave.name()];
+const KINDS: &[&str] = &[
+    MessageEventKind::Message.name(),
+    MessageEventKind::Join.name(),
+    MessageEventKind::Leave.name(),
+];
 
 const REFERENCE: Json = Json::Object(&[Member::new("id", Json::Id)]);
 
@@ -27,7 +31,7 @@ pub(crate) const FIELDS: &[Shown] = &[
     )
     .partial()
     .message(|out, event| {
-        if event.kind == Kind::Message {
+        if event.kind == MessageEventKind::Message {
             out.escaped(&event.text);
         }
     }),
@@ -62,7 +66,7 @@ pub(crate) const FIELDS: &[Shown] = &[
     )
     .partial()
     .message(|out, event| {
-        if event.kind != Kind::Message {
+        if event.kind != MessageEventKind::Message {
             out.array(&event.participant_ids, |out, user| out.id(user.get()));
         }
     }),
@@ -88,7 +92,7 @@ pub(crate) const EXPANSIONS: &[Expansion] = &[
         .by_message(|event, to| to.push(Target::User(event.sender_id))),
 ];
 
-fn attachments(out: &mut Out, event: &Event) {
+fn attachments(out: &mut Out, event: &MessageEvent) {
     if !event.media_key.is_empty() {
         out.object(|out| {
             out.member(Word::same("media_keys"), |out| {
@@ -98,7 +102,7 @@ fn attachments(out: &mut Out, event: &Event) {
     }
 }
 
-fn references(out: &mut Out, event: &Event) {
+fn references(out: &mut Out, event: &MessageEvent) {
     if !event.post_ids.is_empty() {
         out.array(&event.post_ids, |out, post| {
             out.object(|out| out.member(Word::same("id"), |out| out.id(post.get())));
@@ -106,7 +110,7 @@ fn references(out: &mut Out, event: &Event) {
     }
 }
 
-fn media<'a>(event: &'a Event, to: &mut Vec<Target<'a>>) {
+fn media<'a>(event: &'a MessageEvent, to: &mut Vec<Target<'a>>) {
     if !event.media_key.is_empty() {
         to.push(Target::Media(&event.media_key));
     }
@@ -116,7 +120,7 @@ fn media<'a>(event: &'a Event, to: &mut Vec<Target<'a>>) {
 pub fn message_events(
     tx: &mut Tx<'_>,
     viewer: Viewer,
-    page: &[Event],
+    page: &[MessageEvent],
     wants: &Wants,
     spoken: Spoken,
 ) -> Result<Answer, Fault> {
@@ -143,7 +147,7 @@ pub fn message_events(
             reach(event, to);
         }
     };
-    let page: Vec<&Event> = page.iter().collect();
+    let page: Vec<&MessageEvent> = page.iter().collect();
     Ok(speaker.answer(&page, Vec::new(), 384, lead, write))
 }
 
@@ -151,17 +155,17 @@ pub fn message_events(
 pub fn message(
     tx: &mut Tx<'_>,
     viewer: Viewer,
-    found: Option<Event>,
+    found: Option<MessageEvent>,
     wants: &Wants,
     spoken: Spoken,
     asked: Asked<'_, i64>,
 ) -> Result<Answer, Fault> {
-    let page: Vec<Event> = found.into_iter().collect();
+    let page: Vec<MessageEvent> = found.into_iter().collect();
     let answer = message_events(tx, viewer, &page, wants, spoken)?;
     Ok(answer.single_of("dm_event", asked))
 }
 
-fn write(out: &mut Out, event: &Event, mask: u64) {
+fn write(out: &mut Out, event: &MessageEvent, mask: u64) {
     out.record(FIELDS, mask, |out, write| {
         if let Write::Message(write) = write {
             write(out, event);

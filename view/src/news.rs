@@ -1,14 +1,14 @@
 //! News stories: their fields, and answers of them.
 
 use base::Word;
-use store::stories::Told;
+use store::news_stories::NewsStoryDetails;
 
 use crate::out::Out;
 use crate::shown::{Json, Member, Shown, Write};
 use crate::{Answer, Object, Spoken, Wants};
 
 /// A page of stories, in their order.
-pub fn stories(page: &[Told], wants: &Wants, spoken: Spoken) -> Answer {
+pub fn stories(page: &[NewsStoryDetails], wants: &Wants, spoken: Spoken) -> Answer {
     let mask = wants.of_included(Object::News);
     Answer::of_rows(spoken, page, 1024, |out, told| {
         out.record(FIELDS, mask, |out, write| {
@@ -20,7 +20,7 @@ pub fn stories(page: &[Told], wants: &Wants, spoken: Spoken) -> Answer {
 }
 
 /// One story that was asked for; `data` is an object.
-pub fn story(told: &Told, wants: &Wants, spoken: Spoken) -> Answer {
+pub fn story(told: &NewsStoryDetails, wants: &Wants, spoken: Spoken) -> Answer {
     stories(std::slice::from_ref(told), wants, spoken).single()
 }
 
@@ -77,7 +77,7 @@ fn names(out: &mut Out, names: &[String]) {
 }
 
 /// What no post tells is left out: nobody names events, organizations, places, products or teams.
-fn contexts(out: &mut Out, told: &Told) {
+fn contexts(out: &mut Out, told: &NewsStoryDetails) {
     let list = |out: &mut Out, name: &'static str, all: &[String]| {
         if !all.is_empty() {
             out.member(Word::same(name), |out| names(out, all));
@@ -85,9 +85,9 @@ fn contexts(out: &mut Out, told: &Told) {
     };
     out.object(|out| {
         list(out, "topics", &told.topics);
-        if !told.people.is_empty() {
+        if !told.mentioned_usernames.is_empty() {
             out.member(Word::same("entities"), |out| {
-                out.object(|out| list(out, "people", &told.people));
+                out.object(|out| list(out, "people", &told.mentioned_usernames));
             });
         }
         if !told.tickers.is_empty() {

@@ -1,7 +1,7 @@
 //! Community notes: their fields, and answers of them to whoever wrote them.
 
 use base::Word;
-use store::notes::Note;
+use store::notes::CommunityNote;
 
 use crate::out::Out;
 use crate::shown::{Json, Member, Shown, Write};
@@ -11,7 +11,7 @@ use crate::{Answer, Object, Spoken, Wants};
 #[derive(Clone, Debug)]
 pub struct NoteShown {
     /// The note.
-    pub note: Note,
+    pub note: CommunityNote,
     /// How it is rated.
     pub status: &'static str,
     /// How far it is claims rather than opinions.
@@ -100,7 +100,7 @@ fn info(out: &mut Out, shown: &NoteShown) {
 }
 
 /// There is one model: the count of those who found it helpful and of those who did not.
-fn scoring(out: &mut Out, note: &Note) {
+fn scoring(out: &mut Out, note: &CommunityNote) {
     out.member(Word::same("has_access"), |out| out.bool(true));
     out.member(Word::same("rating_counts_per_model"), |out| {
         out.array([note], |out, note| {
@@ -109,7 +109,7 @@ fn scoring(out: &mut Out, note: &Note) {
     });
 }
 
-fn model(out: &mut Out, note: &Note) {
+fn model(out: &mut Out, note: &CommunityNote) {
     out.member(Word::same("model_name"), |out| out.text("counts"));
     out.member(Word::same("value"), |out| {
         out.object(|out| {
@@ -120,7 +120,7 @@ fn model(out: &mut Out, note: &Note) {
     });
 }
 
-fn counts(out: &mut Out, note: &Note) {
+fn counts(out: &mut Out, note: &CommunityNote) {
     out.member(Word::same("helpful_count"), |out| out.int(note.helpful));
     out.member(Word::same("not_helpful_count"), |out| {
         out.int(note.not_helpful);

@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_user_is_spoken_with_numbers_and_texts() {
-        let mut user = User::blank(UserId::new(1_234_567_890_123), "ada", Time::from_seconds(0));
+        let mut user = User::new(UserId::new(1_234_567_890_123), "ada", Time::from_seconds(0));
         user.email = "ada@example.org".to_owned();
         let spoken = older_user(&user, true);
         assert_eq!(spoken["id"], 1_234_567_890_123_i64);

@@ -52,7 +52,7 @@ pub(crate) const FIELDS: &[Shown] = &[
 fn options(out: &mut Out, facts: PollFacts<'_>) {
     out.array(&facts.poll.options, |out, option| {
         out.object(|out| {
-            out.member(Word::same("position"), |out| out.int(option.choice));
+            out.member(Word::same("position"), |out| out.int(option.number));
             out.member(Word::same("label"), |out| out.quoted(&option.label));
             out.member(Word::same("votes"), |out| out.int(option.votes));
         });

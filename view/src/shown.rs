@@ -3,10 +3,10 @@
 use base::Word;
 use store::communities::Community;
 use store::lists::List;
-use store::messages::Event;
+use store::messages::MessageEvent;
+use store::news_stories::NewsStoryDetails;
 use store::places::Place;
-use store::spaces::Topic;
-use store::stories::Told;
+use store::spaces::SpaceTopic;
 
 use crate::Object;
 use crate::compliance::JobShown;
@@ -105,18 +105,18 @@ pub(crate) enum Write {
     Media(fn(&mut Out, MediaFacts<'_>)),
     List(fn(&mut Out, &List)),
     Space(fn(&mut Out, SpaceFacts<'_>)),
-    Topic(fn(&mut Out, &Topic)),
+    Topic(fn(&mut Out, &SpaceTopic)),
     Poll(fn(&mut Out, PollFacts<'_>)),
     Place(fn(&mut Out, &Place)),
     Community(fn(&mut Out, &Community)),
     Note(fn(&mut Out, &NoteShown)),
-    News(fn(&mut Out, &Told)),
+    News(fn(&mut Out, &NewsStoryDetails)),
     Trend(fn(&mut Out, TrendFacts<'_>)),
     Usage(fn(&mut Out, &UsageShown)),
     Connection(fn(&mut Out, &ConnectionShown)),
     Rules(fn(&mut Out, RulesShown)),
     Job(fn(&mut Out, &JobShown)),
-    Message(fn(&mut Out, &Event)),
+    Message(fn(&mut Out, &MessageEvent)),
     Like(fn(&mut Out, LikeFacts<'_>)),
     /// Accepted; this platform has no such facts.
     Never,
@@ -190,7 +190,7 @@ impl Shown {
         Self { write, ..self }
     }
 
-    pub(crate) const fn topic(self, write: fn(&mut Out, &Topic)) -> Self {
+    pub(crate) const fn topic(self, write: fn(&mut Out, &SpaceTopic)) -> Self {
         let write = Write::Topic(write);
         Self { write, ..self }
     }
@@ -205,7 +205,7 @@ impl Shown {
         Self { write, ..self }
     }
 
-    pub(crate) const fn message(self, write: fn(&mut Out, &Event)) -> Self {
+    pub(crate) const fn message(self, write: fn(&mut Out, &MessageEvent)) -> Self {
         let write = Write::Message(write);
         Self { write, ..self }
     }
@@ -225,7 +225,7 @@ impl Shown {
         Self { write, ..self }
     }
 
-    pub(crate) const fn news(self, write: fn(&mut Out, &Told)) -> Self {
+    pub(crate) const fn news(self, write: fn(&mut Out, &NewsStoryDetails)) -> Self {
         let write = Write::News(write);
         Self { write, ..self }
     }
@@ -289,7 +289,7 @@ pub(crate) enum Reach {
     User(for<'a> fn(UserFacts<'a>, &mut Vec<Target<'a>>)),
     List(for<'a> fn(&'a List, &mut Vec<Target<'a>>)),
     Space(for<'a> fn(SpaceFacts<'a>, &mut Vec<Target<'a>>)),
-    Message(for<'a> fn(&'a Event, &mut Vec<Target<'a>>)),
+    Message(for<'a> fn(&'a MessageEvent, &mut Vec<Target<'a>>)),
     Like(for<'a> fn(LikeFacts<'a>, &mut Vec<Target<'a>>)),
     /// Accepted; this platform has no such facts.
     Never,
@@ -351,7 +351,7 @@ impl Expansion {
 
     pub(crate) const fn by_message(
         self,
-        reach: for<'a> fn(&'a Event, &mut Vec<Target<'a>>),
+        reach: for<'a> fn(&'a MessageEvent, &mut Vec<Target<'a>>),
     ) -> Self {
         let reach = Reach::Message(reach);
         Self { reach, ..self }

@@ -6,7 +6,7 @@ use base::id::short;
 use base::refusal::Subject;
 use base::{Fault, Refusal, UserId};
 use network::visibility::{Sight, Viewer, of_space};
-use store::spaces::{self as stored, Role, Space, Topic};
+use store::spaces::{self as stored, Space, SpaceRole, SpaceTopic};
 use store::{Tx, users};
 
 use crate::answer::Speaker;
@@ -26,12 +26,12 @@ pub(crate) struct SpaceFacts<'a> {
 /// Who and what belongs to some spaces.
 #[derive(Debug, Default)]
 struct Around {
-    parts: HashMap<(i64, Role), Vec<UserId>>,
+    parts: HashMap<(i64, SpaceRole), Vec<UserId>>,
     topics: HashMap<i64, Vec<i64>>,
 }
 
 impl<'a> SpaceFacts<'a> {
-    fn those(self, role: Role) -> &'a [UserId] {
+    fn those(self, role: SpaceRole) -> &'a [UserId] {
         let those = self.around.parts.get(&(self.space.id, role));
         those.map(Vec::as_slice).unwrap_or_default()
     }
@@ -78,15 +78,15 @@ pub(crate) const FIELDS: &[Shown] = &[
     Shown::asked("creator_id", Json::Id, "Who made it.")
         .space(|out, facts| out.id(facts.space.creator_id.get())),
     Shown::asked("host_ids", Json::List(&Json::Id), "Its hosts.")
-        .space(|out, facts| ids(out, facts.those(Role::Host))),
+        .space(|out, facts| ids(out, facts.those(SpaceRole::Host))),
     Shown::asked(
         "invited_user_ids",
         Json::List(&Json::Id),
         "Who was invited to speak.",
     )
-    .space(|out, facts| ids(out, facts.those(Role::Invited))),
+    .space(|out, facts| ids(out, facts.those(SpaceRole::Invited))),
     Shown::asked("speaker_ids", Json::List(&Json::Id), "Who has spoken.")
-        .space(|out, facts| ids(out, facts.those(Role::Speaker))),
+        .space(|out, facts| ids(out, facts.those(SpaceRole::Speaker))),
     Shown::asked("topic_ids", Json::List(&Json::Id), "Its topics.").space(|out, facts| {
         if !facts.topics().is_empty() {
             out.array(facts.topics(), |out, id| out.id(*id));
@@ -98,11 +98,11 @@ pub(crate) const EXPANSIONS: &[Expansion] = &[
     Expansion::new("creator_id", Object::User, "creator_id")
         .by_space(|facts, to| to.push(Target::User(facts.space.creator_id))),
     Expansion::new("host_ids", Object::User, "host_ids")
-        .by_space(|facts, to| users_of(facts, Role::Host, to)),
+        .by_space(|facts, to| users_of(facts, SpaceRole::Host, to)),
     Expansion::new("invited_user_ids", Object::User, "invited_user_ids")
-        .by_space(|facts, to| users_of(facts, Role::Invited, to)),
+        .by_space(|facts, to| users_of(facts, SpaceRole::Invited, to)),
     Expansion::new("speaker_ids", Object::User, "speaker_ids")
-        .by_space(|facts, to| users_of(facts, Role::Speaker, to)),
+        .by_space(|facts, to| users_of(facts, SpaceRole::Speaker, to)),
     Expansion::new("topic_ids", Object::Topic, "topic_ids")
         .by_space(|facts, to| to.extend(facts.topics().iter().copied().map(Target::Topic))),
 ];
@@ -126,12 +126,12 @@ fn ids(out: &mut Out, users: &[UserId]) {
     }
 }
 
-fn users_of<'a>(facts: SpaceFacts<'a>, role: Role, to: &mut Vec<Target<'a>>) {
+fn users_of<'a>(facts: SpaceFacts<'a>, role: SpaceRole, to: &mut Vec<Target<'a>>) {
     to.extend(facts.those(role).iter().copied().map(Target::User));
 }
 
 /// Writes a topic with the fields of a mask.
-pub(crate) fn write_topic(out: &mut Out, topic: &Topic, mask: u64) {
+pub(crate) fn write_topic(out: &mut Out, topic: &SpaceTopic, mask: u64) {
     out.record(TOPIC_FIELDS, mask, |out, write| {
         if let Write::Topic(write) = write {
             write(out, topic);
@@ -178,7 +178,7 @@ pub fn spaces_asked(
     let mut creators: Vec<_> = found.iter().map(|space| space.creator_id).collect();
     creators.sort_unstable();
     creators.dedup();
-    let creators = users::by_ids(tx, &creators)?;
+    let creators = users::find_by_ids(tx, &creators)?;
     let mut targets = Vec::new();
     for expansion in wants.expansions() {
         if let Reach::Space(reach) = expansion.reach {
@@ -246,12 +246,12 @@ impl Around {
         let ids: Vec<i64> = spaces.iter().map(|space| space.id).collect();
         let mut around = Self::default();
         if shows("host_ids") || shows("invited_user_ids") || shows("speaker_ids") {
-            for (space, role, user) in stored::parts(tx, &ids)? {
+            for (space, role, user) in stored::list_hosts_and_speakers(tx, &ids)? {
                 around.parts.entry((space, role)).or_default().push(user);
             }
         }
         if shows("topic_ids") {
-            for (space, topic) in stored::topics_of(tx, &ids)? {
+            for (space, topic) in stored::topics_by_spaces(tx, &ids)? {
                 around.topics.entry(space).or_default().push(topic);
             }
         }

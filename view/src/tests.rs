@@ -12,7 +12,7 @@ use base::{Id, PostId, Speech, Time, UserId};
 use network::visibility::Viewer;
 use serde_json::Value;
 use store::media::Media;
-use store::posts::{Post, State};
+use store::posts::{Post, PostState};
 use store::users::User;
 
 use crate::world::World;
@@ -36,7 +36,7 @@ pub(crate) fn post_id(minutes: i64) -> PostId {
 }
 
 pub(crate) fn user(number: i64, username: &str) -> User {
-    User::blank(UserId::new(number), username, NOW.plus_ms(-86_400_000))
+    User::new(UserId::new(number), username, NOW.plus_ms(-86_400_000))
 }
 
 pub(crate) fn post(id: PostId, author: i64, text: &str) -> Post {
@@ -44,7 +44,7 @@ pub(crate) fn post(id: PostId, author: i64, text: &str) -> Post {
         id,
         author_id: UserId::new(author),
         created_at: id.created_at(),
-        state: State::Live,
+        state: PostState::Live,
         text: text.to_owned(),
         lang: "en".to_owned(),
         conversation_id: id,

@@ -1,7 +1,7 @@
 //! Trends of a place and of a user: their fields, and answers of them.
 
 use base::Time;
-use store::topics::Trend;
+use store::topics::TrendingTopic;
 
 use crate::shown::{Json, Shown, Write};
 use crate::{Answer, Object, Spoken, Wants};
@@ -9,23 +9,28 @@ use crate::{Answer, Object, Spoken, Wants};
 /// A trend, and the moment at which it is looked at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TrendFacts<'a> {
-    trend: &'a Trend,
+    trend: &'a TrendingTopic,
     now: Time,
 }
 
 /// What trends, in its order.
-pub fn trends(page: &[Trend], wants: &Wants, spoken: Spoken) -> Answer {
+pub fn trends(page: &[TrendingTopic], wants: &Wants, spoken: Spoken) -> Answer {
     let mask = wants.of_included(Object::Trend);
     speak(page, Time::from_ms(0), spoken, (TREND_FIELDS, mask))
 }
 
 /// What trends for a user, in its order.
-pub fn personal_trends(page: &[Trend], now: Time, wants: &Wants, spoken: Spoken) -> Answer {
+pub fn personal_trends(page: &[TrendingTopic], now: Time, wants: &Wants, spoken: Spoken) -> Answer {
     let mask = wants.of_included(Object::PersonalizedTrend);
     speak(page, now, spoken, (PERSONALIZED_TREND_FIELDS, mask))
 }
 
-fn speak(page: &[Trend], now: Time, spoken: Spoken, (fields, mask): (&[Shown], u64)) -> Answer {
+fn speak(
+    page: &[TrendingTopic],
+    now: Time,
+    spoken: Spoken,
+    (fields, mask): (&[Shown], u64),
+) -> Answer {
     Answer::of_rows(spoken, page, 96, |out, trend| {
         out.record(fields, mask, |out, write| {
             if let Write::Trend(write) = write {

@@ -6,13 +6,13 @@ use std::hash::Hash;
 use base::{Fault, PostId, Time, UserId};
 use network::visibility::{Sight, Sights, Viewer};
 use store::ads::card_links::{self, CardLink};
-use store::graph::{self, Tie};
-use store::ledger::{self, Entity, Sums};
+use store::graph::{self, RelationKind};
+use store::ledger::{self, AdEntity, MetricSums};
 use store::media::Media;
 use store::places::Place;
 use store::polls::Poll;
-use store::posts::{Post, State};
-use store::spaces::Topic;
+use store::posts::{Post, PostState};
+use store::spaces::SpaceTopic;
 use store::users::User;
 use store::{Tx, follows, media, places, polls, posts, records, spaces, subscriptions, users};
 
@@ -72,7 +72,7 @@ pub(crate) struct World {
     pub(crate) users: Shelf<UserId, User>,
     pub(crate) posts: Shelf<PostId, Post>,
     pub(crate) media: Shelf<i64, Media>,
-    pub(crate) topics: Shelf<i64, Topic>,
+    pub(crate) topics: Shelf<i64, SpaceTopic>,
     pub(crate) polls: Shelf<i64, Poll>,
     pub(crate) places: Shelf<i64, Place>,
     /// The message events that the answer shows media by, by the media.
@@ -87,7 +87,7 @@ pub(crate) struct World {
     /// Posts that may not be seen.
     pub(crate) hidden: HashMap<PostId, Sight>,
     /// What the viewer's own promoted posts came to by their promotion, where that is asked for.
-    pub(crate) promoted: HashMap<PostId, Sums>,
+    pub(crate) promoted: HashMap<PostId, MetricSums>,
 }
 
 impl<K, V> Default for Shelf<K, V> {
@@ -241,7 +241,7 @@ impl World {
         needs.add(&mut targets);
         let missing = world.topics.lacks(needs.topics.iter().copied());
         if !missing.is_empty() {
-            let topics = spaces::topics(tx, &missing)?;
+            let topics = spaces::find_topics(tx, &missing)?;
             world.topics.fill(topics, |topic| topic.id);
         }
         world.load_rest(tx, wants, needs)?;
@@ -261,7 +261,7 @@ impl World {
         world.media.fill(found, |media| media.id.get());
         world
             .users
-            .fill(users::by_ids(tx, &owners)?, |user| user.id);
+            .fill(users::find_by_ids(tx, &owners)?, |user| user.id);
         Ok(world)
     }
 
@@ -305,12 +305,12 @@ impl World {
         let missing = self.users.lacks(needs.users);
         if !missing.is_empty() {
             self.users
-                .fill(users::by_ids(tx, &missing)?, |user| user.id);
+                .fill(users::find_by_ids(tx, &missing)?, |user| user.id);
         }
         let missing = self.media.lacks(needs.media);
         if !missing.is_empty() {
             self.media
-                .fill(media::by_ids(tx, &missing)?, |media| media.id.get());
+                .fill(media::find_by_ids(tx, &missing)?, |media| media.id.get());
         }
         self.load_carried(tx, needs.polls, needs.places)?;
         self.judge(tx)?;
@@ -325,7 +325,7 @@ impl World {
             return Ok(());
         }
         let cards: Vec<i64> = cards.into_iter().collect();
-        for link in card_links::of_cards(tx, &cards)? {
+        for link in card_links::list_by_cards(tx, &cards)? {
             self.links.entry(link.card_id).or_default().push(link);
         }
         Ok(())
@@ -340,12 +340,12 @@ impl World {
         let missing = self.polls.lacks(polls);
         if !missing.is_empty() {
             self.polls
-                .fill(polls::by_ids(tx, &missing)?, |poll| poll.id);
+                .fill(polls::find_by_ids(tx, &missing)?, |poll| poll.id);
         }
         let missing = self.places.lacks(places);
         if !missing.is_empty() {
             self.places
-                .fill(places::by_ids(tx, &missing)?, |place| place.id);
+                .fill(places::find_by_ids(tx, &missing)?, |place| place.id);
         }
         Ok(())
     }
@@ -354,7 +354,7 @@ impl World {
         let missing = self.posts.lacks(ids.iter().copied());
         if !missing.is_empty() {
             self.posts
-                .fill(posts::by_ids(tx, &missing)?, |post| post.id);
+                .fill(posts::find_by_ids(tx, &missing)?, |post| post.id);
         }
         Ok(())
     }
@@ -374,7 +374,7 @@ impl World {
             .filter_map(|post| post.edit_root_id)
         {
             if let std::collections::hash_map::Entry::Vacant(entry) = self.versions.entry(root) {
-                entry.insert(posts::versions(tx, root)?);
+                entry.insert(posts::list_versions(tx, root)?);
             }
         }
         Ok(())
@@ -391,15 +391,15 @@ impl World {
         let own = self.posts.items().iter();
         let own = own.filter(|post| post.author_id == viewer);
         let own: Vec<i64> = own.map(|post| post.id.get()).collect();
-        for (id, sums, _) in ledger::totals(tx, Entity::Post, &own)? {
+        for (id, sums, _) in ledger::total_sums_by_entity(tx, AdEntity::Post, &own)? {
             self.promoted.insert(PostId::new(id), sums);
         }
         for id in own {
             // Promoted, and not shown to anybody yet.
             if !self.promoted.contains_key(&PostId::new(id))
-                && !records::anywhere(tx, "promoted_post", ("post_id", id))?.is_empty()
+                && !records::list_in_all_accounts(tx, "promoted_post", ("post_id", id))?.is_empty()
             {
-                self.promoted.insert(PostId::new(id), Sums::default());
+                self.promoted.insert(PostId::new(id), MetricSums::default());
             }
         }
         Ok(())
@@ -432,7 +432,7 @@ impl World {
         sights.admit(tx, self.posts.items())?;
         let judge = |post: &Post| match post.state {
             // Nothing is known of it but its id.
-            State::Placeholder => Sight::Missing,
+            PostState::Placeholder => Sight::Missing,
             _ => sights.of_post(post),
         };
         for post in self.posts.items() {
@@ -468,32 +468,34 @@ impl World {
         if ties || messages {
             self.kin
                 .followed_by
-                .extend(follows::of_those(tx, &others, viewer)?);
+                .extend(follows::filter_followers(tx, &others, viewer)?);
         }
         if subscribes {
             self.kin
                 .subscribers
-                .extend(subscriptions::of_those(tx, &others, viewer)?);
+                .extend(subscriptions::filter_subscribers(tx, &others, viewer)?);
         }
         if messages {
             self.kin
                 .blocked_by
-                .extend(graph::blockers(tx, &others, viewer)?);
-            let closed = graph::of_those(tx, Tie::DmBlock, &others, viewer)?;
+                .extend(graph::filter_blockers(tx, &others, viewer)?);
+            let closed = graph::filter_sources(tx, RelationKind::DmBlock, &others, viewer)?;
             self.kin.dm_blocked_by.extend(closed);
         }
         if ties {
-            let received = graph::of_those(tx, Tie::Request, &others, viewer)?;
+            let received = graph::filter_sources(tx, RelationKind::Request, &others, viewer)?;
             self.kin.request_received.extend(received);
-            let sent = graph::among(tx, Tie::Request, viewer, &others)?;
+            let sent = graph::filter_targets(tx, RelationKind::Request, viewer, &others)?;
             self.kin.request_sent.extend(sent);
             self.kin
                 .following
-                .extend(follows::among(tx, viewer, &others)?);
+                .extend(follows::filter_followed(tx, viewer, &others)?);
             self.kin
                 .blocking
-                .extend(graph::blocked(tx, viewer, &others)?);
-            self.kin.muting.extend(graph::muted(tx, viewer, &others)?);
+                .extend(graph::filter_blocked(tx, viewer, &others)?);
+            self.kin
+                .muting
+                .extend(graph::filter_muted(tx, viewer, &others)?);
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use network::insights::Wanted;
 use network::keywords::is_sound;
 use serde_json::{Value, json};
 use store::ads as changes;
-use store::ledger::{self, Entity};
+use store::ledger::{self, AdEntity};
 
 use super::tree::{changed, kept};
 use super::{Advice, Branch, DAILY, DAY, DAYS, TOTAL};
@@ -110,17 +110,17 @@ fn was_switched(
     record: &Record,
     since: Time,
 ) -> Result<bool, Stop> {
-    let wanted = changes::Wanted {
+    let wanted = changes::AdsChangeQuery {
         account: record.account_id,
         entity,
-        of: record.id,
-        below: false,
+        entity_id: record.id,
+        includes_children: false,
         from: since,
         to: desk.now().plus_ms(1),
         after: None,
         limit: CHANGES,
     };
-    let all = changes::changes(desk.tx, &wanted)?;
+    let all = changes::list_changes(desk.tx, &wanted)?;
     Ok(all.iter().any(|change| {
         let body: Value = serde_json::from_str(&change.body).unwrap_or_default();
         let changed = body.get("changes");
@@ -139,13 +139,13 @@ fn spending(desk: &mut Desk<'_, '_>, campaign: &Record, item: &Record) -> Result
     let days = ((now.ms() - begun) / DAY).clamp(1, DAYS);
     let own = item.get(DAILY).is_some() || item.get(TOTAL).is_some();
     let (entity, of) = if own {
-        (Entity::LineItem, item)
+        (AdEntity::LineItem, item)
     } else {
-        (Entity::Campaign, campaign)
+        (AdEntity::Campaign, campaign)
     };
     let from = (now.ms() - days * DAY).div_euclid(HOUR) * HOUR;
     let span = (Time::from_ms(from), now.plus_ms(1));
-    let spent = ledger::spent_in(desk.tx, entity, &[of.id], span)?;
+    let spent = ledger::spend_between(desk.tx, entity, &[of.id], span)?;
     let spent = spent.first().map_or(0, |(_, spent)| *spent);
     let daily = of.int(DAILY).map(|daily| daily.saturating_mul(days));
     // A total is for the whole flight; without an end it is there to be spent at once.

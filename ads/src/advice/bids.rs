@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use base::Stop;
 use serde_json::json;
-use store::ledger::{self, Entity, Sums};
+use store::ledger::{self, AdEntity, MetricSums};
 
 use super::tree::{changed, kept};
 use super::{Advice, Branch, DAILY, DAY, DAYS, TOTAL};
@@ -31,11 +31,12 @@ pub(super) fn low(desk: &mut Desk<'_, '_>, branches: &[Branch]) -> Result<Vec<Ad
         .collect();
     let ids: Vec<i64> = pairs.iter().map(|(_, item)| item.id).collect();
     let since = desk.now().plus_ms(-DAYS * DAY);
-    let contests = ledger::contests(desk.tx, &ids, since)?;
-    let sums: HashMap<i64, Sums> = ledger::totals(desk.tx, Entity::LineItem, &ids)?
-        .into_iter()
-        .map(|(id, sums, _)| (id, sums))
-        .collect();
+    let contests = ledger::load_auction_statistics(desk.tx, &ids, since)?;
+    let sums: HashMap<i64, MetricSums> =
+        ledger::total_sums_by_entity(desk.tx, AdEntity::LineItem, &ids)?
+            .into_iter()
+            .map(|(id, sums, _)| (id, sums))
+            .collect();
     let mut all = Vec::new();
     for (campaign, item) in pairs {
         let Some(contest) = contests.get(&item.id) else {
@@ -45,7 +46,9 @@ pub(super) fn low(desk: &mut Desk<'_, '_>, branches: &[Branch]) -> Result<Vec<Ad
         if few || contest.won.saturating_mul(ONE_OF) >= contest.entered {
             continue;
         }
-        let higher = contest.median().filter(|bid| may_bid(campaign, item, *bid));
+        let higher = contest
+            .median_bid()
+            .filter(|bid| may_bid(campaign, item, *bid));
         let Some(higher) = higher else {
             continue;
         };

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use base::{PostId, Stop, Time, UserId};
 use serde_json::{Value, json};
-use store::ledger::{self, Entity, Metric, Placement, Sums};
-use store::posts::{self, Post, Span};
+use store::ledger::{self, AdEntity, Metric, MetricSums, Placement};
+use store::posts::{self, PageRange, Post};
 
 use super::tree::{changed, kept};
 use super::{Advice, Branch, DAILY, DAY, DAYS, TOTAL};
@@ -42,7 +42,7 @@ pub(super) fn small_budgets(
     for _ in 0..DAYS {
         day = zone.day(day.0.plus_ms(-1));
         let morning = (day.0, day.1.plus_ms(-AFTERNOON));
-        let spent = ledger::spent_in(desk.tx, Entity::Campaign, &ids, morning)?;
+        let spent = ledger::spend_between(desk.tx, AdEntity::Campaign, &ids, morning)?;
         mornings.push(spent.into_iter().collect());
     }
     let mut all = Vec::new();
@@ -220,12 +220,13 @@ fn rates(
         Placement::Trend,
     ];
     for group in groups {
-        for (id, _, sums) in ledger::hours(desk.tx, Entity::PromotedPost, ids, span, group)? {
-            let sums: &Sums = &sums;
+        for (id, _, sums) in ledger::hourly_sums(desk.tx, AdEntity::PromotedPost, ids, span, group)?
+        {
+            let sums: &MetricSums = &sums;
             let rate = all.entry(id).or_default();
-            rate.shown = rate.shown.saturating_add(sums.of(Metric::Impressions));
-            rate.done = rate.done.saturating_add(sums.of(Metric::Engagements));
-            rate.charge = rate.charge.saturating_add(sums.of(Metric::Charge));
+            rate.shown = rate.shown.saturating_add(sums.get(Metric::Impressions));
+            rate.done = rate.done.saturating_add(sums.get(Metric::Engagements));
+            rate.charge = rate.charge.saturating_add(sums.get(Metric::Charge));
         }
     }
     Ok(all)
@@ -285,15 +286,15 @@ fn organic(desk: &mut Desk<'_, '_>) -> Result<Vec<Post>, Stop> {
     let Some(full): Option<UserId> = promotable_users::full(desk)? else {
         return Ok(Vec::new());
     };
-    let span = Span {
+    let span = PageRange {
         above: 0,
         below: i64::MAX,
-        rising: false,
+        ascending: false,
         limit: POSTS,
         without_replies: true,
         without_reposts: true,
     };
-    let mut all = posts::of_author(desk.tx, full, &span)?;
+    let mut all = posts::page_by_author(desk.tx, full, &span)?;
     all.retain(|post| !post.nullcast && post.repost_of_id.is_none());
     all.sort_by_key(|post| {
         let done = post.like_count + post.repost_count + post.reply_count + post.quote_count;

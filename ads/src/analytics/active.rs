@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use base::Stop;
 use base::refusal::Problem;
 use serde_json::{Value, json};
-use store::ledger::{self, Entity};
+use store::ledger::{self, AdEntity};
 
 use super::ask::{ENTITIES, resource, span};
 use super::reach::LONG;
@@ -34,14 +34,14 @@ pub(super) fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Sto
         return Err(exclusive(other, one));
     }
     let kind = given.text("entity").unwrap_or_default().to_owned();
-    let entity = Entity::parse(&kind).filter(|entity| *entity != Entity::Account);
+    let entity = AdEntity::parse(&kind).filter(|entity| *entity != AdEntity::Account);
     let (Some(entity), Some(of)) = (entity, resource(&kind)) else {
         let message = format!("No activity is told of {kind}");
         return Err(Problem::parameter("entity", kind, message).into());
     };
     let (from, to) = span(desk, given, LONG)?;
     let account = desk.account_id()?;
-    let mut found = ledger::active(desk.tx, account, entity, (from, to))?;
+    let mut found = ledger::list_active_entities(desk.tx, account, entity, (from, to))?;
     if let Some((name, field)) = under {
         let ids = given.ints(name);
         let own: Vec<i64> = found.iter().map(|active| active.entity_id).collect();
@@ -75,7 +75,7 @@ pub(super) fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Sto
 /// What each of some entities is below, in a field of its own or of its line item.
 fn above(
     desk: &mut Desk<'_, '_>,
-    entity: Entity,
+    entity: AdEntity,
     ids: &[i64],
     field: &'static str,
 ) -> Result<HashMap<i64, i64>, Stop> {

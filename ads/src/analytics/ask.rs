@@ -3,7 +3,7 @@
 use base::refusal::{At, Problem};
 use base::{Speech, Stop, Time, Word};
 use serde_json::{Map, Value, json};
-use store::ledger::{Entity, Placement, Segment};
+use store::ledger::{AdEntity, Placement, ReportSegment};
 use store::records;
 
 use crate::access::Role;
@@ -187,21 +187,21 @@ impl Ask {
     }
 
     /// The entity in the ledger.
-    pub(super) fn entity(&self) -> Entity {
-        Entity::parse(&self.kind).unwrap_or(Entity::Post)
+    pub(super) fn entity(&self) -> AdEntity {
+        AdEntity::parse(&self.kind).unwrap_or(AdEntity::Post)
     }
 
     pub(super) fn group(&self) -> Placement {
         Placement::parse(&self.placement).unwrap_or(Placement::AllOn)
     }
 
-    pub(super) fn segment(&self) -> Segment {
+    pub(super) fn segment(&self) -> ReportSegment {
         match self.segments.as_deref() {
-            Some("AGE") => Segment::Age,
-            Some("GENDER") => Segment::Gender,
-            Some("METROS") => Segment::Metro,
-            Some("PLATFORMS") => Segment::Platform,
-            _ => Segment::None,
+            Some("AGE") => ReportSegment::Age,
+            Some("GENDER") => ReportSegment::Gender,
+            Some("METROS") => ReportSegment::Metro,
+            Some("PLATFORMS") => ReportSegment::Platform,
+            _ => ReportSegment::None,
         }
     }
 
@@ -350,7 +350,7 @@ fn entities(desk: &mut Desk<'_, '_>, kind: &str, texts: &[String]) -> Result<Vec
         }
     }
     let account = desk.account_id()?;
-    let rows = records::by_ids(desk.tx, of.name, &ids)?;
+    let rows = records::find_by_ids(desk.tx, of.name, &ids)?;
     let known: Vec<i64> = rows
         .iter()
         .filter(|row| row.account_id == account)
@@ -371,7 +371,7 @@ fn own_posts(desk: &mut Desk<'_, '_>, texts: &[String]) -> Result<Vec<i64>, Stop
     let mut ids = Vec::with_capacity(texts.len());
     for text in texts {
         let id = Ids::Long.read("entity_ids", text)?;
-        let post = store::posts::by_id(desk.tx, base::PostId::new(id))?;
+        let post = store::posts::find_by_id(desk.tx, base::PostId::new(id))?;
         if post.is_none_or(|post| !authors.contains(&post.author_id.get())) {
             let message = format!("The post {text} was not found");
             let problem = Problem::parameter("entity_ids", text, message);

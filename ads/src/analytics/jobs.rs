@@ -8,8 +8,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::Value;
 use store::Tx;
-use store::ledger::{self, Job, JobState};
-use store::records::At;
+use store::ledger::{self, AnalyticsJob, AnalyticsJobState};
+use store::records::OrderValue;
 
 use super::ask::Ask;
 use super::{series, whole};
@@ -37,18 +37,18 @@ const KEPT: i64 = 48 * 3_600_000;
 pub(super) fn create(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     let ask = Ask::long(desk, given)?;
     let account = desk.account_id()?;
-    let open = ledger::open_count(desk.tx, account)?;
+    let open = ledger::count_open_jobs(desk.tx, account)?;
     if open >= AT_A_TIME {
         let message = format!("The account has {AT_A_TIME} jobs that are not done yet");
         return Err(Problem::new("TOO_MANY_REQUESTS", message).into());
     }
     let now = desk.now();
-    let job = Job {
+    let job = AnalyticsJob {
         id: desk.tx.next_id::<()>().get(),
         account_id: account,
-        state: JobState::Queued,
-        asked: ask.kept(),
-        token: desk.tx.chance().token(43)?,
+        state: AnalyticsJobState::Queued,
+        request: ask.kept(),
+        token: desk.tx.rng().token(43)?,
         created_at: now,
         updated_at: now,
         expires_at: None,
@@ -70,10 +70,10 @@ fn limits(open: i64) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn shown(desk: &Desk<'_, '_>, job: &Job) -> Value {
-    let ask = Ask::of_job(job.account_id, &job.asked);
+fn shown(desk: &Desk<'_, '_>, job: &AnalyticsJob) -> Value {
+    let ask = Ask::of_job(job.account_id, &job.request);
     let mut members = ask.echo();
-    let done = job.state == JobState::Success;
+    let done = job.state == AnalyticsJobState::Success;
     let given = done && job.expires_at.is_some_and(|until| until > desk.now());
     let url = given.then(|| format!("{}/ads-files/{}", desk.site, job.token));
     let until = job.expires_at.filter(|_| done).map(instant);
@@ -102,26 +102,26 @@ pub(super) fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Sto
     let mut found = if given.has("job_ids") {
         let mut all = Vec::new();
         for id in given.ints("job_ids") {
-            let job = ledger::job(desk.tx, id)?;
+            let job = ledger::find_job(desk.tx, id)?;
             all.extend(job.filter(|job| job.account_id == account && job.id < below));
         }
-        all.sort_by_key(|job: &Job| std::cmp::Reverse(job.id));
+        all.sort_by_key(|job: &AnalyticsJob| std::cmp::Reverse(job.id));
         all
     } else {
-        ledger::jobs(desk.tx, account, below, count + 1)?
+        ledger::list_jobs(desk.tx, account, below, count + 1)?
     };
     let count = usize::try_from(count).unwrap_or(1);
     let more = found.len() > count;
     found.truncate(count);
     let last = found.last().filter(|_| more);
     let next = last.map(|job| {
-        let at = (At::Number(job.id), job.id);
+        let at = (OrderValue::Number(job.id), job.id);
         cursor::seal(&desk.cursor_key, &scope, &at)
     });
     let data: Vec<Value> = found.iter().map(|job| shown(desk, job)).collect();
     let mut answer = Answer::one(&data.into());
     answer.next_cursor = Some(next);
-    answer.headers = limits(ledger::open_count(desk.tx, account)?);
+    answer.headers = limits(ledger::count_open_jobs(desk.tx, account)?);
     Ok(answer)
 }
 
@@ -130,15 +130,15 @@ pub(super) fn cancel(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, S
     checked(given)?;
     let id = given.int("job_id").unwrap_or(-1);
     let account = desk.account_id()?;
-    let job = ledger::job(desk.tx, id)?.filter(|job| job.account_id == account);
+    let job = ledger::find_job(desk.tx, id)?.filter(|job| job.account_id == account);
     let written = Ids::Long.write(id.max(0));
     let Some(mut job) = job else {
         let message = format!("The job {written} was not found");
         let problem = Problem::parameter("job_id", written, message);
         return Err(problem.code("NOT_FOUND").into());
     };
-    let moves = (job.state, JobState::Cancelled);
-    if !job.state.is_open() || !ledger::move_job(desk.tx, id, moves, None)? {
+    let moves = (job.state, AnalyticsJobState::Cancelled);
+    if !job.state.is_open() || !ledger::transition_job(desk.tx, id, moves, None)? {
         let problem = Problem {
             at: Where::Parameter("job_id".into()),
             value: Some(written),
@@ -146,7 +146,7 @@ pub(super) fn cancel(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, S
         };
         return Err(problem.into());
     }
-    job.state = JobState::Cancelled;
+    job.state = AnalyticsJobState::Cancelled;
     job.updated_at = desk.now();
     Ok(Answer::one(&shown(desk, &job)))
 }
@@ -154,31 +154,36 @@ pub(super) fn cancel(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, S
 /// Whether there is anything to do about jobs.
 pub fn is_waiting(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let now = tx.now();
-    let queued = ledger::open_jobs(tx, JobState::Queued, now.plus_ms(-WAITS), 1)?;
-    let begun = ledger::open_jobs(tx, JobState::Processing, now.plus_ms(-TAKEN), 1)?;
+    let queued = ledger::list_open_jobs(tx, AnalyticsJobState::Queued, now.plus_ms(-WAITS), 1)?;
+    let begun = ledger::list_open_jobs(tx, AnalyticsJobState::Processing, now.plus_ms(-TAKEN), 1)?;
     Ok(!queued.is_empty() || begun.iter().any(|job| is_left(job, now)))
 }
 
-fn is_left(job: &Job, now: Time) -> bool {
+fn is_left(job: &AnalyticsJob, now: Time) -> bool {
     job.updated_at.plus_ms(TAKEN) <= now
 }
 
 /// Takes up the job that has waited longest; of several nodes one takes it.
-pub fn begin(tx: &mut Tx<'_>) -> Result<Option<Job>, Fault> {
+pub fn begin(tx: &mut Tx<'_>) -> Result<Option<AnalyticsJob>, Fault> {
     let now = tx.now();
-    for job in ledger::open_jobs(tx, JobState::Processing, now.plus_ms(-TAKEN), 10)? {
+    for job in ledger::list_open_jobs(tx, AnalyticsJobState::Processing, now.plus_ms(-TAKEN), 10)? {
         let late = job.created_at.plus_ms(MOST) <= now;
         let to = if late {
-            JobState::Failed
+            AnalyticsJobState::Failed
         } else {
-            JobState::Queued
+            AnalyticsJobState::Queued
         };
         if is_left(&job, now) {
-            ledger::move_job(tx, job.id, (JobState::Processing, to), None)?;
+            ledger::transition_job(tx, job.id, (AnalyticsJobState::Processing, to), None)?;
         }
     }
-    for job in ledger::open_jobs(tx, JobState::Queued, now.plus_ms(-WAITS), 10)? {
-        if ledger::move_job(tx, job.id, (JobState::Queued, JobState::Processing), None)? {
+    for job in ledger::list_open_jobs(tx, AnalyticsJobState::Queued, now.plus_ms(-WAITS), 10)? {
+        if ledger::transition_job(
+            tx,
+            job.id,
+            (AnalyticsJobState::Queued, AnalyticsJobState::Processing),
+            None,
+        )? {
             return Ok(Some(job));
         }
     }
@@ -186,8 +191,8 @@ pub fn begin(tx: &mut Tx<'_>) -> Result<Option<Job>, Fault> {
 }
 
 /// Works a job out: the file.
-pub fn file_of(tx: &mut Tx<'_>, job: &Job) -> Result<Vec<u8>, Fault> {
-    let ask = Ask::of_job(job.account_id, &job.asked);
+pub fn file_of(tx: &mut Tx<'_>, job: &AnalyticsJob) -> Result<Vec<u8>, Fault> {
+    let ask = Ask::of_job(job.account_id, &job.request);
     let (length, data) = series::series(tx, &ask)?;
     let text = whole(&ask, length, &data);
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
@@ -197,18 +202,18 @@ pub fn file_of(tx: &mut Tx<'_>, job: &Job) -> Result<Vec<u8>, Fault> {
 }
 
 /// Keeps a job's file; a job that was called off meanwhile stays so.
-pub fn end(tx: &mut Tx<'_>, job: &Job, file: Option<&[u8]>) -> Result<(), Fault> {
+pub fn end(tx: &mut Tx<'_>, job: &AnalyticsJob, file: Option<&[u8]>) -> Result<(), Fault> {
     let until = tx.now().plus_ms(KEPT);
     let to = match file {
-        Some(_) => JobState::Success,
-        None => JobState::Failed,
+        Some(_) => AnalyticsJobState::Success,
+        None => AnalyticsJobState::Failed,
     };
     let made = file.map(|file| (file, until));
-    ledger::move_job(tx, job.id, (JobState::Processing, to), made)?;
+    ledger::transition_job(tx, job.id, (AnalyticsJobState::Processing, to), made)?;
     Ok(())
 }
 
 /// The file that an address ends in this for.
 pub fn file(tx: &mut Tx<'_>, token: &str) -> Result<Option<Vec<u8>>, Fault> {
-    ledger::file(tx, token)
+    ledger::find_job_file(tx, token)
 }

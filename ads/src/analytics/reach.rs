@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use base::Stop;
 use serde_json::{Value, json};
-use store::ledger::{self, Entity};
+use store::ledger::{self, AdEntity};
 
 use super::ask::{Ask, span};
 use crate::answer::Answer;
@@ -16,18 +16,18 @@ use crate::ledger::line_items_of;
 
 /// `GET …/reach/campaigns`.
 pub(super) fn of_campaigns(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
-    reach(desk, given, Entity::Campaign, "campaign_ids")
+    reach(desk, given, AdEntity::Campaign, "campaign_ids")
 }
 
 /// `GET …/reach/funding_instruments`.
 pub(super) fn of_instruments(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
-    reach(desk, given, Entity::Funding, "funding_instrument_ids")
+    reach(desk, given, AdEntity::Funding, "funding_instrument_ids")
 }
 
 fn reach(
     desk: &mut Desk<'_, '_>,
     given: &Given,
-    entity: Entity,
+    entity: AdEntity,
     name: &str,
 ) -> Result<Answer, Stop> {
     checked(given)?;
@@ -36,7 +36,7 @@ fn reach(
     let mut ids = given.ints(name);
     let of = super::ask::resource(entity.name());
     let known: HashSet<i64> = match of {
-        Some(of) => store::records::by_ids(desk.tx, of.name, &ids)?
+        Some(of) => store::records::find_by_ids(desk.tx, of.name, &ids)?
             .into_iter()
             .filter(|row| row.account_id == account)
             .map(|row| row.id)
@@ -49,9 +49,9 @@ fn reach(
     all.sort_unstable();
     all.dedup();
     let mut seen: HashMap<i64, Vec<(i64, i64)>> = HashMap::new();
-    for viewed in ledger::viewed(desk.tx, &all, (from, to))? {
+    for viewed in ledger::count_viewer_impressions(desk.tx, &all, (from, to))? {
         let of_item = seen.entry(viewed.line_item_id).or_default();
-        of_item.push((viewed.viewer, viewed.times));
+        of_item.push((viewed.viewer, viewed.impressions));
     }
     let data: Vec<Value> = ids
         .iter()

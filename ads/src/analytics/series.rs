@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use base::{Fault, PostId};
 use serde_json::{Map, Value, json};
 use store::Tx;
-use store::analytics::{self, Series};
-use store::ledger::{self, Cut, Entity, Metric, Part, Segment, Sums};
+use store::analytics::{self, MetricSeries};
+use store::ledger::{self, AdEntity, Metric, MetricSums, ReportFilter, ReportRow, ReportSegment};
 
 use super::ask::Ask;
 use super::metrics::{Named, figures};
@@ -14,7 +14,7 @@ use crate::gazetteer::gazetteer;
 use crate::ledger::line_items_of;
 
 /// Sums of one thing in each bucket.
-type Line = Vec<Sums>;
+type Line = Vec<MetricSums>;
 
 /// How many buckets there are, and the figures of each entity in them.
 pub(super) fn series(tx: &mut Tx<'_>, ask: &Ask) -> Result<(usize, Value), Fault> {
@@ -33,7 +33,7 @@ pub(super) fn series(tx: &mut Tx<'_>, ask: &Ask) -> Result<(usize, Value), Fault
     } else {
         summed(tx, ask)?
     };
-    let empty = vec![Sums::default(); count];
+    let empty = vec![MetricSums::default(); count];
     let entities = ask.ids.iter().map(|id| {
         let line = lines.get(id).unwrap_or(&empty);
         let metrics = spoken(&names, line);
@@ -44,12 +44,12 @@ pub(super) fn series(tx: &mut Tx<'_>, ask: &Ask) -> Result<(usize, Value), Fault
 }
 
 /// A figure that counts nothing at all is not there; others are nought where they count nothing.
-fn spoken(names: &[Named], line: &[Sums]) -> Map<String, Value> {
+fn spoken(names: &[Named], line: &[MetricSums]) -> Map<String, Value> {
     let values = |metric: &Option<Metric>| -> Value {
         let Some(metric) = metric else {
             return Value::Null;
         };
-        let all: Vec<i64> = line.iter().map(|sums| sums.of(*metric)).collect();
+        let all: Vec<i64> = line.iter().map(|sums| sums.get(*metric)).collect();
         if all.iter().all(|value| *value == 0) {
             Value::Null
         } else {
@@ -71,12 +71,12 @@ fn summed(tx: &mut Tx<'_>, ask: &Ask) -> Result<HashMap<i64, Line>, Fault> {
     let (_, count) = ask.buckets();
     let span = (ask.from, ask.to);
     let mut lines: HashMap<i64, Line> = HashMap::new();
-    for (id, hour, sums) in ledger::hours(tx, ask.entity(), &ask.ids, span, ask.group())? {
+    for (id, hour, sums) in ledger::hourly_sums(tx, ask.entity(), &ask.ids, span, ask.group())? {
         let line = lines
             .entry(id)
-            .or_insert_with(|| vec![Sums::default(); count]);
+            .or_insert_with(|| vec![MetricSums::default(); count]);
         if let Some(bucket) = line.get_mut(place(ask, hour)) {
-            bucket.add_all(&sums);
+            bucket.merge(&sums);
         }
     }
     Ok(lines)
@@ -86,17 +86,19 @@ fn summed(tx: &mut Tx<'_>, ask: &Ask) -> Result<HashMap<i64, Line>, Fault> {
 fn organic(tx: &mut Tx<'_>, ask: &Ask) -> Result<HashMap<i64, Line>, Fault> {
     let (length, count) = ask.buckets();
     let promoted = summed(tx, ask)?;
-    let empty = vec![Sums::default(); count];
+    let empty = vec![MetricSums::default(); count];
     let mut lines = HashMap::new();
     for id in &ask.ids {
         let mut line = empty.clone();
         for (series, metric) in [
-            (Series::Likes, Metric::Likes),
-            (Series::Replies, Metric::Replies),
-            (Series::Reposts, Metric::Reposts),
+            (MetricSeries::Likes, Metric::Likes),
+            (MetricSeries::Replies, Metric::Replies),
+            (MetricSeries::Reposts, Metric::Reposts),
         ] {
             let span = (ask.from, ask.to);
-            for (place, number) in analytics::of_post(tx, series, PostId::new(*id), span, length)? {
+            for (place, number) in
+                analytics::count_post_series(tx, series, PostId::new(*id), span, length)?
+            {
                 let place = usize::try_from(place).unwrap_or(usize::MAX);
                 if let Some(sums) = line.get_mut(place) {
                     sums.add(metric, number);
@@ -105,9 +107,9 @@ fn organic(tx: &mut Tx<'_>, ask: &Ask) -> Result<HashMap<i64, Line>, Fault> {
         }
         let of = promoted.get(id).unwrap_or(&empty);
         for (sums, less) in line.iter_mut().zip(of) {
-            let mut own = Sums::default();
+            let mut own = MetricSums::default();
             for metric in [Metric::Likes, Metric::Replies, Metric::Reposts] {
-                let number = (sums.of(metric) - less.of(metric)).max(0);
+                let number = (sums.get(metric) - less.get(metric)).max(0);
                 own.add(metric, number);
                 own.add(Metric::Engagements, number);
             }
@@ -135,38 +137,38 @@ fn segmented(tx: &mut Tx<'_>, ask: &Ask) -> Result<Segmented, Fault> {
         None => asked.to_ascii_uppercase(),
     };
     let platform = ask.platform.as_deref();
-    let cut = Cut {
+    let cut = ReportFilter {
         from: ask.from,
         to: ask.to,
-        length,
+        interval_ms: length,
         group: ask.group(),
         segment: ask.segment(),
         country: &country,
         platform: platform.map(|platform| platform.parse().unwrap_or(i64::MAX)),
     };
     let mut lines = Segmented::new();
-    if ask.segment() == Segment::None {
+    if ask.segment() == ReportSegment::None {
         // Nothing is recorded of conversions.
         return Ok(lines);
     }
-    for part in ledger::parts(tx, &items, &cut)? {
+    for part in ledger::load_report(tx, &items, &cut)? {
         for id in entities_of(entity, &part, &of) {
             let segments = lines.entry(id).or_default();
             let line = segments.entry(part.segment.clone());
-            let line = line.or_insert_with(|| vec![Sums::default(); count]);
-            let place = usize::try_from(part.span).unwrap_or(usize::MAX);
+            let line = line.or_insert_with(|| vec![MetricSums::default(); count]);
+            let place = usize::try_from(part.interval).unwrap_or(usize::MAX);
             if let Some(sums) = line.get_mut(place) {
-                sums.count(part.kind, part.count, part.billed, part.charge);
+                sums.count_events(part.kind, part.count, part.billed, part.charge);
             }
         }
     }
     Ok(lines)
 }
 
-fn entities_of(entity: Entity, part: &Part, of: &BTreeMap<i64, Vec<i64>>) -> Vec<i64> {
+fn entities_of(entity: AdEntity, part: &ReportRow, of: &BTreeMap<i64, Vec<i64>>) -> Vec<i64> {
     let creative = matches!(
         entity,
-        Entity::PromotedPost | Entity::PromotedAccount | Entity::MediaCreative
+        AdEntity::PromotedPost | AdEntity::PromotedAccount | AdEntity::MediaCreative
     );
     let own = of.iter().filter(|(id, items)| {
         items.contains(&part.line_item_id) && (!creative || part.creative == (entity, **id))
@@ -215,23 +217,23 @@ pub fn bucket_of(age: i64) -> Option<i64> {
     all.find(|least| age >= *least)
 }
 
-fn name_of(segment: Segment, value: &str) -> String {
+fn name_of(segment: ReportSegment, value: &str) -> String {
     if value.is_empty() {
         return "Unknown".to_owned();
     }
     let name = match (segment, value) {
-        (Segment::Gender, "1") => "Male",
-        (Segment::Gender, "2") => "Female",
-        (Segment::Platform, "0") => "iOS",
-        (Segment::Platform, "1") => "Android",
-        (Segment::Platform, "2") => "BlackBerry",
-        (Segment::Platform, "3") => "Mobile web and other",
-        (Segment::Platform, "4") => "Desktop",
-        (Segment::Metro, _) => {
+        (ReportSegment::Gender, "1") => "Male",
+        (ReportSegment::Gender, "2") => "Female",
+        (ReportSegment::Platform, "0") => "iOS",
+        (ReportSegment::Platform, "1") => "Android",
+        (ReportSegment::Platform, "2") => "BlackBerry",
+        (ReportSegment::Platform, "3") => "Mobile web and other",
+        (ReportSegment::Platform, "4") => "Desktop",
+        (ReportSegment::Metro, _) => {
             let place = gazetteer().by_id(value);
             place.map_or(value, |place| place.name)
         }
-        (Segment::Age, _) => {
+        (ReportSegment::Age, _) => {
             let least = value.parse().unwrap_or(0);
             let found = AGES.iter().find(|(bucket, _)| *bucket == least);
             found.map_or(value, |(_, name)| *name)

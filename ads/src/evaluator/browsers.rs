@@ -22,7 +22,9 @@ impl Evaluator {
     /// Finds out what everybody signed in with last.
     pub(super) fn look_at_browsers(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
         let since = since(tx);
-        let sessions: HashMap<i64, String> = viewers::signed_in(tx, since)?.into_iter().collect();
+        let sessions: HashMap<i64, String> = viewers::list_signed_in_users(tx, since)?
+            .into_iter()
+            .collect();
         let mut all = [Group::Platform, Group::Device, Group::Version]
             .map(|group| (group, BTreeMap::<String, RoaringBitmap>::new()));
         let mut kept = self.kept.lock();

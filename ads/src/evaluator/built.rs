@@ -36,7 +36,7 @@ impl Evaluator {
             let mut all = Vec::new();
             loop {
                 let last = all.last().copied().unwrap_or(0);
-                let some = viewers::engaged(tx, last, since, AT_ONCE)?;
+                let some = viewers::list_engaged_users(tx, last, since, AT_ONCE)?;
                 let more = i64::try_from(some.len()).unwrap_or(0) == AT_ONCE;
                 all.extend(some);
                 if !more {
@@ -44,7 +44,7 @@ impl Evaluator {
                 }
             }
             let seen = seen_since(tx, since)?;
-            all.extend(viewers::live(tx, &seen)?);
+            all.extend(viewers::filter_active_users(tx, &seen)?);
             Ok((all, LONG_MS))
         })
     }
@@ -60,7 +60,7 @@ impl Evaluator {
         if let Some(user) = audience.advertiser {
             let id = user.get();
             away.push(self.set(tx, Key::Blockers(id), |tx| {
-                Ok((viewers::blockers(tx, id)?, LONG_MS))
+                Ok((viewers::list_blockers(tx, id)?, LONG_MS))
             })?);
         }
         if audience.account != 0 {
@@ -74,7 +74,7 @@ impl Evaluator {
         self.set(tx, Key::Away(account), |tx| {
             let now = tx.now();
             let users = match list_of(tx, account)? {
-                Some(list) => audiences::matched(tx, list, now)?,
+                Some(list) => audiences::matched_users(tx, list, now)?,
                 None => Vec::new(),
             };
             Ok((users.into_iter().map(UserId::get).collect(), MEMBERS_MS))
@@ -103,8 +103,8 @@ impl Evaluator {
 
 /// Users who were there since a time, each once.
 fn seen_since(tx: &mut Tx<'_>, since: Time) -> Result<Vec<i64>, Fault> {
-    let mut seen = viewers::authenticated(tx, since)?;
-    let signed_in = viewers::signed_in(tx, since)?;
+    let mut seen = viewers::list_authenticated_users(tx, since)?;
+    let signed_in = viewers::list_signed_in_users(tx, since)?;
     seen.extend(signed_in.into_iter().map(|(user, _)| user));
     seen.sort_unstable();
     seen.dedup();

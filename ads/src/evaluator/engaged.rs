@@ -51,7 +51,7 @@ impl Evaluator {
             }
             let mut users = Vec::new();
             for some in found.chunks(AT_ONCE) {
-                let takers = viewers::takers(tx, some)?;
+                let takers = viewers::post_engagers(tx, some)?;
                 users.extend(takers.into_iter().map(|(user, _)| user));
             }
             Ok((users, KEPT_MS))
@@ -83,7 +83,7 @@ impl Evaluator {
         let users = self.set(tx, key, |tx| {
             let mut users = Vec::new();
             for seed in choice.seeds() {
-                users.extend(viewers::followers(tx, seed)?);
+                users.extend(viewers::list_followers(tx, seed)?);
             }
             users.extend(self.about(tx, &choice)?);
             Ok((users, KEPT_MS))
@@ -102,7 +102,7 @@ impl Evaluator {
         let found = self.found(tx, &query, INTEREST_MS)?;
         let mut pairs = Vec::new();
         for some in found.chunks(AT_ONCE) {
-            pairs.extend(viewers::takers(tx, some)?);
+            pairs.extend(viewers::post_engagers(tx, some)?);
         }
         pairs.sort_unstable();
         pairs.dedup();
@@ -116,12 +116,12 @@ impl Evaluator {
         let key = Key::Value("USER_ENGAGEMENT".to_owned(), user.to_string());
         self.set(tx, key, |tx| {
             let since = base::id::first_at(tx.now().plus_ms(-TAKEN_UP_MS));
-            let all = posts::ids_of_author(tx, UserId::new(user), i64::MAX, POSTS)?;
+            let all = posts::list_ids_by_author(tx, UserId::new(user), i64::MAX, POSTS)?;
             let all: Vec<i64> = all.into_iter().map(PostId::get).collect();
             let recent: Vec<i64> = all.into_iter().filter(|id| *id >= since).collect();
             let mut users = Vec::new();
             for some in recent.chunks(AT_ONCE) {
-                let takers = viewers::takers(tx, some)?.into_iter();
+                let takers = viewers::post_engagers(tx, some)?.into_iter();
                 users.extend(
                     takers
                         .map(|(taker, _)| taker)
@@ -173,7 +173,7 @@ fn saying(tx: &mut Tx<'_>, found: &[i64], value: &str) -> Result<Vec<i64>, Stop>
     let wanted = words(Field::Text, value, Reading::Search);
     let mut all = Vec::new();
     for some in found.chunks(AT_ONCE) {
-        let said = posts::said(tx, some)?.into_iter();
+        let said = posts::find_texts(tx, some)?.into_iter();
         let exact = said.filter(|post| words(Field::Text, &post.text, Reading::Search) == wanted);
         all.extend(exact.map(|post| post.id));
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::{Fault, Time};
 use roaring::RoaringBitmap;
-use store::log::{self, Event};
+use store::event_log::{self, LogEvent};
 use store::{Tx, ads};
 
 use super::built::since;
@@ -148,7 +148,7 @@ impl Kept {
         }
     }
 
-    fn take(&mut self, event: &Event) {
+    fn take(&mut self, event: &LogEvent) {
         let (seq, actor, subject) = (event.seq, event.actor_id, event.subject_id);
         match event.kind.as_str() {
             "follow.follow" => {
@@ -254,18 +254,18 @@ impl Evaluator {
         let mut read = 0;
         loop {
             let Some(from) = self.kept.lock().seq else {
-                let end = log::end(tx)?;
+                let end = event_log::end_cursor(tx)?;
                 let mut kept = self.kept.lock();
                 if kept.seq.is_none() {
                     kept.forget(end);
                 }
                 break;
             };
-            let events = log::after(tx, from, ENTRIES)?;
+            let events = event_log::list_after(tx, from, ENTRIES)?;
             read += events.len();
             let imported = events.iter().any(|event| event.kind == "import.batch");
-            if imported || read > FAR || !events.is_empty() && log::is_forgotten(tx, from)? {
-                let end = log::end(tx)?;
+            if imported || read > FAR || !events.is_empty() && event_log::may_be_pruned(tx, from)? {
+                let end = event_log::end_cursor(tx)?;
                 self.kept.lock().forget(end);
                 break;
             }
@@ -304,7 +304,7 @@ impl Evaluator {
             self.join(tx, &acted)?;
         }
         if !turned.is_empty() {
-            let back = ads::viewers::engaged_among(tx, &turned, since(tx))?;
+            let back = ads::viewers::filter_engaged_users(tx, &turned, since(tx))?;
             let mut kept = self.kept.lock();
             for user in turned {
                 kept.turn(Key::Active, user, back.contains(&user));
@@ -321,7 +321,7 @@ impl Evaluator {
 
     /// Users who did something, as far as they are there.
     pub(super) fn join(&self, tx: &mut Tx<'_>, users: &[i64]) -> Result<(), Fault> {
-        let live = ads::viewers::live(tx, users)?;
+        let live = ads::viewers::filter_active_users(tx, users)?;
         let mut kept = self.kept.lock();
         for user in live {
             kept.turn(Key::Active, user, true);

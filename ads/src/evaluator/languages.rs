@@ -49,7 +49,7 @@ impl Evaluator {
         }
         let mut last = 0;
         loop {
-            let some = viewers::guarded(tx, last, AT_ONCE)?;
+            let some = viewers::list_protected_users(tx, last, AT_ONCE)?;
             let Some(end) = some.last() else { break };
             last = *end;
             for user in some {
@@ -86,7 +86,7 @@ impl Evaluator {
     #[expect(clippy::unused_self, reason = "a part of the evaluator")]
     fn written(&self, tx: &mut Tx<'_>, user: i64) -> Result<Vec<(Language, u32)>, Fault> {
         let mut counted = Vec::new();
-        for code in viewers::languages(tx, user, i64::from(POSTS))? {
+        for code in viewers::recent_post_languages(tx, user, i64::from(POSTS))? {
             add(&mut counted, language(&code).unwrap_or(0));
         }
         Ok(counted)

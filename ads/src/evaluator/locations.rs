@@ -103,7 +103,7 @@ impl Evaluator {
         let mut meant: HashMap<String, Vec<String>> = HashMap::new();
         let mut last = 0;
         loop {
-            let some = viewers::locations(tx, last, AT_ONCE)?;
+            let some = viewers::list_locations(tx, last, AT_ONCE)?;
             let more = i64::try_from(some.len()).unwrap_or(0) == AT_ONCE;
             let mut kept = self.kept.lock();
             for (user, text) in some {
@@ -129,7 +129,7 @@ impl Evaluator {
             return Ok(());
         }
         let added = Added::read(tx)?;
-        let texts: HashMap<i64, String> = viewers::locations_of(tx, users)?.into_iter().collect();
+        let texts: HashMap<i64, String> = viewers::user_locations(tx, users)?.into_iter().collect();
         let mut kept = self.kept.lock();
         for user in users {
             let ids = texts.get(user).map(|text| added.ids(text));

@@ -29,7 +29,7 @@ impl Evaluator {
     pub(super) fn like_followers(&self, tx: &mut Tx<'_>, of: i64) -> Result<Users, Stop> {
         let key = Key::Value("SIMILAR_TO_FOLLOWERS_OF_USER".to_owned(), of.to_string());
         self.set(tx, key, |tx| {
-            let seeds = viewers::followers(tx, of)?;
+            let seeds = viewers::list_followers(tx, of)?;
             Ok((self.alike(tx, &seeds, of)?, until_tomorrow(tx)))
         })
     }
@@ -83,7 +83,10 @@ impl Evaluator {
         }
         let mut scores: HashMap<i64, f64> = HashMap::new();
         for (account, weight) in telling(tx, &seeds, beside, all)? {
-            for follower in viewers::followers(tx, account)?.into_iter().take(FOLLOWERS) {
+            for follower in viewers::list_followers(tx, account)?
+                .into_iter()
+                .take(FOLLOWERS)
+            {
                 *scores.entry(follower).or_default() += weight;
             }
         }
@@ -107,7 +110,7 @@ fn telling(
     let step = seeds.len().div_ceil(SEEDS).max(1);
     let some: Vec<i64> = seeds.iter().copied().step_by(step).collect();
     let mut counts: HashMap<i64, usize> = HashMap::new();
-    for account in viewers::followed(tx, &some)? {
+    for account in viewers::list_followed_users(tx, &some)? {
         *counts.entry(account).or_default() += 1;
     }
     counts.remove(&beside);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use base::{Stop, UserId};
 use store::ads::{audiences, viewers};
-use store::ledger::{self, Kind};
+use store::ledger::{self, AdEventKind};
 use store::{Tx, records};
 
 use super::built::LONG_MS;
@@ -27,29 +27,29 @@ const SEEN_DAYS: i64 = 30;
 const DONE_DAYS: i64 = 90;
 
 /// What happened to whoever kinds of engagement ask for; all that people do when none is asked for.
-fn kinds(asked: &[&str]) -> Vec<Kind> {
-    const DONE: &[Kind] = &[
-        Kind::Click,
-        Kind::UrlClick,
-        Kind::AppClick,
-        Kind::CardEngagement,
-        Kind::Swipe,
-        Kind::Like,
-        Kind::Repost,
-        Kind::Reply,
-        Kind::Follow,
-        Kind::PollVote,
-        Kind::VideoCta,
-        Kind::CardClick,
+fn kinds(asked: &[&str]) -> Vec<AdEventKind> {
+    const DONE: &[AdEventKind] = &[
+        AdEventKind::Click,
+        AdEventKind::UrlClick,
+        AdEventKind::AppClick,
+        AdEventKind::CardEngagement,
+        AdEventKind::Swipe,
+        AdEventKind::Like,
+        AdEventKind::Repost,
+        AdEventKind::Reply,
+        AdEventKind::Follow,
+        AdEventKind::PollVote,
+        AdEventKind::VideoCta,
+        AdEventKind::CardClick,
     ];
     if asked.is_empty() {
         return DONE.to_vec();
     }
     let each = asked.iter().map(|kind| match *kind {
-        "IMPRESSION" => &[Kind::Impression][..],
-        "VIDEO_VIEW" => &[Kind::VideoView][..],
-        "VIDEO_VIEW_PARTIAL" => &[Kind::Video50][..],
-        "VIDEO_VIEW_COMPLETE" => &[Kind::Video100][..],
+        "IMPRESSION" => &[AdEventKind::Impression][..],
+        "VIDEO_VIEW" => &[AdEventKind::VideoView][..],
+        "VIDEO_VIEW_PARTIAL" => &[AdEventKind::Video50][..],
+        "VIDEO_VIEW_COMPLETE" => &[AdEventKind::Video100][..],
         _ => DONE,
     });
     each.flatten().copied().collect()
@@ -115,7 +115,7 @@ impl Evaluator {
     /// Who follows a user.
     pub(super) fn followers(&self, tx: &mut Tx<'_>, of: i64) -> Result<Users, Stop> {
         self.set(tx, Key::Followers(of), |tx| {
-            Ok((viewers::followers(tx, of)?, LONG_MS))
+            Ok((viewers::list_followers(tx, of)?, LONG_MS))
         })
     }
 
@@ -127,7 +127,7 @@ impl Evaluator {
             let now = tx.now();
             let list = matching::stored(tx, id)?;
             let users = members::found(list.as_ref(), now, &mut |id, (at, from)| {
-                let users = audiences::matched_since(tx, id, at, from)?;
+                let users = audiences::matched_users_since(tx, id, at, from)?;
                 Ok(users.into_iter().map(UserId::get).collect())
             })?;
             Ok((users, MEMBERS_MS))
@@ -177,15 +177,15 @@ impl Evaluator {
         self.set(tx, key, |tx| {
             let item = LINE_ITEM.name;
             let of = ("campaign_id", id);
-            let items = records::with(tx, item, audience.account, of, false)?;
+            let items = records::list_by_field(tx, item, audience.account, of, false)?;
             let items: Vec<i64> = items.iter().map(|item| item.id).collect();
-            let (seen, done): (Vec<Kind>, Vec<Kind>) = kinds(&asked)
+            let (seen, done): (Vec<AdEventKind>, Vec<AdEventKind>) = kinds(&asked)
                 .into_iter()
-                .partition(|kind| *kind == Kind::Impression);
+                .partition(|kind| *kind == AdEventKind::Impression);
             let mut users = Vec::new();
             for (kinds, days) in [(seen, SEEN_DAYS), (done, DONE_DAYS)] {
                 let since = tx.now().plus_ms(-days * DAY_MS);
-                users.extend(ledger::viewers(tx, &items, &kinds, since)?);
+                users.extend(ledger::list_viewers(tx, &items, &kinds, since)?);
             }
             Ok((users.into_iter().map(UserId::get).collect(), LEDGER_MS))
         })
@@ -204,7 +204,7 @@ impl Evaluator {
             return Ok(None);
         }
         let id = Ids::Short.read("targeting_value", value).unwrap_or(-1);
-        let row = records::by_id(tx, "promotable_user", id)?;
+        let row = records::find_by_id(tx, "promotable_user", id)?;
         let row = row.filter(|row| row.account_id == audience.account);
         let Some(row) = row else {
             return Ok(Some(Users::default()));

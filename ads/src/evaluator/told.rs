@@ -3,7 +3,7 @@
 use base::Stop;
 use network::particulars::years_ago;
 use store::Tx;
-use store::particulars;
+use store::private_profiles;
 
 use super::kept::Key;
 use super::{Evaluator, Users};
@@ -23,9 +23,12 @@ impl Evaluator {
             let until = years_ago(now, least);
             let after = most.map(|most| years_ago(now, most + 1));
             let after = after.unwrap_or_default();
-            Ok((particulars::born_between(tx, &after, &until)?, TOLD_MS))
+            Ok((
+                private_profiles::list_born_between(tx, &after, &until)?,
+                TOLD_MS,
+            ))
         })?;
-        let is_known = !users.is_empty() || particulars::is_any_born(tx)?;
+        let is_known = !users.is_empty() || private_profiles::has_birth_dates(tx)?;
         Ok(is_known.then_some(users))
     }
 
@@ -34,9 +37,9 @@ impl Evaluator {
         let key = Key::Value("GENDER".to_owned(), value.to_owned());
         let gender = value.parse().unwrap_or(-1);
         let users = self.set(tx, key, |tx| {
-            Ok((particulars::of_gender(tx, gender)?, TOLD_MS))
+            Ok((private_profiles::list_by_gender(tx, gender)?, TOLD_MS))
         })?;
-        let is_known = !users.is_empty() || particulars::is_any_gender(tx)?;
+        let is_known = !users.is_empty() || private_profiles::has_genders(tx)?;
         Ok(is_known.then_some(users))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use base::{Fault, Time};
 use store::Tx;
-use store::ledger::{self, Entity};
+use store::ledger::{self, AdEntity};
 
 use crate::record::Record;
 
@@ -14,7 +14,7 @@ const TOTAL: &str = "total_budget_amount_local_micro";
 /// What something may spend, and has spent.
 #[derive(Clone, Debug, Default)]
 pub struct Purse {
-    entity: Option<(Entity, i64)>,
+    entity: Option<(AdEntity, i64)>,
     limits: Limits,
     spent: i64,
     days: HashMap<Time, i64>,
@@ -30,8 +30,8 @@ pub struct Limits {
 }
 
 /// What a funding instrument, campaign or line item may spend.
-pub fn limits(entity: Entity, record: &Record) -> Limits {
-    if entity != Entity::Funding {
+pub fn limits(entity: AdEntity, record: &Record) -> Limits {
+    if entity != AdEntity::Funding {
         return Limits {
             total: record.int(TOTAL),
             daily: record.int(DAILY),
@@ -47,12 +47,12 @@ pub fn limits(entity: Entity, record: &Record) -> Limits {
 /// Opens the purses of some records.
 pub(super) fn open(
     tx: &mut Tx<'_>,
-    entity: Entity,
+    entity: AdEntity,
     records: &HashMap<i64, Record>,
-    purses: &mut HashMap<(Entity, i64), Purse>,
+    purses: &mut HashMap<(AdEntity, i64), Purse>,
 ) -> Result<(), Fault> {
     let ids: Vec<i64> = records.keys().copied().collect();
-    let spent: HashMap<i64, i64> = ledger::spent(tx, entity, &ids)?.into_iter().collect();
+    let spent: HashMap<i64, i64> = ledger::total_spend(tx, entity, &ids)?.into_iter().collect();
     for (id, record) in records {
         let purse = Purse {
             entity: Some((entity, *id)),
@@ -77,7 +77,7 @@ impl Purse {
         if let Some(spent) = self.days.get(&day.0) {
             return Ok(*spent >= most);
         }
-        let found = ledger::spent_in(tx, entity, &[id], day)?;
+        let found = ledger::spend_between(tx, entity, &[id], day)?;
         let spent = found.first().map_or(0, |(_, spent)| *spent);
         self.days.insert(day.0, spent);
         Ok(spent >= most)
@@ -112,17 +112,17 @@ impl Limits {
 /// What some entities have spent, in all and on a day; those that spent nothing are left out.
 pub fn spent(
     tx: &mut Tx<'_>,
-    entity: Entity,
+    entity: AdEntity,
     ids: &[i64],
     day: (Time, Time),
 ) -> Result<HashMap<i64, Spent>, Fault> {
     let mut all: HashMap<i64, Spent> = HashMap::new();
-    for (id, total) in ledger::spent(tx, entity, ids)? {
+    for (id, total) in ledger::total_spend(tx, entity, ids)? {
         all.entry(id).or_default().total = total;
     }
     // Who never spent anything did not today.
     let spenders: Vec<i64> = all.keys().copied().collect();
-    for (id, today) in ledger::spent_in(tx, entity, &spenders, day)? {
+    for (id, today) in ledger::spend_between(tx, entity, &spenders, day)? {
         all.entry(id).or_default().today = today;
     }
     Ok(all)

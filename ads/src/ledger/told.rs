@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use base::Fault;
 use network::particulars::age;
-use store::ledger::Looks;
-use store::{Tx, particulars};
+use store::ledger::ViewerTraits;
+use store::{Tx, private_profiles};
 
 use super::{Event, distinct};
 use crate::analytics::bucket_of;
@@ -16,11 +16,11 @@ pub(super) struct Told(HashMap<i64, (String, i64)>);
 impl Told {
     /// What is told of those whom events are about and of whom something is missing.
     pub(super) fn of(tx: &mut Tx<'_>, events: &[Event]) -> Result<Self, Fault> {
-        let lacks = |looks: &Looks| looks.age.is_none() || looks.gender.is_none();
+        let lacks = |looks: &ViewerTraits| looks.age.is_none() || looks.gender.is_none();
         let events = events.iter();
         let viewers = events.filter(|event| event.viewer > 0 && lacks(&event.looks));
         let viewers = distinct(viewers.map(|event| event.viewer));
-        let told = particulars::of_each(tx, &viewers)?;
+        let told = private_profiles::list_demographics(tx, &viewers)?;
         let told = told.into_iter();
         Ok(Self(
             told.map(|(user, born_on, gender)| (user, (born_on, gender)))
@@ -29,7 +29,7 @@ impl Told {
     }
 
     /// What is known of an event's viewer at its time.
-    pub(super) fn looks(&self, event: &Event) -> Looks {
+    pub(super) fn looks(&self, event: &Event) -> ViewerTraits {
         let mut looks = event.looks.clone();
         if let Some((born_on, gender)) = self.0.get(&event.viewer) {
             let age = age(born_on, event.at).and_then(bucket_of);

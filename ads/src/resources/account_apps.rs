@@ -34,7 +34,7 @@ pub fn note(desk: &mut Desk<'_, '_>, system: &str, identifier: &str) -> Result<(
         return Ok(());
     }
     let account = desk.account_id()?;
-    for row in store::records::of_account(desk.tx, ACCOUNT_APP.name, account)? {
+    for row in store::records::list_by_account(desk.tx, ACCOUNT_APP.name, account)? {
         let known = Record::stored(&ACCOUNT_APP, &row)?;
         if known.text("app_store_identifier") == identifier && known.text("os_type") == system {
             return Ok(());

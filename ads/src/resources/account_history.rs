@@ -3,8 +3,8 @@
 use base::refusal::Problem;
 use base::{Stop, Time, Word};
 use serde_json::{Value, json};
-use store::ads::{self, Wanted};
-use store::records::At;
+use store::ads::{self, AdsChangeQuery};
+use store::records::OrderValue;
 
 use crate::access::Who;
 use crate::answer::Answer;
@@ -52,25 +52,25 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     let of = Ids::Short.read("entity_id", given.text("entity_id").unwrap_or_default())?;
     let scope = walk(desk, &given.echo);
     let after = match place(desk, &scope, given)? {
-        Some((At::Number(at), id)) => Some((at, id)),
+        Some((OrderValue::Number(at), id)) => Some((at, id)),
         _ => None,
     };
     let count = given.int("count").unwrap_or(200);
-    let mut wanted = Wanted {
+    let mut wanted = AdsChangeQuery {
         account: desk.account_id()?,
         entity,
-        of,
-        below: false,
+        entity_id: of,
+        includes_children: false,
         from,
         to,
         after,
         limit: count + 1,
     };
-    let mut rows = ads::changes(desk.tx, &wanted)?;
+    let mut rows = ads::list_changes(desk.tx, &wanted)?;
     if entity == "TARGETING_CRITERIA" {
         // Criteria are found by their line item as well; both are numbered from one.
-        wanted.below = true;
-        rows.extend(ads::changes(desk.tx, &wanted)?);
+        wanted.includes_children = true;
+        rows.extend(ads::list_changes(desk.tx, &wanted)?);
         rows.sort_by_key(|row| std::cmp::Reverse((row.at, row.id)));
         rows.dedup_by_key(|row| row.id);
     }
@@ -79,8 +79,13 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     let more = rows.len() > count;
     rows.truncate(count);
     let next = rows.last().filter(|_| more);
-    let next =
-        next.map(|row| cursor::seal(&desk.cursor_key, &scope, &(At::Number(row.at.ms()), row.id)));
+    let next = next.map(|row| {
+        cursor::seal(
+            &desk.cursor_key,
+            &scope,
+            &(OrderValue::Number(row.at.ms()), row.id),
+        )
+    });
     rows.retain(|row| user.is_none_or(|user| row.user_id.get() == user));
     let speech = desk.caller.speech;
     let data: Vec<Value> = rows
@@ -91,7 +96,7 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
             json!({
                 "change_by": { "user_id": row.user_id.to_string(), "platform": row.platform },
                 "change_time": instant(row.at),
-                "change_type": row.change,
+                "change_type": row.action,
                 "entity": kind.speak(&row.entity.as_str().into(), speech),
                 "entity_id": Ids::Short.write(row.entity_id),
                 "entity_data": body.get("entity_data"),

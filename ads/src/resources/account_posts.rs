@@ -66,7 +66,8 @@ pub fn of_post(desk: &mut Desk<'_, '_>, post: i64) -> Result<Option<Record>, Sto
 /// The same of several, in no order.
 pub fn of_posts(desk: &mut Desk<'_, '_>, posts: &[i64]) -> Result<Vec<Record>, Stop> {
     let account = desk.account_id()?;
-    let rows = records::of_values(desk.tx, ACCOUNT_POST.name, account, "post_id", posts)?;
+    let rows =
+        records::list_by_field_values(desk.tx, ACCOUNT_POST.name, account, "post_id", posts)?;
     let all: Result<Vec<Record>, _> = rows
         .iter()
         .map(|row| Record::stored(&ACCOUNT_POST, row))

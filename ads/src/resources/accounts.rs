@@ -134,10 +134,10 @@ pub static OPERATIONS: &[Custom] = &[
 ];
 
 fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
-    let accesses = ads::of_user(desk.tx, desk.caller.user)?;
+    let accesses = ads::list_access_by_user(desk.tx, desk.caller.user)?;
     let ids: Vec<i64> = accesses.iter().map(|access| access.account_id).collect();
     let mut own = Vec::with_capacity(ids.len());
-    for row in records::by_ids(desk.tx, ACCOUNT.name, &ids)? {
+    for row in records::find_by_ids(desk.tx, ACCOUNT.name, &ids)? {
         let record = Record::stored(&ACCOUNT, &row)?;
         if record.flag("sandbox") == desk.caller.sandbox {
             own.push(record);
@@ -217,13 +217,13 @@ pub fn make(tx: &mut Tx<'_>, user: UserId, new: &NewAccount) -> Result<Record, S
     record.set("sandbox", i64::from(new.sandbox));
     record.set("features", json!(features::FRESH));
     records::insert(tx, ACCOUNT.name, &record.to_store())?;
-    let access = ads::Access {
+    let access = ads::AdsAccountAccess {
         user_id: user,
         account_id: id,
         role: Role::Admin.name().to_owned(),
-        composes: true,
+        can_compose: true,
     };
-    ads::grant(tx, &access)?;
+    ads::grant_access(tx, &access)?;
     let mut desk = Desk::of_operator(tx, user, record.clone());
     promotable_users::add(&mut desk, user, "FULL")?;
     Ok(record)
@@ -243,6 +243,6 @@ pub fn allows(desk: &Desk<'_, '_>, what: &str) -> Result<(), Stop> {
 
 /// The account with an id, for an operator.
 pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<Record>, Stop> {
-    let row = records::by_id(tx, ACCOUNT.name, id)?;
+    let row = records::find_by_id(tx, ACCOUNT.name, id)?;
     Ok(row.map(|row| Record::stored(&ACCOUNT, &row)).transpose()?)
 }

@@ -256,7 +256,7 @@ fn note_pair(record: &mut Record) {
 /// The permission that an account has for an audience, whoever's it is.
 fn find(desk: &mut Desk<'_, '_>, audience: i64, account: i64) -> Result<Option<Record>, Stop> {
     let pair = pair(audience, account);
-    for row in records::all_with(desk.tx, AUDIENCE_PERMISSION.name, ("pair", pair))? {
+    for row in records::list_all_by_field(desk.tx, AUDIENCE_PERMISSION.name, ("pair", pair))? {
         let record = Record::stored(&AUDIENCE_PERMISSION, &row)?;
         let same = record.int("custom_audience_id") == Some(audience)
             && record.int("granted_account_id") == Some(account);
@@ -278,12 +278,12 @@ pub fn shared(desk: &mut Desk<'_, '_>) -> Result<Vec<Record>, Stop> {
     let account = desk.account_id()?;
     let field = ("granted_account_id", account);
     let mut ids = Vec::new();
-    for row in records::all_with(desk.tx, AUDIENCE_PERMISSION.name, field)? {
+    for row in records::list_all_by_field(desk.tx, AUDIENCE_PERMISSION.name, field)? {
         let record = Record::stored(&AUDIENCE_PERMISSION, &row)?;
         ids.extend(record.int("custom_audience_id"));
     }
     let mut all = Vec::with_capacity(ids.len());
-    for row in records::by_ids(desk.tx, CUSTOM_AUDIENCE.name, &ids)? {
+    for row in records::find_by_ids(desk.tx, CUSTOM_AUDIENCE.name, &ids)? {
         let record = Record::stored(&CUSTOM_AUDIENCE, &row)?;
         if !record.deleted {
             all.push(record);

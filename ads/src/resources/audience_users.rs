@@ -5,7 +5,7 @@ use base::refusal::{At, Declined, Problem};
 use base::secret::digest;
 use base::{Refusal, Stop, Time};
 use serde_json::{Map, Value, json};
-use store::ads::audiences::{self, Key, KeyKind};
+use store::ads::audiences::{self, AudienceKey, AudienceKeyKind};
 use store::records;
 
 use crate::answer::Answer;
@@ -26,14 +26,14 @@ const OPERATIONS: usize = 2_500;
 const PROBLEMS: usize = 10;
 
 /// What people are known by, under either vocabulary.
-const NAMES: [(&str, KeyKind); 7] = [
-    ("email", KeyKind::Email),
-    ("device_id", KeyKind::Device),
-    ("handle", KeyKind::Handle),
-    ("svc_id", KeyKind::User),
-    ("twitter_id", KeyKind::User),
-    ("phone_number", KeyKind::Phone),
-    ("partner_user_id", KeyKind::Partner),
+const NAMES: [(&str, AudienceKeyKind); 7] = [
+    ("email", AudienceKeyKind::Email),
+    ("device_id", AudienceKeyKind::Device),
+    ("handle", AudienceKeyKind::Handle),
+    ("svc_id", AudienceKeyKind::User),
+    ("twitter_id", AudienceKeyKind::User),
+    ("phone_number", AudienceKeyKind::Phone),
+    ("partner_user_id", AudienceKeyKind::Partner),
 ];
 
 /// What a list of people takes.
@@ -46,8 +46,8 @@ pub enum Takes {
 }
 
 impl Takes {
-    fn takes(self, kind: KeyKind) -> bool {
-        self == Self::All || matches!(kind, KeyKind::Email | KeyKind::Phone)
+    fn takes(self, kind: AudienceKeyKind) -> bool {
+        self == Self::All || matches!(kind, AudienceKeyKind::Email | AudienceKeyKind::Phone)
     }
 }
 
@@ -55,7 +55,7 @@ impl Takes {
 struct Operation {
     deletes: bool,
     times: (Time, Time),
-    users: Vec<Vec<Key>>,
+    users: Vec<Vec<AudienceKey>>,
 }
 
 /// Changes members, all or none.
@@ -84,11 +84,11 @@ pub fn write(
     // Whoever may write to it waits here for the others who may.
     records::lock(desk.tx, ACCOUNT.name, list.account_id)?;
     let users = operations.iter().flat_map(|operation| &operation.users);
-    let mut keys: Vec<Key> = users.clone().flatten().copied().collect();
+    let mut keys: Vec<AudienceKey> = users.clone().flatten().copied().collect();
     keys.sort_unstable();
     keys.dedup();
     let count = users.count();
-    let mut book = Book::open(audiences::holders(desk.tx, list.id, &keys)?);
+    let mut book = Book::open(audiences::find_key_members(desk.tx, list.id, &keys)?);
     for operation in &operations {
         for keys in &operation.users {
             if operation.deletes {
@@ -98,7 +98,7 @@ pub fn write(
             }
         }
     }
-    audiences::change(desk.tx, list.id, &book.close())?;
+    audiences::apply_changes(desk.tx, list.id, &book.close())?;
     matching::put_on(desk.tx, list.id)?;
     Ok(count)
 }
@@ -237,7 +237,11 @@ fn in_thirteen_months(now: Time) -> Time {
     later().unwrap_or_else(|| now.plus_ms(396 * 24 * 3_600_000))
 }
 
-fn users(params: &Map<String, Value>, takes: Takes, problems: &mut Vec<Problem>) -> Vec<Vec<Key>> {
+fn users(
+    params: &Map<String, Value>,
+    takes: Takes,
+    problems: &mut Vec<Problem>,
+) -> Vec<Vec<AudienceKey>> {
     let items = match params.get("users") {
         None | Some(Value::Null) => {
             problems.push(Problem::missing("users"));
@@ -263,7 +267,7 @@ fn users(params: &Map<String, Value>, takes: Takes, problems: &mut Vec<Problem>)
 }
 
 /// A user's keys: at least one.
-fn user(item: &Value, takes: Takes) -> Result<Vec<Key>, Problem> {
+fn user(item: &Value, takes: Takes) -> Result<Vec<AudienceKey>, Problem> {
     let Value::Object(members) = item else {
         return Err(unfit("users", "objects"));
     };
@@ -280,11 +284,11 @@ fn user(item: &Value, takes: Takes) -> Result<Vec<Key>, Problem> {
         for value in values {
             let text = value.as_str().unwrap_or_default();
             let digest = match kind {
-                KeyKind::Partner if (1..=1000).contains(&text.len()) => digest(text),
-                KeyKind::Partner => return Err(unfit(name, "strings of 1 to 1000 bytes")),
+                AudienceKeyKind::Partner if (1..=1000).contains(&text.len()) => digest(text),
+                AudienceKeyKind::Partner => return Err(unfit(name, "strings of 1 to 1000 bytes")),
                 _ => hex(text).ok_or_else(|| unfit(name, "SHA-256 digests in hexadecimal"))?,
             };
-            keys.push(kind.key(&digest));
+            keys.push(kind.to_key(&digest));
         }
     }
     if keys.is_empty() {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base::{Stop, UserId};
 use serde_json::{Value, json};
 use store::Tx;
-use store::records::{self, At, Level};
+use store::records::{self, OrderValue, RecordVisibility};
 
 use crate::answer::Answer;
 use crate::cursor;
@@ -28,7 +28,7 @@ pub fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     let (audience, _) = need(desk, given)?;
     let scope = walk(desk, &given.echo);
     let after = match place(desk, &scope, given)? {
-        Some((At::Number(_), id)) => id,
+        Some((OrderValue::Number(_), id)) => id,
         _ => i64::MIN,
     };
     let mut by_campaign = items(desk, audience.id, after)?;
@@ -72,7 +72,8 @@ pub fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     let more = data.len() > PAGE;
     data.truncate(PAGE);
     let last = data.last().filter(|_| more);
-    let next = last.map(|(id, _)| cursor::seal(&desk.cursor_key, &scope, &(At::Number(*id), *id)));
+    let next =
+        last.map(|(id, _)| cursor::seal(&desk.cursor_key, &scope, &(OrderValue::Number(*id), *id)));
     let mut answer = Answer::one(&data.into_iter().map(|(_, entry)| entry).collect());
     answer.next_cursor = Some(next);
     Ok(answer)
@@ -94,7 +95,7 @@ fn items(
     let mut by_campaign: BTreeMap<i64, Vec<Record>> = BTreeMap::new();
     for item in of_ids(desk, &LINE_ITEM, &ids)? {
         let campaign = item.int("campaign_id").unwrap_or(0);
-        if item.level != Level::Hidden && campaign > after {
+        if item.level != RecordVisibility::Hidden && campaign > after {
             by_campaign.entry(campaign).or_default().push(item);
         }
     }
@@ -106,7 +107,7 @@ fn of_ids(
     of: &'static crate::declare::Resource,
     ids: &[i64],
 ) -> Result<Vec<Record>, Stop> {
-    let rows = records::by_ids(desk.tx, of.name, ids)?;
+    let rows = records::find_by_ids(desk.tx, of.name, ids)?;
     let all: Result<Vec<Record>, _> = rows.iter().map(|row| Record::stored(of, row)).collect();
     Ok(all?)
 }
@@ -114,7 +115,7 @@ fn of_ids(
 /// Looks at every line item that targets an audience, after that became targetable or ceased to be.
 pub fn changed(tx: &mut Tx<'_>, audience: i64) -> Result<(), Stop> {
     let mut items: BTreeSet<(i64, i64)> = BTreeSet::new();
-    for row in records::all_with(tx, TARGETING_CRITERION.name, ("audience", audience))? {
+    for row in records::list_all_by_field(tx, TARGETING_CRITERION.name, ("audience", audience))? {
         let criterion = Record::stored(&TARGETING_CRITERION, &row)?;
         let item = criterion.int("line_item_id").unwrap_or(0);
         items.insert((criterion.account_id, item));

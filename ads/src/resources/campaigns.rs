@@ -3,7 +3,7 @@
 use base::refusal::{At, Problem};
 use base::{Stop, Word};
 use serde_json::{Value, json};
-use store::ledger::Entity;
+use store::ledger::AdEntity;
 use store::records;
 
 use crate::access::Who;
@@ -236,18 +236,18 @@ fn live(desk: &mut Desk<'_, '_>, account: i64) -> Result<i64, Stop> {
 }
 
 fn covers_what_is_spent(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
-    covers(desk, change, Entity::Campaign)
+    covers(desk, change, AdEntity::Campaign)
 }
 
 /// A total budget is not set below what was spent of it: of a campaign, and of a line item.
-pub fn covers(desk: &mut Desk<'_, '_>, change: &Change, entity: Entity) -> Result<(), Stop> {
+pub fn covers(desk: &mut Desk<'_, '_>, change: &Change, entity: AdEntity) -> Result<(), Stop> {
     if change.verb != Verb::Update || !change.changes(TOTAL) {
         return Ok(());
     }
     let Some(total) = change.record.int(TOTAL) else {
         return Ok(());
     };
-    let spent = store::ledger::spent(desk.tx, entity, &[change.record.id])?;
+    let spent = store::ledger::total_spend(desk.tx, entity, &[change.record.id])?;
     let spent = spent.first().map_or(0, |(_, spent)| *spent);
     if spent <= total {
         return Ok(());

@@ -79,7 +79,7 @@ pub fn find<'k>(
     if ids.is_empty() {
         return Ok(Known::new());
     }
-    let all = media::by_ids(desk.tx, &ids)?.into_iter();
+    let all = media::find_by_ids(desk.tx, &ids)?.into_iter();
     let all = all.map(|one| (one.media_key.clone(), one));
     Ok(all
         .filter(|(key, _)| keys.contains(&key.as_str()))
@@ -160,14 +160,18 @@ pub fn carry(desk: &mut Desk<'_, '_>, before: &[&str], now: &[&str]) -> Result<(
         ids.dedup();
         ids.into_iter().map(Id::new).collect()
     };
-    media::carry(desk.tx, &ids(now, before))?;
+    media::add_post_uses(desk.tx, &ids(now, before))?;
     let goes_at = desk.now().plus_ms(DAY_MS);
-    Ok(media::release(desk.tx, &ids(before, now), goes_at)?)
+    Ok(media::remove_post_uses(
+        desk.tx,
+        &ids(before, now),
+        goes_at,
+    )?)
 }
 
 /// Where the file is.
 pub fn url(desk: &Desk<'_, '_>, media: &Media) -> Value {
-    match media.name().filter(|_| !desk.site.is_empty()) {
+    match media.file_name().filter(|_| !desk.site.is_empty()) {
         Some(name) => format!("{}/media/{name}", desk.site).into(),
         None if media.url.is_empty() => Value::Null,
         None => media.url.clone().into(),
@@ -176,8 +180,8 @@ pub fn url(desk: &Desk<'_, '_>, media: &Media) -> Value {
 
 /// Where a still of it is.
 pub fn poster(desk: &Desk<'_, '_>, media: &Media) -> Value {
-    match media.name().filter(|_| !desk.site.is_empty()) {
-        Some(name) if media.path_of("small").is_some() => {
+    match media.file_name().filter(|_| !desk.site.is_empty()) {
+        Some(name) if media.size_path("small").is_some() => {
             format!("{}/media/{name}?name=small", desk.site).into()
         }
         _ if media.preview_image_url.is_empty() => Value::Null,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use base::refusal::{At, Problem};
 use base::{Refusal, Stop, Word};
 use serde_json::{Map, Value};
-use store::ads::card_links::{self, Destination};
+use store::ads::card_links::{self, CardDestination};
 use store::media::Media;
 
 use crate::access::Who;
@@ -144,9 +144,9 @@ fn checked_media(desk: &mut Desk<'_, '_>, card: &Record) -> Result<Vec<Media>, S
 /// Apps that cards lead to are apps of the account; sites are led to by short links.
 fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
     if change.verb == Verb::Delete {
-        return Ok(card_links::remove(desk.tx, change.record.id)?);
+        return Ok(card_links::remove_links(desk.tx, change.record.id)?);
     }
-    card_links::set(desk.tx, change.record.id, &destinations(&change.record))?;
+    card_links::set_destinations(desk.tx, change.record.id, &destinations(&change.record))?;
     let (_, all) = parts(&change.record);
     for destination in each(all).filter_map(|part| part.get("destination")) {
         for (system, name) in [
@@ -161,7 +161,7 @@ fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
 }
 
 /// The sites that a card leads to, each once.
-fn destinations(card: &Record) -> Vec<Destination<'_>> {
+fn destinations(card: &Record) -> Vec<CardDestination<'_>> {
     let (_, all) = parts(card);
     let groups: Vec<&[Value]> = match all.first() {
         Some(Value::Array(_)) => all
@@ -171,7 +171,7 @@ fn destinations(card: &Record) -> Vec<Destination<'_>> {
             .collect(),
         _ => vec![all],
     };
-    let mut found: Vec<Destination<'_>> = Vec::new();
+    let mut found: Vec<CardDestination<'_>> = Vec::new();
     for group in groups {
         let media = group.iter().flat_map(media_keys).next();
         let leads = group.iter().find_map(|part| {
@@ -183,7 +183,7 @@ fn destinations(card: &Record) -> Vec<Destination<'_>> {
         else {
             continue;
         };
-        found.push(Destination {
+        found.push(CardDestination {
             url,
             title,
             media_key: media.unwrap_or_default(),
@@ -206,7 +206,7 @@ fn computed(
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Stop> {
     let known = card_media::find(desk, cards.iter().flat_map(keys))?;
     let ids: Vec<i64> = cards.iter().map(|card| card.id).collect();
-    let links = card_links::of_cards(desk.tx, &ids)?.into_iter();
+    let links = card_links::list_by_cards(desk.tx, &ids)?.into_iter();
     let links: Links = links
         .map(|link| ((link.card_id, link.url), link.id))
         .collect();

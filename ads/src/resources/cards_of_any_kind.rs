@@ -2,7 +2,7 @@
 
 use base::Stop;
 use base::refusal::Problem;
-use store::records::{self, Listing, Order};
+use store::records::{self, RecordListing, RecordOrder};
 
 use crate::access::Who;
 use crate::answer::Answer;
@@ -58,7 +58,7 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     let mut found: Vec<(i64, String)> = Vec::new();
     let account = desk.account_id()?;
     let mut cards = Vec::new();
-    for row in records::by_ids(desk.tx, CARD.name, &uris)? {
+    for row in records::find_by_ids(desk.tx, CARD.name, &uris)? {
         let card = Record::stored(&CARD, &row)?;
         if card.account_id == account && (!card.deleted || given.flag("with_deleted")) {
             cards.push((card.id, card));
@@ -98,20 +98,20 @@ fn of_uris(
     if uris.is_empty() {
         return Ok(Vec::new());
     }
-    let listing = Listing {
+    let listing = RecordListing {
         kind: of.name,
         account: desk.account_id()?,
-        numbers: &[("uri", uris.to_vec())],
-        words: &[],
-        prefix: "",
-        drafts: false,
-        deleted: false,
-        orders: &[Order::NEWEST],
+        number_filters: &[("uri", uris.to_vec())],
+        text_filters: &[],
+        name_prefix: "",
+        include_drafts: false,
+        include_deleted: false,
+        orders: &[RecordOrder::NEWEST],
         after: None,
         limit: i64::try_from(URIS).unwrap_or(i64::MAX),
-        leads: None,
+        indexed_fields: None,
     };
-    let (rows, _) = records::page(desk.tx, &listing, false)?;
+    let (rows, _) = records::page_with_total(desk.tx, &listing, false)?;
     let all: Result<Vec<Record>, _> = rows
         .iter()
         .map(|(_, row)| Record::stored(of, row))

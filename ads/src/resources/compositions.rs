@@ -6,8 +6,8 @@ use base::text::{LENGTH, entities, weigh};
 use base::{AppId, PostId, Stop, UserId};
 use network::posts::LONG_LENGTH;
 use serde_json::Value;
-use store::posts::{Post, State};
-use store::records::Level;
+use store::posts::{Post, PostState};
+use store::records::RecordVisibility;
 
 use crate::answer::Answer;
 use crate::change::Change;
@@ -61,7 +61,7 @@ pub fn as_post(desk: &mut Desk<'_, '_>, of: &Record) -> Result<Post, Stop> {
     let settings = settings.map_or("", |_| of.text("conversation_settings"));
     let user = UserId::new(of.int("user_id").unwrap_or(0));
     Ok(Post {
-        state: State::Live,
+        state: PostState::Live,
         text: reading.text,
         lang: reading.lang.to_owned(),
         entities: reading.entities,
@@ -74,7 +74,7 @@ pub fn as_post(desk: &mut Desk<'_, '_>, of: &Record) -> Result<Post, Stop> {
         reply_settings: reply_settings(settings).to_owned(),
         repost_of_id: number("repost_of_id").map(PostId::new),
         app_id: number("app_id").map(AppId::new),
-        ..Post::blank(PostId::new(of.id), user, of.created_at)
+        ..Post::placeholder(PostId::new(of.id), user, of.created_at)
     })
 }
 
@@ -172,7 +172,7 @@ fn unfit_text(
     if !change.changes("text") {
         return Ok(None);
     }
-    let author = store::users::by_id(desk.tx, author)?;
+    let author = store::users::find_by_id(desk.tx, author)?;
     let long = author.is_some_and(|author| author.subscription_type != "None");
     let most = if long { LONG_LENGTH } else { LENGTH };
     let weighed = weigh(text, 0..0);
@@ -226,7 +226,7 @@ fn is_live_card(desk: &mut Desk<'_, '_>, uri: &str) -> Result<bool, Stop> {
         return Ok(false);
     };
     let found = desk.find(&CARD, id)?;
-    if found.is_some_and(|card| card.level == Level::Shown) {
+    if found.is_some_and(|card| card.level == RecordVisibility::Listed) {
         return Ok(true);
     }
     for of in [

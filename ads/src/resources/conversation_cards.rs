@@ -3,7 +3,7 @@
 use base::refusal::{At, Problem};
 use base::{Refusal, Stop, Word};
 use serde_json::Value;
-use store::ads::card_links::{self, Destination};
+use store::ads::card_links::{self, CardDestination};
 
 use crate::access::Who;
 use crate::change::Change;
@@ -61,14 +61,14 @@ fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
         return Ok(());
     };
     if change.verb == Verb::Delete {
-        return Ok(card_links::remove(desk.tx, uri)?);
+        return Ok(card_links::remove_links(desk.tx, uri)?);
     }
-    let to = Destination {
+    let to = CardDestination {
         url: "",
         title: card.text("title"),
         media_key: card.text("media_key"),
     };
-    Ok(card_links::set(desk.tx, uri, &[to])?)
+    Ok(card_links::set_destinations(desk.tx, uri, &[to])?)
 }
 
 // A number sign is one more than the twenty.

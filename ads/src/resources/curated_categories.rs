@@ -84,7 +84,7 @@ fn show(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
 
 /// All of them that are there.
 pub fn all(tx: &mut Tx<'_>) -> Result<Vec<Record>, Fault> {
-    let rows = records::of_account(tx, CURATED_CATEGORY.name, EVERYONE)?;
+    let rows = records::list_by_account(tx, CURATED_CATEGORY.name, EVERYONE)?;
     rows.iter()
         .map(|row| Record::stored(&CURATED_CATEGORY, row))
         .collect()
@@ -92,7 +92,7 @@ pub fn all(tx: &mut Tx<'_>) -> Result<Vec<Record>, Fault> {
 
 /// One that is there.
 pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<Record>, Fault> {
-    let row = records::by_id(tx, CURATED_CATEGORY.name, id)?;
+    let row = records::find_by_id(tx, CURATED_CATEGORY.name, id)?;
     let row = row.filter(|row| !row.deleted);
     row.map(|row| Record::stored(&CURATED_CATEGORY, &row))
         .transpose()

@@ -197,7 +197,7 @@ pub fn find(
     id: i64,
     with_deleted: bool,
 ) -> Result<Option<(Record, Hold)>, Stop> {
-    let Some(row) = records::by_id(desk.tx, CUSTOM_AUDIENCE.name, id)? else {
+    let Some(row) = records::find_by_id(desk.tx, CUSTOM_AUDIENCE.name, id)? else {
         return Ok(None);
     };
     let record = Record::stored(&CUSTOM_AUDIENCE, &row)?;
@@ -357,7 +357,7 @@ fn has_a_name_of_its_own(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result
     }
     let name = change.record.text("name").to_owned();
     let (account, key) = (desk.account_id()?, change.record.name_key());
-    for row in records::named(desk.tx, CUSTOM_AUDIENCE.name, account, &key)? {
+    for row in records::list_by_name(desk.tx, CUSTOM_AUDIENCE.name, account, &key)? {
         let other = Record::stored(&CUSTOM_AUDIENCE, &row)?;
         if other.id != change.record.id && other.text("name") == name {
             let message = format!("There is an audience with the name \"{name}\" already");
@@ -372,15 +372,15 @@ fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
         && let Some(segments) = change.record.get("segments")
     {
         let parts = segments::parts(segments);
-        audiences::set_parts(desk.tx, change.record.id, &parts)?;
+        audiences::set_component_audiences(desk.tx, change.record.id, &parts)?;
     }
     if change.verb != Verb::Delete {
         return Ok(());
     }
-    for whole in audiences::made_of(desk.tx, change.record.id)? {
+    for whole in audiences::list_containing_audiences(desk.tx, change.record.id)? {
         matching::put_on(desk.tx, whole)?;
     }
-    audiences::end(desk.tx, change.record.id)?;
+    audiences::delete(desk.tx, change.record.id)?;
     targeted::changed(desk.tx, change.record.id)
 }
 

@@ -71,13 +71,13 @@ fn is_the_only_one(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), S
 
 /// The list of an account.
 pub fn list_of(tx: &mut Tx<'_>, account: i64) -> Result<Option<i64>, Stop> {
-    let lists = records::of_account(tx, DO_NOT_REACH_LIST.name, account)?;
+    let lists = records::list_by_account(tx, DO_NOT_REACH_LIST.name, account)?;
     Ok(lists.first().map(|list| list.id))
 }
 
 fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
     if change.verb == Verb::Delete {
-        audiences::end(desk.tx, change.record.id)?;
+        audiences::delete(desk.tx, change.record.id)?;
     }
     Ok(())
 }

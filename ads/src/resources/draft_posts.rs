@@ -92,7 +92,7 @@ fn tell(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     may_write(desk, UserId::new(draft.int("user_id").unwrap_or(0)))?;
     let account = desk.account()?.record.text("name").to_owned();
     let caller = desk.caller.user;
-    let caller = store::users::by_id(desk.tx, caller)?.ok_or_else(|| {
+    let caller = store::users::find_by_id(desk.tx, caller)?.ok_or_else(|| {
         let message = "The caller is not there any longer";
         Stop::from(Problem::new("USER_NOT_FOUND", message))
     })?;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use base::refusal::Problem;
 use base::{Stop, Time, Word};
 use serde_json::{Value, json};
-use store::ledger::Entity;
+use store::ledger::AdEntity;
 
 use crate::access::Who;
 use crate::change::Change;
@@ -157,7 +157,7 @@ pub fn reasons(record: &Record, spent: i64, now: Time) -> Vec<&'static str> {
     if record.time("end_time").is_some_and(|end| end <= now) {
         reasons.push("EXPIRED");
     }
-    let limits = purse::limits(Entity::Funding, record);
+    let limits = purse::limits(AdEntity::Funding, record);
     if limits.total.is_some_and(|most| spent >= most) {
         reasons.push("BUDGET_EXHAUSTED");
     }
@@ -170,7 +170,7 @@ fn computed(
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Stop> {
     let now = desk.now();
     let ids: Vec<i64> = records.iter().map(|record| record.id).collect();
-    let spent = store::ledger::spent(desk.tx, Entity::Funding, &ids)?;
+    let spent = store::ledger::total_spend(desk.tx, AdEntity::Funding, &ids)?;
     let spent: HashMap<i64, i64> = spent.into_iter().collect();
     let of = |record: &Record| {
         let spent = spent.get(&record.id).copied().unwrap_or(0);

@@ -97,7 +97,7 @@ fn is_instead_of_other_content(desk: &mut Desk<'_, '_>, change: &mut Change) -> 
     let alike = targeting_criteria::alike(item(change), "CONTENT_PUBLISHER_USER");
     let account = desk.account_id()?;
     let kind = targeting_criteria::TARGETING_CRITERION.name;
-    if records::count_with(desk.tx, kind, account, ("alike", alike))? > MOST_LEFT_OUT {
+    if records::count_by_field(desk.tx, kind, account, ("alike", alike))? > MOST_LEFT_OUT {
         let message =
             format!("A line item with a curated category leaves out at most {MOST_LEFT_OUT} users");
         return Err(Problem::attribute("curated_category_id", message).into());

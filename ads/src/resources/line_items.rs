@@ -421,7 +421,7 @@ fn is_like_its_siblings(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<
 }
 
 fn covers_what_is_spent(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
-    campaigns::covers(desk, change, store::ledger::Entity::LineItem)
+    campaigns::covers(desk, change, store::ledger::AdEntity::LineItem)
 }
 
 fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
@@ -448,7 +448,7 @@ pub fn count_creatives(desk: &mut Desk<'_, '_>, id: i64) -> Result<(), Stop> {
     let account = desk.account_id()?;
     let mut creatives = 0;
     for kind in ["promoted_post", "promoted_account", "media_creative"] {
-        creatives += records::count_with(desk.tx, kind, account, ("line_item_id", id))?;
+        creatives += records::count_by_field(desk.tx, kind, account, ("line_item_id", id))?;
     }
     if item.int("creatives") == Some(creatives) {
         return Ok(());

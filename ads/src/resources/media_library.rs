@@ -213,7 +213,7 @@ fn is_usable(desk: &mut Desk<'_, '_>, medium: &Media) -> Result<bool, Stop> {
     let alive = medium.expires_at.is_none_or(|end| end > desk.now());
     let usable = medium.owner_id == full || media::is_shared(desk.tx, medium.id, full)?;
     // What only messages carry is for those who read them.
-    Ok(alive && usable && !media::is_private(desk.tx, medium.id)?)
+    Ok(alive && usable && !media::is_message_only(desk.tx, medium.id)?)
 }
 
 fn take_in(desk: &mut Desk<'_, '_>, medium: &Media) -> Result<Record, Stop> {
@@ -241,7 +241,7 @@ fn medium(desk: &mut Desk<'_, '_>, key: &str) -> Result<Option<Media>, Stop> {
     let Some(id) = key.split_once('_').and_then(|(_, id)| Id::parse(id)) else {
         return Ok(None);
     };
-    let found = media::by_id(desk.tx, id)?;
+    let found = media::find_by_id(desk.tx, id)?;
     Ok(found.filter(|found| found.media_key == key && found.kind != "subtitles"))
 }
 
@@ -300,10 +300,10 @@ fn has_a_picture_as_poster(desk: &mut Desk<'_, '_>, change: &mut Change) -> Resu
 fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
     let id = Id::new(change.record.int("media_id").unwrap_or(0));
     match change.verb {
-        Verb::Create => media::carry(desk.tx, &[id])?,
+        Verb::Create => media::add_post_uses(desk.tx, &[id])?,
         Verb::Delete => {
             let now = desk.now();
-            media::release(desk.tx, &[id], now)?;
+            media::remove_post_uses(desk.tx, &[id], now)?;
         }
         _ => {}
     }
@@ -311,7 +311,7 @@ fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
 }
 
 fn address(desk: &Desk<'_, '_>, medium: &Media) -> Option<String> {
-    match medium.name() {
+    match medium.file_name() {
         Some(name) => Some(format!("{}/media/{name}", desk.site)),
         None => Some(medium.url.clone()).filter(|url| !url.is_empty()),
     }
@@ -319,7 +319,7 @@ fn address(desk: &Desk<'_, '_>, medium: &Media) -> Option<String> {
 
 /// A picture of something that plays.
 fn still(desk: &Desk<'_, '_>, medium: &Media) -> Option<String> {
-    if medium.path_of("small").is_some() {
+    if medium.size_path("small").is_some() {
         return Some(format!("{}?name=small", address(desk, medium)?));
     }
     Some(medium.preview_image_url.clone()).filter(|url| !url.is_empty())

@@ -49,7 +49,7 @@ pub mod tax_settings;
 pub mod tracking_tags;
 pub mod user_settings;
 
-use store::records::Index;
+use store::records::RecordIndex;
 
 use crate::declare::{Custom, Reference, Resource};
 
@@ -123,28 +123,28 @@ pub static CUSTOM: &[&[Custom]] = &[
 pub static REFERENCES: &[&[Reference]] = &[bidding::REFERENCES, categories::REFERENCES];
 
 /// Indexes beyond those that filters and orders lead to.
-pub static INDEXES: &[Index] = &[
-    Index::Sort("campaign", "ends"),
-    Index::Filter("targeting_criterion", "same"),
-    Index::Filter("targeting_criterion", "alike"),
-    Index::Filter("promoted_post", "post_id"),
-    Index::Filter("account_post", "post_id"),
-    Index::Filter("account_post", "repost_of_id"),
-    Index::Filter("promoted_account", "user_id"),
-    Index::Due("line_item", "serves"),
-    Index::Filter("poll_card", "uri"),
-    Index::Filter("video_conversation_card", "uri"),
-    Index::Filter("image_conversation_card", "uri"),
-    Index::Due("scheduled_post", "due_at"),
-    Index::Filter("scheduled_post", "due_at"),
-    Index::Filter("scheduled_promoted_post", "scheduled_post_id"),
-    Index::Filter("library_media", "media_id"),
-    Index::Filter("targeting_criterion", "audience"),
-    Index::Due("custom_audience", "due_at"),
-    Index::Due("do_not_reach_list", "due_at"),
-    Index::Due("funding_instrument", "advise_at"),
-    Index::Due("user_settings", "digest_at"),
-    Index::Filter("custom_audience_permission", "pair"),
+pub static INDEXES: &[RecordIndex] = &[
+    RecordIndex::Sort("campaign", "ends"),
+    RecordIndex::Filter("targeting_criterion", "same"),
+    RecordIndex::Filter("targeting_criterion", "alike"),
+    RecordIndex::Filter("promoted_post", "post_id"),
+    RecordIndex::Filter("account_post", "post_id"),
+    RecordIndex::Filter("account_post", "repost_of_id"),
+    RecordIndex::Filter("promoted_account", "user_id"),
+    RecordIndex::GlobalSort("line_item", "serves"),
+    RecordIndex::Filter("poll_card", "uri"),
+    RecordIndex::Filter("video_conversation_card", "uri"),
+    RecordIndex::Filter("image_conversation_card", "uri"),
+    RecordIndex::GlobalSort("scheduled_post", "due_at"),
+    RecordIndex::Filter("scheduled_post", "due_at"),
+    RecordIndex::Filter("scheduled_promoted_post", "scheduled_post_id"),
+    RecordIndex::Filter("library_media", "media_id"),
+    RecordIndex::Filter("targeting_criterion", "audience"),
+    RecordIndex::GlobalSort("custom_audience", "due_at"),
+    RecordIndex::GlobalSort("do_not_reach_list", "due_at"),
+    RecordIndex::GlobalSort("funding_instrument", "advise_at"),
+    RecordIndex::GlobalSort("user_settings", "digest_at"),
+    RecordIndex::Filter("custom_audience_permission", "pair"),
 ];
 
 /// A number for some texts, by which they are found again.

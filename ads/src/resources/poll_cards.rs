@@ -3,7 +3,7 @@
 use base::refusal::{At, Problem};
 use base::{PostId, Stop, Time, Word};
 use serde_json::Value;
-use store::polls::{self, Choice, Poll};
+use store::polls::{self, Poll, PollChoice};
 
 use crate::access::Who;
 use crate::change::Change;
@@ -96,7 +96,7 @@ fn open(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
         .into_iter()
         .collect();
     if change.verb == Verb::Delete {
-        polls::remove_apart(desk.tx, change.record.int("uri").unwrap_or(0))?;
+        polls::delete_standalone(desk.tx, change.record.int("uri").unwrap_or(0))?;
         return card_media::carry(desk, &keys, &[]);
     }
     if !keys.is_empty() {
@@ -120,16 +120,16 @@ fn open(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop> {
         ends_at: ends_at(&change.record),
         options: choices(&change.record),
     };
-    Ok(polls::insert_apart(desk.tx, &poll)?)
+    Ok(polls::insert_standalone(desk.tx, &poll)?)
 }
 
-fn choices(card: &Record) -> Vec<Choice> {
+fn choices(card: &Record) -> Vec<PollChoice> {
     let labels = CHOICES.iter().map(|name| card.text(name).trim());
     let labels = labels.filter(|label| !label.is_empty());
     (1..)
         .zip(labels)
-        .map(|(choice, label)| Choice {
-            choice,
+        .map(|(choice, label)| PollChoice {
+            number: choice,
             label: label.to_owned(),
             votes: 0,
         })

@@ -7,8 +7,8 @@ use base::refusal::Problem;
 use base::{PostId, Stop, UserId};
 use network::visibility::Viewer;
 use serde_json::{Map, Value, json};
-use store::posts::{self, Post, State};
-use store::records::{self, At};
+use store::posts::{self, Post, PostState};
+use store::records::{self, OrderValue};
 use view::StatusForm;
 
 use crate::access::Who;
@@ -179,7 +179,7 @@ pub fn of_ids(desk: &mut Desk<'_, '_>, kind: &str, ids: &[i64]) -> Result<Vec<Se
     let mut seen = Vec::new();
     if let Some(of) = resource(desk, kind)? {
         let account = desk.account_id()?;
-        for row in records::by_ids(desk.tx, of.name, ids)? {
+        for row in records::find_by_ids(desk.tx, of.name, ids)? {
             let record = Record::stored(of, &row)?;
             if record.account_id == account && !record.deleted && is_open(&record) {
                 seen.push(Seen::of_record(desk, record)?);
@@ -191,9 +191,9 @@ pub fn of_ids(desk: &mut Desk<'_, '_>, kind: &str, ids: &[i64]) -> Result<Vec<Se
             .filter_map(|one| Some((one.int("post_id")?, one)))
             .collect();
         let ids: Vec<PostId> = ids.iter().copied().map(PostId::new).collect();
-        for post in posts::by_ids(desk.tx, &ids)? {
+        for post in posts::find_by_ids(desk.tx, &ids)? {
             let theirs = promotable_users::of_user(desk, post.author_id)?.is_some();
-            if theirs && post.state == State::Live {
+            if theirs && post.state == PostState::Live {
                 let said = known.remove(&post.id.get());
                 seen.push(Seen::published(post, said));
             }
@@ -217,7 +217,7 @@ fn cut(desk: &Desk<'_, '_>, mut seen: Vec<Seen>, given: &Given) -> Result<Page, 
     let more = seen.len() > count;
     seen.truncate(count);
     let last = seen.last().filter(|_| more).map(|one| one.post.id.get());
-    let next = last.map(|id| cursor::seal(&desk.cursor_key, &scope, &(At::Number(id), id)));
+    let next = last.map(|id| cursor::seal(&desk.cursor_key, &scope, &(OrderValue::Number(id), id)));
     Ok((seen, next))
 }
 
@@ -296,7 +296,7 @@ fn of_platform(desk: &mut Desk<'_, '_>, user: UserId, given: &Given) -> Result<P
     for (asked, nullcast) in [(promoted, true), (organic, false)] {
         if asked {
             let of = (user, nullcast, answers);
-            all.extend(posts::own(desk.tx, of, below, limit)?);
+            all.extend(posts::list_own_posts(desk.tx, of, below, limit)?);
         }
     }
     all.sort_by_key(|post| std::cmp::Reverse(post.id));

@@ -45,7 +45,7 @@ pub fn add(desk: &mut Desk<'_, '_>, user: UserId, kind: &str) -> Result<Record, 
 /// All of the account; there are few.
 pub fn all(desk: &mut Desk<'_, '_>) -> Result<Vec<Record>, Stop> {
     let account = desk.account_id()?;
-    let rows = store::records::of_account(desk.tx, PROMOTABLE_USER.name, account)?;
+    let rows = store::records::list_by_account(desk.tx, PROMOTABLE_USER.name, account)?;
     let all: Result<Vec<Record>, _> = rows
         .iter()
         .map(|row| Record::stored(&PROMOTABLE_USER, row))

@@ -2,7 +2,7 @@
 
 use base::refusal::Problem;
 use base::{Stop, UserId, Word};
-use store::users::State;
+use store::users::UserState;
 
 use crate::change::Change;
 use crate::declare::{Field, Filter, Resource, Rule, Verb};
@@ -57,8 +57,8 @@ fn is_eligible(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(), Stop>
     }
     let user = UserId::new(change.record.int("user_id").unwrap_or(0));
     let own = promotable_users::full(desk)? == Some(user);
-    let found = store::users::by_id(desk.tx, user)?;
-    let open = found.is_some_and(|user| user.state == State::Active && !user.protected);
+    let found = store::users::find_by_id(desk.tx, user)?;
+    let open = found.is_some_and(|user| user.state == UserState::Active && !user.protected);
     if own && open {
         return Ok(());
     }

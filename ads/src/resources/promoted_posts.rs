@@ -3,7 +3,7 @@
 use base::refusal::Problem;
 use base::{Fault, PostId, Stop, Word};
 use store::Tx;
-use store::posts::{self, Post, State};
+use store::posts::{self, Post, PostState};
 
 use crate::access::Who;
 use crate::answer::Answer;
@@ -127,9 +127,9 @@ pub fn promotable(desk: &mut Desk<'_, '_>, item: &Record, id: PostId) -> Result<
         let why = "is not by a promotable user of this account";
         return Err(no_post(id, "INVALID_TWEET", why));
     };
-    let author = store::users::by_id(desk.tx, post.author_id)?;
+    let author = store::users::find_by_id(desk.tx, post.author_id)?;
     let open = author
-        .is_some_and(|author| author.state == store::users::State::Active && !author.protected);
+        .is_some_and(|author| author.state == store::users::UserState::Active && !author.protected);
     let for_some = post.members_only || post.followers_only || post.repost_of_id.is_some();
     if !open || for_some {
         return Err(no_post(id, "INVALID_TWEET", "is not public"));
@@ -145,13 +145,13 @@ pub fn promotable(desk: &mut Desk<'_, '_>, item: &Record, id: PostId) -> Result<
 
 /// The live post with an id; of a repost by the account's own user, what it reposts.
 fn asked(desk: &mut Desk<'_, '_>, id: PostId) -> Result<Option<Post>, Stop> {
-    let live = |post: &Post| post.state == State::Live;
-    let Some(post) = posts::by_id(desk.tx, id)?.filter(live) else {
+    let live = |post: &Post| post.state == PostState::Live;
+    let Some(post) = posts::find_by_id(desk.tx, id)?.filter(live) else {
         return Ok(None);
     };
     match post.repost_of_id {
         Some(original) if promotable_users::full(desk)? == Some(post.author_id) => {
-            Ok(posts::by_id(desk.tx, original)?.filter(live))
+            Ok(posts::find_by_id(desk.tx, original)?.filter(live))
         }
         _ => Ok(Some(post)),
     }
@@ -185,18 +185,18 @@ fn promoted(desk: &mut Desk<'_, '_>, of: Promotable) -> Result<i64, Stop> {
 /// The post that people see where a post is promoted, if it may be shown to anyone: of a repost
 /// what it reposts.
 pub fn seen(tx: &mut Tx<'_>, id: i64) -> Result<Option<Post>, Fault> {
-    let live = |post: &Post| post.state == State::Live;
-    let Some(post) = posts::by_id(tx, PostId::new(id))?.filter(live) else {
+    let live = |post: &Post| post.state == PostState::Live;
+    let Some(post) = posts::find_by_id(tx, PostId::new(id))?.filter(live) else {
         return Ok(None);
     };
     let Some(original) = post.repost_of_id else {
         return Ok(Some(post));
     };
-    let by = store::users::by_id(tx, post.author_id)?;
-    if by.is_none_or(|by| by.state != store::users::State::Active || by.protected) {
+    let by = store::users::find_by_id(tx, post.author_id)?;
+    if by.is_none_or(|by| by.state != store::users::UserState::Active || by.protected) {
         return Ok(None);
     }
-    Ok(posts::by_id(tx, original)?.filter(live))
+    Ok(posts::find_by_id(tx, original)?.filter(live))
 }
 
 fn no_post(id: PostId, code: &'static str, why: &str) -> Stop {

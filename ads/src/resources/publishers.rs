@@ -6,7 +6,7 @@ use base::id::first_at;
 use base::{Fault, Stop, UserId, Word};
 use serde_json::{Value, json};
 use store::records;
-use store::users::{State, User};
+use store::users::{User, UserState};
 use store::{Tx, ledger, posts};
 
 use crate::access::Who;
@@ -73,7 +73,7 @@ pub fn spoken(publisher: &Record, user: &User) -> Value {
 
 /// All publishers, those of users included who are away.
 pub fn all(tx: &mut Tx<'_>) -> Result<Vec<Record>, Fault> {
-    let rows = records::of_account(tx, PUBLISHER.name, EVERYONE)?;
+    let rows = records::list_by_account(tx, PUBLISHER.name, EVERYONE)?;
     rows.iter()
         .map(|row| Record::stored(&PUBLISHER, row))
         .collect()
@@ -81,14 +81,14 @@ pub fn all(tx: &mut Tx<'_>) -> Result<Vec<Record>, Fault> {
 
 /// A user as a publisher.
 pub fn of_user(tx: &mut Tx<'_>, user: UserId) -> Result<Option<Record>, Fault> {
-    let row = records::by_id(tx, PUBLISHER.name, user.get())?;
+    let row = records::find_by_id(tx, PUBLISHER.name, user.get())?;
     row.map(|row| Record::stored(&PUBLISHER, &row)).transpose()
 }
 
 /// The user behind a publisher, if everybody may see what they post.
 fn open(tx: &mut Tx<'_>, id: i64) -> Result<Option<User>, Fault> {
-    let user = store::users::by_id(tx, UserId::new(id))?;
-    Ok(user.filter(|user| user.state == State::Active && !user.protected))
+    let user = store::users::find_by_id(tx, UserId::new(id))?;
+    Ok(user.filter(|user| user.state == UserState::Active && !user.protected))
 }
 
 /// How many videos of the last thirty days a publisher has.
@@ -120,11 +120,11 @@ pub fn videos(
         let mut count = Videos::default();
         if sells && open(tx, id)?.is_some() {
             let author = UserId::new(id);
-            count.posted = posts::videos_since(tx, author, first_at(since))?;
+            count.posted = posts::count_videos_since(tx, author, first_at(since))?;
             count.monetized = if counts_posts {
                 count.posted
             } else {
-                ledger::videos_shown_before(tx, author, since)?
+                ledger::count_videos_with_ads(tx, author, since)?
             };
         }
         counts.insert(id, count);

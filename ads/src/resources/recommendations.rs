@@ -87,7 +87,7 @@ fn list(desk: &mut Desk<'_, '_>, given: &Given) -> Result<Answer, Stop> {
     accounts::allows(desk, "RECOMMENDATIONS")?;
     let account = desk.account_id()?;
     let mut open = Vec::new();
-    for row in records::of_account(desk.tx, FUNDING_INSTRUMENT.name, account)? {
+    for row in records::list_by_account(desk.tx, FUNDING_INSTRUMENT.name, account)? {
         let said = desk.shown(&RECOMMENDATION, "funding_instrument_id", row.id)?;
         open.extend(
             said.into_iter()

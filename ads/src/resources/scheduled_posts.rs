@@ -153,7 +153,7 @@ fn after(desk: &mut Desk<'_, '_>, change: &Change) -> Result<(), Stop> {
     if change.verb == Verb::Delete {
         let account = desk.account_id()?;
         let of = ("scheduled_post_id", change.record.id);
-        records::hide(desk.tx, SCHEDULED_PROMOTED_POST.name, account, of)?;
+        records::hide_by_field(desk.tx, SCHEDULED_PROMOTED_POST.name, account, of)?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use base::refusal::Problem;
 use base::{Stop, Time};
 use serde_json::{Value, json};
-use store::ledger::Entity;
+use store::ledger::AdEntity;
 use store::records;
 
 use crate::desk::Desk;
@@ -108,7 +108,7 @@ fn look(desk: &mut Desk<'_, '_>, records: &[Record], means: &mut Means) -> Resul
     let sandbox = desk.account()?.record.flag("sandbox");
     let mut open: Vec<((&'static str, i64), Vec<i64>)> = Vec::new();
     for record in records {
-        let items = if record.of.name == kind_of(Entity::Campaign) {
+        let items = if record.of.name == kind_of(AdEntity::Campaign) {
             let flights = remembered(record).into_iter();
             let shows = flights.filter(|one| one.complete && !one.draft && one.id > 0);
             shows.map(|flight| flight.id).collect()
@@ -127,7 +127,7 @@ fn look(desk: &mut Desk<'_, '_>, records: &[Record], means: &mut Means) -> Resul
         let ids = open.iter().flat_map(|(_, items)| items.iter().take(count));
         let ids: HashSet<i64> = ids.copied().collect();
         let ids: Vec<i64> = ids.into_iter().collect();
-        let seen = records::line_items_with_something_to_see(desk.tx, &ids, sandbox)?;
+        let seen = records::servable_line_items(desk.tx, &ids, sandbox)?;
         let seen: HashSet<i64> = seen.into_iter().collect();
         open.retain_mut(|(key, items)| {
             if items.iter().take(count).any(|item| seen.contains(item)) {
@@ -154,17 +154,17 @@ pub fn means_to_spend(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Mea
     ids.dedup();
     let now = desk.now();
     let mut means = Means::default();
-    let spent: HashMap<i64, i64> = store::ledger::spent(desk.tx, Entity::Funding, &ids)?
+    let spent: HashMap<i64, i64> = store::ledger::total_spend(desk.tx, AdEntity::Funding, &ids)?
         .into_iter()
         .collect();
-    for row in records::by_ids(desk.tx, FUNDING_INSTRUMENT.name, &ids)? {
+    for row in records::find_by_ids(desk.tx, FUNDING_INSTRUMENT.name, &ids)? {
         let record = Record::stored(&FUNDING_INSTRUMENT, &row)?;
         let spent = spent.get(&record.id).copied().unwrap_or(0);
         let able = funding_instruments::reasons(&record, spent, now).is_empty();
         means.funding.insert(record.id, able);
     }
     let day = Zone::named(desk.account()?.record.text("timezone")).day(now);
-    for entity in [Entity::Campaign, Entity::LineItem] {
+    for entity in [AdEntity::Campaign, AdEntity::LineItem] {
         let kind = kind_of(entity);
         let own: Vec<&Record> = records.iter().filter(|one| one.of.name == kind).collect();
         let ids: Vec<i64> = own.iter().map(|record| record.id).collect();
@@ -180,9 +180,9 @@ pub fn means_to_spend(desk: &mut Desk<'_, '_>, records: &[Record]) -> Result<Mea
     Ok(means)
 }
 
-const fn kind_of(entity: Entity) -> &'static str {
+const fn kind_of(entity: AdEntity) -> &'static str {
     match entity {
-        Entity::Campaign => "campaign",
+        AdEntity::Campaign => "campaign",
         _ => "line_item",
     }
 }

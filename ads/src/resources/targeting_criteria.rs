@@ -279,7 +279,7 @@ pub fn named(desk: &mut Desk<'_, '_>, kind: &str, value: &str) -> Result<Option<
     }
     let user = UserId::parse(value).unwrap_or_else(|| UserId::new(0));
     let own = kind != "FOLLOWERS_OF_USER" || promotable_users::full(desk)? == Some(user);
-    let found = store::users::by_id(desk.tx, user)?.filter(|_| own);
+    let found = store::users::find_by_id(desk.tx, user)?.filter(|_| own);
     if found.is_some() {
         return Ok(found);
     }
@@ -335,7 +335,7 @@ fn is_one_of_so_many(desk: &mut Desk<'_, '_>, change: &mut Change) -> Result<(),
     };
     let account = desk.account_id()?;
     let count = |desk: &mut Desk<'_, '_>, field, value| {
-        records::count_with(desk.tx, TARGETING_CRITERION.name, account, (field, value))
+        records::count_by_field(desk.tx, TARGETING_CRITERION.name, account, (field, value))
     };
     if count(desk, "same", same)? > 0 {
         return Ok(());

@@ -5,7 +5,7 @@ use base::{Stop, UserId};
 use network::insights::Wanted;
 use network::keywords::is_sound;
 use serde_json::{Value, json};
-use store::users::State;
+use store::users::UserState;
 
 use crate::access::Who;
 use crate::answer::Answer;
@@ -80,10 +80,10 @@ fn users(desk: &mut Desk<'_, '_>, values: &[String]) -> Result<Vec<String>, Stop
     for value in values {
         let known = UserId::parse(value);
         let known = match known {
-            Some(id) => store::users::by_id(desk.tx, id)?,
+            Some(id) => store::users::find_by_id(desk.tx, id)?,
             None => None,
         };
-        let Some(user) = known.filter(|user| user.state == State::Active) else {
+        let Some(user) = known.filter(|user| user.state == UserState::Active) else {
             let message = format!("\"{value}\" is the id of no user, for targeting_values");
             return Err(Problem::parameter("targeting_values", value, message).into());
         };
@@ -92,8 +92,8 @@ fn users(desk: &mut Desk<'_, '_>, values: &[String]) -> Result<Vec<String>, Stop
     let evaluator = desk.evaluator()?;
     let mut found = Vec::new();
     for id in evaluator.followed_alike(desk.tx, &ids)? {
-        let user = store::users::by_id(desk.tx, UserId::new(id))?;
-        if user.is_some_and(|user| user.state == State::Active && !user.protected) {
+        let user = store::users::find_by_id(desk.tx, UserId::new(id))?;
+        if user.is_some_and(|user| user.state == UserState::Active && !user.protected) {
             found.push(id.to_string());
         }
     }

@@ -135,7 +135,7 @@ fn settings(desk: &mut Desk<'_, '_>, user: UserId) -> Result<Record, Stop> {
         return Ok(found);
     }
     // Whoever has no role here has no settings either.
-    if store::ads::access(desk.tx, user, account)?.is_none() {
+    if store::ads::find_access(desk.tx, user, account)?.is_none() {
         let message = format!("The user {user} has no role on this account");
         return Err(Problem::parameter("user_id", user, message)
             .code("USER_NOT_FOUND")

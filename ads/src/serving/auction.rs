@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use base::{Stop, Time};
 use store::Tx;
-use store::ledger::{self, Bidding, Entity};
+use store::ledger::{self, AdEntity, AuctionBid};
 
 use super::candidates::{self, Candidate};
 use super::creatives::{self, Creative};
@@ -34,7 +34,7 @@ pub(super) struct Held {
     /// Who is shown, best first.
     pub(super) won: Vec<Won>,
     /// What became of those who set their bid themselves.
-    pub(super) bids: Vec<Bidding>,
+    pub(super) bids: Vec<AuctionBid>,
 }
 
 const DAY: i64 = 86_400_000;
@@ -89,7 +89,7 @@ struct Room<'a> {
     ask: &'a Ask,
     seen: Seen,
     /// What is shown already.
-    taken: Vec<(Entity, i64)>,
+    taken: Vec<(AdEntity, i64)>,
     turn: usize,
 }
 
@@ -143,7 +143,7 @@ impl Room<'_> {
         tx: &mut Tx<'_>,
         mut rest: Vec<Candidate>,
         last: i128,
-    ) -> Result<Vec<Bidding>, Stop> {
+    ) -> Result<Vec<AuctionBid>, Stop> {
         rest.retain(sets_its_bid);
         let each = rest.len().div_ceil(LOSERS).max(1);
         let times = i64::try_from(each).unwrap_or(1);
@@ -178,12 +178,12 @@ fn sets_its_bid(candidate: &Candidate) -> bool {
     candidate.item.text("bid_strategy") == "MAX"
 }
 
-fn bidding(of: &Candidate, above: i128, won: bool, times: i64) -> Option<Bidding> {
-    sets_its_bid(of).then(|| Bidding {
+fn bidding(of: &Candidate, above: i128, won: bool, times: i64) -> Option<AuctionBid> {
+    sets_its_bid(of).then(|| AuctionBid {
         line_item_id: of.item.id,
         price_micro: more_than(of, above),
         won,
-        times,
+        weight: times,
     })
 }
 
@@ -209,7 +209,7 @@ fn seen(tx: &mut Tx<'_>, ask: &Ask, all: &[Candidate]) -> Result<Seen, Stop> {
     };
     let since = tx.now().plus_ms(-days * DAY);
     let mut seen = Seen::new();
-    for (item, at) in ledger::impressions_of(tx, ask.viewer.number, since)? {
+    for (item, at) in ledger::list_line_item_impressions(tx, ask.viewer.number, since)? {
         seen.entry(item).or_default().push(at);
     }
     Ok(seen)

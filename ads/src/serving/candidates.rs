@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use base::{Stop, Time};
-use store::ledger::{self, Entity, Metric, Placement, Sums};
+use store::ledger::{self, AdEntity, Metric, MetricSums, Placement};
 use store::{Tx, records};
 
 use crate::desk::Desk;
@@ -61,7 +61,7 @@ pub(super) fn find(
     placement: Placement,
 ) -> Result<Vec<Candidate>, Stop> {
     let now = tx.now();
-    let rows = records::beyond(tx, LINE_ITEM.name, ("serves", now.ms()), LOOKS)?;
+    let rows = records::list_above(tx, LINE_ITEM.name, ("serves", now.ms()), LOOKS)?;
     let mut by_account: BTreeMap<i64, Vec<Record>> = BTreeMap::new();
     for row in &rows {
         let item = Record::stored(&LINE_ITEM, row)?;
@@ -112,10 +112,11 @@ pub(super) fn of_account(
     let day = Zone::named(account.text("timezone")).day(now);
     let spent = spending(desk.tx, &campaigns, &items, day)?;
     let item_ids: Vec<i64> = items.iter().map(|item| item.id).collect();
-    let sums: HashMap<i64, Sums> = ledger::totals(desk.tx, Entity::LineItem, &item_ids)?
-        .into_iter()
-        .map(|(id, sums, _)| (id, sums))
-        .collect();
+    let sums: HashMap<i64, MetricSums> =
+        ledger::total_sums_by_entity(desk.tx, AdEntity::LineItem, &item_ids)?
+            .into_iter()
+            .map(|(id, sums, _)| (id, sums))
+            .collect();
     let mut found = Vec::new();
     for item in items {
         let campaign = campaigns.get(&item.int("campaign_id").unwrap_or(0));
@@ -127,8 +128,8 @@ pub(super) fn of_account(
             continue;
         }
         let purses = [
-            budget(Entity::Campaign, campaign, &spent),
-            budget(Entity::LineItem, &item, &spent),
+            budget(AdEntity::Campaign, campaign, &spent),
+            budget(AdEntity::LineItem, &item, &spent),
         ];
         let paced = [campaign, &item]
             .iter()
@@ -165,7 +166,7 @@ fn ids_of(ids: impl Iterator<Item = i64>) -> Vec<i64> {
     ids
 }
 
-type Spending = HashMap<(Entity, i64), Spent>;
+type Spending = HashMap<(AdEntity, i64), Spent>;
 
 fn spending(
     tx: &mut Tx<'_>,
@@ -176,14 +177,14 @@ fn spending(
     let mut all = Spending::new();
     let campaigns: Vec<i64> = campaigns.keys().copied().collect();
     let items: Vec<i64> = items.iter().map(|item| item.id).collect();
-    for (entity, ids) in [(Entity::Campaign, campaigns), (Entity::LineItem, items)] {
+    for (entity, ids) in [(AdEntity::Campaign, campaigns), (AdEntity::LineItem, items)] {
         let spent = purse::spent(tx, entity, &ids, day)?;
         all.extend(spent.into_iter().map(|(id, spent)| ((entity, id), spent)));
     }
     Ok(all)
 }
 
-fn budget(entity: Entity, record: &Record, spent: &Spending) -> (Limits, Spent) {
+fn budget(entity: AdEntity, record: &Record, spent: &Spending) -> (Limits, Spent) {
     let spent = spent.get(&(entity, record.id)).copied();
     (purse::limits(entity, record), spent.unwrap_or_default())
 }
@@ -215,7 +216,7 @@ fn paid(item: &Record) -> Metric {
     if item.text("pay_by") == "ENGAGEMENT" {
         return Metric::Engagements;
     }
-    let mut kinds = ledger::Kind::ALL.iter();
+    let mut kinds = ledger::AdEventKind::ALL.iter();
     let paid = kinds.find(|kind| pays_for(item, **kind));
     let first = paid.and_then(|kind| kind.metrics().first());
     first.copied().unwrap_or(Metric::Engagements)
@@ -223,7 +224,7 @@ fn paid(item: &Record) -> Metric {
 
 /// How often an impression comes to what is paid for, in millionths: what was seen so far, and
 /// before that what is usual.
-pub(crate) fn rate(item: &Record, sums: &Sums) -> i64 {
+pub(crate) fn rate(item: &Record, sums: &MetricSums) -> i64 {
     let usual = match item.text("pay_by") {
         // A bid is for a thousand of them.
         "IMPRESSION" => return MILLION / 1000,
@@ -231,8 +232,8 @@ pub(crate) fn rate(item: &Record, sums: &Sums) -> i64 {
         "FOLLOW" => 2_000,
         _ => 10_000,
     };
-    let happened = sums.of(paid(item)).saturating_mul(MILLION);
-    let shown = sums.of(Metric::Impressions);
+    let happened = sums.get(paid(item)).saturating_mul(MILLION);
+    let shown = sums.get(Metric::Impressions);
     (happened.saturating_add(usual * PRIOR) / (shown + PRIOR)).clamp(1, MILLION)
 }
 
@@ -240,7 +241,7 @@ pub(crate) fn rate(item: &Record, sums: &Sums) -> i64 {
 fn bid(
     item: &Record,
     purses: &[(Limits, Spent)],
-    sums: &Sums,
+    sums: &MetricSums,
     now: Time,
     day: (Time, Time),
 ) -> i64 {
@@ -259,7 +260,7 @@ fn bid(
     // As many as there were on an average day; at first a thousand.
     let age = (now.ms() - item.int("start_time").unwrap_or(now.ms())).max(0);
     let days = age / 86_400_000 + 1;
-    let daily = (sums.of(paid(item)) / days).max(1000);
+    let daily = (sums.get(paid(item)) / days).max(1000);
     let rest = (day.1.ms() - now.ms()).max(3_600_000);
     let expected = (daily.saturating_mul(rest / 60_000) / (24 * 60)).max(1);
     let bid = left.max(0) / expected;

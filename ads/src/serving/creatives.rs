@@ -2,7 +2,7 @@
 
 use base::{Stop, UserId};
 use serde_json::{Map, Value, json};
-use store::ledger::Entity;
+use store::ledger::AdEntity;
 
 use crate::desk::Desk;
 use crate::eligible::sees;
@@ -17,7 +17,7 @@ use crate::resources::tracking_tags::TRACKING_TAG;
 /// Something that can be shown.
 #[derive(Clone, Debug)]
 pub(super) struct Creative {
-    pub(super) kind: Entity,
+    pub(super) kind: AdEntity,
     pub(super) id: i64,
     pub(super) subject: i64,
     pub(super) shown: Map<String, Value>,
@@ -29,13 +29,13 @@ pub(super) fn choose(
     desk: &mut Desk<'_, '_>,
     item: &Record,
     viewer: Option<UserId>,
-    (turn, taken): (usize, &[(Entity, i64)]),
+    (turn, taken): (usize, &[(AdEntity, i64)]),
 ) -> Result<Option<Creative>, Stop> {
     let mut all = Vec::new();
     for (kind, of) in [
-        (Entity::PromotedPost, &PROMOTED_POST),
-        (Entity::PromotedAccount, &PROMOTED_ACCOUNT),
-        (Entity::MediaCreative, &MEDIA_CREATIVE),
+        (AdEntity::PromotedPost, &PROMOTED_POST),
+        (AdEntity::PromotedAccount, &PROMOTED_ACCOUNT),
+        (AdEntity::MediaCreative, &MEDIA_CREATIVE),
     ] {
         let records = desk.shown(of, "line_item_id", item.id)?;
         let accepted = records
@@ -63,14 +63,14 @@ pub(super) fn choose(
 
 fn of_record(
     desk: &mut Desk<'_, '_>,
-    kind: Entity,
+    kind: AdEntity,
     record: &Record,
     viewer: Option<UserId>,
 ) -> Result<Option<Creative>, Stop> {
     let number = |name: &str| record.int(name).unwrap_or(0);
     let mut shown = Map::new();
     let (subject, name) = match kind {
-        Entity::PromotedPost => {
+        AdEntity::PromotedPost => {
             // A repost shows what it reposts; what becomes of that is its own.
             let Some(post) = promoted_posts::seen(desk.tx, number("post_id"))? else {
                 return Ok(None);
@@ -82,11 +82,12 @@ fn of_record(
             shown.insert("post_id".to_owned(), id.to_string().into());
             (id, "promoted_post_id")
         }
-        Entity::PromotedAccount => {
+        AdEntity::PromotedAccount => {
             let id = number("user_id");
-            let user = store::users::by_id(desk.tx, UserId::new(id))?;
-            let open = user
-                .is_some_and(|user| user.state == store::users::State::Active && !user.protected);
+            let user = store::users::find_by_id(desk.tx, UserId::new(id))?;
+            let open = user.is_some_and(|user| {
+                user.state == store::users::UserState::Active && !user.protected
+            });
             let known = match viewer {
                 Some(viewer) => store::follows::exists(desk.tx, viewer, UserId::new(id))?,
                 None => false,
@@ -134,7 +135,7 @@ fn tell_tags(desk: &mut Desk<'_, '_>, item: &Record, of: &mut Creative) -> Resul
         })
         .collect();
     of.shown.insert("tracking_tags".to_owned(), tags.into());
-    if of.kind == Entity::MediaCreative {
+    if of.kind == AdEntity::MediaCreative {
         let calls = desk.shown(&PREROLL_CALL_TO_ACTION, "line_item_id", item.id)?;
         if let Some(call) = calls.first() {
             let told = json!({

@@ -6,7 +6,7 @@ use base::refusal::Problem;
 use base::{Refusal, Stop, Time};
 use serde_json::{Value, json};
 use store::Tx;
-use store::ledger::{self, Kind, Origin};
+use store::ledger::{self, AdEventKind, AdEventOrigin};
 
 use super::token::Impression;
 use super::wrong;
@@ -17,10 +17,14 @@ use crate::ledger::{Event, record};
 pub const MOST: usize = 1000;
 
 /// What may be reported. What people do on the platform is known there.
-fn is_reported(kind: Kind) -> bool {
+fn is_reported(kind: AdEventKind) -> bool {
     !matches!(
         kind,
-        Kind::Like | Kind::Repost | Kind::Reply | Kind::Follow | Kind::PollVote
+        AdEventKind::Like
+            | AdEventKind::Repost
+            | AdEventKind::Reply
+            | AdEventKind::Follow
+            | AdEventKind::PollVote
     )
 }
 
@@ -28,7 +32,7 @@ fn is_reported(kind: Kind) -> bool {
 #[derive(Clone, Debug)]
 pub struct Report {
     impression: Impression,
-    kind: Kind,
+    kind: AdEventKind,
     at: Time,
 }
 
@@ -71,7 +75,7 @@ fn read(item: &Value, key: &[u8; 32], now: Time) -> Result<Report, Problem> {
     let kind = word("kind").ok_or_else(|| Problem::missing("kind"))?;
     let kind = kind
         .as_str()
-        .and_then(Kind::parse)
+        .and_then(AdEventKind::parse)
         .filter(|kind| is_reported(*kind))
         .ok_or_else(|| wrong("kind", kind, "a kind that is reported"))?;
     let at = match word("at") {
@@ -82,7 +86,7 @@ fn read(item: &Value, key: &[u8; 32], now: Time) -> Result<Report, Problem> {
             .ok_or_else(|| wrong("at", value, "a time in ISO 8601"))?,
     };
     let until = match kind {
-        Kind::Impression => impression.until(),
+        AdEventKind::Impression => impression.until(),
         _ => impression.over(),
     };
     // Tokens know milliseconds, times that are sent often seconds only.
@@ -105,11 +109,13 @@ fn impression_start(from: Time, now: Time) -> Time {
 /// Records reports; of each, whether it was new.
 pub fn report(tx: &mut Tx<'_>, reports: &[Report]) -> Result<Value, Stop> {
     let ids: Vec<i64> = reports.iter().map(|one| one.impression.id).collect();
-    let known: HashSet<(i64, Kind)> = ledger::by_impression(tx, &ids)?.into_iter().collect();
+    let known: HashSet<(i64, AdEventKind)> = ledger::event_kinds_by_impressions(tx, &ids)?
+        .into_iter()
+        .collect();
     let shown = |id: i64| {
         let now = reports.iter();
-        let mut now = now.filter(|one| one.kind == Kind::Impression);
-        known.contains(&(id, Kind::Impression)) || now.any(|one| one.impression.id == id)
+        let mut now = now.filter(|one| one.kind == AdEventKind::Impression);
+        known.contains(&(id, AdEventKind::Impression)) || now.any(|one| one.impression.id == id)
     };
     for (place, one) in reports.iter().enumerate() {
         if !shown(one.impression.id) {
@@ -146,7 +152,7 @@ fn event(tx: &Tx<'_>, report: &Report) -> Event {
         placement: of.placement,
         looks: of.looks.clone(),
         price: of.price,
-        origin: Origin::Served,
+        origin: AdEventOrigin::Served,
         id: tx.next_id::<()>().get(),
         once: of.id,
     }

@@ -7,7 +7,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
-use store::ledger::{Entity, Looks, Placement};
+use store::ledger::{AdEntity, Placement, ViewerTraits};
 
 /// How long an impression may be reported.
 const SHOWN_WITHIN: i64 = 3_600_000;
@@ -22,7 +22,7 @@ pub struct Impression {
     /// The line item.
     pub line_item_id: i64,
     /// What kind of thing is shown.
-    pub creative: Entity,
+    pub creative: AdEntity,
     /// Which of them.
     pub creative_id: i64,
     /// The post or user that it shows; 0 where it shows neither.
@@ -32,7 +32,7 @@ pub struct Impression {
     /// Where.
     pub placement: Placement,
     /// What is known of the viewer.
-    pub looks: Looks,
+    pub looks: ViewerTraits,
     /// What the auction came to.
     pub price: i64,
     /// When it was asked for.
@@ -56,11 +56,11 @@ impl Impression {
         let body = json!([
             self.id,
             self.line_item_id,
-            self.creative.number(),
+            self.creative.to_number(),
             self.creative_id,
             self.subject,
             self.viewer,
-            self.placement.number(),
+            self.placement.to_number(),
             self.price,
             self.at.ms(),
             looks.platform,
@@ -89,14 +89,14 @@ impl Impression {
         Some(Self {
             id: number(0)?,
             line_item_id: number(1)?,
-            creative: Entity::read(number(2)?)?,
+            creative: AdEntity::from_number(number(2)?)?,
             creative_id: number(3)?,
             subject: number(4)?,
             viewer: number(5)?,
-            placement: Placement::read(number(6)?)?,
+            placement: Placement::from_number(number(6)?)?,
             price: number(7)?,
             at: Time::from_ms(number(8)?),
-            looks: Looks {
+            looks: ViewerTraits {
                 platform: number(9),
                 country: text(10),
                 metro: text(11),
@@ -122,7 +122,7 @@ fn sign(key: &[u8; 32], body: &str) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use base::Time;
-    use store::ledger::{Entity, Looks, Placement};
+    use store::ledger::{AdEntity, Placement, ViewerTraits};
 
     use super::Impression;
 
@@ -131,15 +131,15 @@ mod tests {
         let one = Impression {
             id: 1 << 60,
             line_item_id: 7,
-            creative: Entity::PromotedPost,
+            creative: AdEntity::PromotedPost,
             creative_id: 8,
             subject: 9,
             viewer: -5,
             placement: Placement::Timeline,
-            looks: Looks {
+            looks: ViewerTraits {
                 country: "PT".to_owned(),
                 age: Some(25),
-                ..Looks::default()
+                ..ViewerTraits::default()
             },
             price: 10_000,
             at: Time::from_ms(5),

@@ -1,7 +1,7 @@
 //! At whose videos a line item is shown that goes before them (contract §8.10).
 
 use base::{PostId, Stop};
-use store::posts::State;
+use store::posts::PostState;
 
 use super::Ask;
 use crate::desk::Desk;
@@ -18,12 +18,12 @@ pub(super) fn admits(desk: &mut Desk<'_, '_>, item: &Record, ask: &Ask) -> Resul
     let Some(video) = ask.before else {
         return Ok(false);
     };
-    let post = store::posts::by_id(desk.tx, PostId::new(video))?;
+    let post = store::posts::find_by_id(desk.tx, PostId::new(video))?;
     let plays = |keys: &str| {
         keys.split(',')
             .any(|key| key.starts_with("7_") || key.starts_with("13_"))
     };
-    let post = post.filter(|post| post.state == State::Live && plays(&post.media_keys));
+    let post = post.filter(|post| post.state == PostState::Live && plays(&post.media_keys));
     let Some(author) = post.map(|post| post.author_id) else {
         return Ok(false);
     };

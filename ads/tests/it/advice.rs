@@ -7,7 +7,7 @@ use ads::kind::Ids;
 use ads::resources::line_items::LINE_ITEM;
 use base::UserId;
 use serde_json::{Value, json};
-use store::ledger::{Bidding, note_auction};
+use store::ledger::{AuctionBid, record_auction};
 
 use crate::shop::Shop;
 use crate::world::{World, on_each_engine};
@@ -18,15 +18,15 @@ const MAIL: &str = "owner@shop.example";
 /// A line item was in some auctions, and won some.
 async fn auctions(world: &World, item: &str, price: i64, (lost, won): (i64, i64)) {
     let id = LINE_ITEM.ids.read("line_item_id", item).unwrap();
-    let bid = move |won: bool, times: i64| Bidding {
+    let bid = move |won: bool, times: i64| AuctionBid {
         line_item_id: id,
         price_micro: price,
         won,
-        times,
+        weight: times,
     };
     let bids = [bid(false, lost), bid(true, won)];
-    let bids: Vec<Bidding> = bids.into_iter().filter(|bid| bid.times > 0).collect();
-    world.write(move |tx| Ok(note_auction(tx, &bids)?)).await;
+    let bids: Vec<AuctionBid> = bids.into_iter().filter(|bid| bid.weight > 0).collect();
+    world.write(move |tx| Ok(record_auction(tx, &bids)?)).await;
 }
 
 async fn open(world: &World, shop: &Shop) -> Option<Value> {

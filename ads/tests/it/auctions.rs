@@ -6,7 +6,7 @@ use ads::House;
 use ads::resources::line_items::LINE_ITEM;
 use ads::serving::{self, Ask, Viewer};
 use store::Tx;
-use store::ledger::{self, Contest, Placement};
+use store::ledger::{self, AuctionStatistics, Placement};
 
 use crate::shop::Shop;
 use crate::world::{World, on_each_engine};
@@ -37,10 +37,10 @@ async fn shown(world: &World, viewer: i64) -> String {
     item.as_str().unwrap().to_owned()
 }
 
-async fn contest(world: &World, item: &str) -> Contest {
+async fn contest(world: &World, item: &str) -> AuctionStatistics {
     let id = LINE_ITEM.ids.read("line_item_id", item).unwrap();
     let since = world.clock.now().plus_ms(-DAY);
-    let read = move |tx: &mut Tx<'_>| Ok(ledger::contests(tx, &[id], since)?);
+    let read = move |tx: &mut Tx<'_>| Ok(ledger::load_auction_statistics(tx, &[id], since)?);
     let mut found = world.store.read(read).await.unwrap();
     found.remove(&id).unwrap_or_default()
 }
@@ -64,28 +64,28 @@ fn every_bid_is_counted_as_often_as_it_was_made() {
         let won = contest(&world, &best).await;
         assert_eq!((won.entered, won.won), (rounds, rounds));
         // The second bids 230,000.
-        assert_eq!(won.median(), Some(240_000));
+        assert_eq!(won.median_bid(), Some(240_000));
         let second = contest(&world, &items[22]).await;
         assert_eq!((second.entered, second.won), (rounds, 0));
         // A place went for more than the best bid, in its own terms.
-        assert_eq!(second.median(), Some(250_000));
+        assert_eq!(second.median_bid(), Some(250_000));
         // Of the others a third is looked at each time, and counts for three.
         let mut sum = 0;
         for item in &items[..22] {
             let lost = contest(&world, item).await;
             assert_eq!((lost.won, lost.entered % 3), (0, 0));
             assert!((60..=250).contains(&lost.entered), "{lost:?}");
-            assert_eq!(lost.median(), Some(250_000));
+            assert_eq!(lost.median_bid(), Some(250_000));
             sum += lost.entered;
         }
         assert!((sum - 22 * rounds).abs() < 22 * rounds / 20, "{sum}");
         // After eight days nothing is left of it.
-        let forget = |tx: &mut Tx<'_>| Ok(ledger::forget_auctions(tx, 1_000)?);
+        let forget = |tx: &mut Tx<'_>| Ok(ledger::prune_auctions(tx, 1_000)?);
         world.pass(8 * DAY - 3_600_000);
         assert_eq!(world.write(forget).await, 0);
         world.pass(2 * 3_600_000);
         assert!(world.write(forget).await >= 24);
         assert_eq!(world.write(forget).await, 0);
-        assert_eq!(contest(&world, &best).await, Contest::default());
+        assert_eq!(contest(&world, &best).await, AuctionStatistics::default());
     });
 }

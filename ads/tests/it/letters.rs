@@ -5,7 +5,7 @@
 use ads::ledger::{Event, record};
 use ads::resources::line_items::LINE_ITEM;
 use base::Time;
-use store::ledger::{Entity, Kind, Looks, Origin, Placement};
+use store::ledger::{AdEntity, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
 
 use crate::shop::Shop;
 use crate::world::{World, on_each_engine};
@@ -19,22 +19,22 @@ async fn shown(world: &World, item: &str, at: Time, number: i64) {
     let item = LINE_ITEM.ids.read("line_item_id", item).unwrap();
     world
         .write(move |tx| {
-            let event = |kind: Kind| Event {
+            let event = |kind: AdEventKind| Event {
                 kind,
                 at,
                 line_item_id: item,
-                creative: Entity::PromotedPost,
+                creative: AdEntity::PromotedPost,
                 creative_id: 1,
                 subject: 1,
                 viewer: number,
                 placement: Placement::Timeline,
-                looks: Looks::default(),
+                looks: ViewerTraits::default(),
                 price: 123_456,
-                origin: Origin::Served,
+                origin: AdEventOrigin::Served,
                 id: tx.next_id::<()>().get(),
                 once: number,
             };
-            let events = [event(Kind::Impression), event(Kind::UrlClick)];
+            let events = [event(AdEventKind::Impression), event(AdEventKind::UrlClick)];
             record(tx, &events)?;
             Ok(())
         })
@@ -169,7 +169,7 @@ fn who_does_not_ask_or_may_not_know_is_told_nothing() {
         shop.subscribe(&world, MAIL, "ACCOUNT_PERFORMANCE").await;
         let (user, account) = (shop.owner, shop.account.id);
         world
-            .write(move |tx| Ok(store::ads::revoke(tx, user, account)?))
+            .write(move |tx| Ok(store::ads::revoke_access(tx, user, account)?))
             .await;
         world.pass(8 * DAY);
         assert_eq!(write_due(&world).await, 1);

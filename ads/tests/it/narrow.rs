@@ -3,7 +3,7 @@
 use ads::ledger::{Event, record};
 use ads::resources::line_items::LINE_ITEM;
 use serde_json::{Value, json};
-use store::ledger::{Entity, Kind, Looks, Origin, Placement};
+use store::ledger::{AdEntity, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
 
 use crate::shop::Shop;
 use crate::world::{World, on_each_engine};
@@ -186,22 +186,25 @@ async fn spend(world: &World, item: &str, amount: i64) {
     let item = LINE_ITEM.ids.read("line_item_id", item).unwrap();
     world
         .write(move |tx| {
-            let event = |kind: Kind| Event {
+            let event = |kind: AdEventKind| Event {
                 kind,
                 at: tx.now(),
                 line_item_id: item,
-                creative: Entity::PromotedPost,
+                creative: AdEntity::PromotedPost,
                 creative_id: 1,
                 subject: 1,
                 viewer: -1,
                 placement: Placement::Timeline,
-                looks: Looks::default(),
+                looks: ViewerTraits::default(),
                 price: amount,
-                origin: Origin::Served,
+                origin: AdEventOrigin::Served,
                 id: tx.next_id::<()>().get(),
                 once: 1,
             };
-            record(tx, &[event(Kind::Impression), event(Kind::UrlClick)])?;
+            record(
+                tx,
+                &[event(AdEventKind::Impression), event(AdEventKind::UrlClick)],
+            )?;
             Ok(())
         })
         .await;

@@ -11,7 +11,7 @@ use ads::evaluator::{Audience, Criterion, Evaluator};
 use ads::gazetteer::gazetteer;
 use base::Secret;
 use base::UserId;
-use store::ads::options::Choice;
+use store::ads::options::TargetingOption;
 
 use crate::world::{World, audience, criterion, on_each_engine};
 
@@ -222,7 +222,7 @@ fn every_type_reaches_whom_the_world_says() {
         world.say(e, "More about cargo, and cargo again").await;
         is(&[], one("INTEREST", "17003")).await;
         let details = format!(r#"{{"keywords":["cargo"],"users":["{c}"]}}"#);
-        let choice = Choice {
+        let choice = TargetingOption {
             kind: "INTEREST".to_owned(),
             value: "17003".to_owned(),
             name: "Sports/Bicycling".to_owned(),
@@ -230,7 +230,7 @@ fn every_type_reaches_whom_the_world_says() {
         };
         follow(&world, users[8], c).await;
         world
-            .write(move |tx| Ok(store::ads::options::put(tx, &choice)?))
+            .write(move |tx| Ok(store::ads::options::upsert(tx, &choice)?))
             .await;
         is(&[e, users[8]], one("INTEREST", "17003")).await;
 
@@ -292,7 +292,7 @@ fn browsers_and_similar_tastes_tell() {
             world
                 .write(move |tx| {
                     let digest = base::secret::digest(&user.to_string());
-                    let new = store::sessions::New {
+                    let new = store::sessions::NewSession {
                         digest: &digest,
                         user_id: user,
                         form_key: &Secret::new("key".to_owned()),

@@ -102,7 +102,7 @@ fn devices_and_versions_are_those_of_the_last_session() {
             world
                 .write(move |tx| {
                     let digest = base::secret::digest(&user.to_string());
-                    let new = store::sessions::New {
+                    let new = store::sessions::NewSession {
                         digest: &digest,
                         user_id: user,
                         form_key: &Secret::new("key".to_owned()),
@@ -139,14 +139,14 @@ fn devices_and_versions_are_those_of_the_last_session() {
                 r#"{"number":"15","os_type":"ANDROID"}"#,
             ),
         ] {
-            let choice = store::ads::options::Choice {
+            let choice = store::ads::options::TargetingOption {
                 kind: kind.to_owned(),
                 value: value.to_owned(),
                 name: name.to_owned(),
                 details: details.to_owned(),
             };
             world
-                .write(move |tx| Ok(store::ads::options::put(tx, &choice)?))
+                .write(move |tx| Ok(store::ads::options::upsert(tx, &choice)?))
                 .await;
         }
         for (kind, value, operator, wanted) in [

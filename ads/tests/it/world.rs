@@ -14,7 +14,7 @@ use network::posts::{Author, NewPost};
 use network::profiles::Edit;
 use network::search::Search;
 use network::users::NewUser;
-use store::{Location, Options, Store, Work};
+use store::{DatabaseLocation, Store, StoreOptions, TransactionWork};
 use tempfile::TempDir;
 
 /// 2026-06-01T12:00:00Z.
@@ -36,7 +36,7 @@ pub(crate) fn on_each_engine<F: Future<Output = ()>>(story: impl Fn(World) -> F)
         .unwrap();
     runtime.block_on(async {
         let folder = TempDir::new().unwrap();
-        let file = Location::File(folder.path().join("locum.db"));
+        let file = DatabaseLocation::File(folder.path().join("locum.db"));
         story(World::open(file, folder).await).await;
         match std::env::var("LOCUM_TEST_POSTGRES") {
             Err(_) => eprintln!("LOCUM_TEST_POSTGRES is not set: not run on PostgreSQL"),
@@ -49,7 +49,7 @@ pub(crate) fn on_each_engine<F: Future<Output = ()>>(story: impl Fn(World) -> F)
     });
 }
 
-fn fresh_database(server: &str) -> Location {
+fn fresh_database(server: &str) -> DatabaseLocation {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let name = format!("ads_{}_{count}", std::process::id());
@@ -58,21 +58,21 @@ fn fresh_database(server: &str) -> Location {
         client.batch_execute(&format!("{act} {name}")).unwrap();
     }
     let (before, _) = server.rsplit_once('/').unwrap();
-    Location::Server(format!("{before}/{name}"))
+    DatabaseLocation::Server(format!("{before}/{name}"))
 }
 
 impl World {
-    async fn open(location: Location, folder: TempDir) -> Self {
+    async fn open(location: DatabaseLocation, folder: TempDir) -> Self {
         let clock = Clock::frozen(START);
         let key = MasterKey::new(&Chance::seeded(1)).unwrap();
-        let options = Options {
+        let options = StoreOptions {
             location,
             data_dir: folder.path().to_owned(),
             connections: 4,
             node: 0,
             migrate: true,
             clock: clock.clone(),
-            chance: Chance::Os,
+            rng: Chance::Os,
             keyring: Keyring::new(key, Vec::new()),
         };
         let store = Arc::new(Store::open(options).await.unwrap());
@@ -90,7 +90,7 @@ impl World {
         self.clock.set(self.clock.now().plus_ms(ms));
     }
 
-    pub(crate) async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> T {
+    pub(crate) async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> T {
         self.store.write(work).await.unwrap()
     }
 
@@ -133,8 +133,8 @@ impl World {
     pub(crate) async fn settled(&self) {
         loop {
             let read = |tx: &mut store::Tx<'_>| {
-                let read = store::log::end(tx)?;
-                Ok(read >= store::log::highest(tx)?)
+                let read = store::event_log::end_cursor(tx)?;
+                Ok(read >= store::event_log::highest_seq(tx)?)
             };
             if self.store.read(read).await.unwrap() {
                 return self.search.finish(&self.store).await.unwrap();

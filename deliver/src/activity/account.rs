@@ -3,8 +3,8 @@
 use base::{Fault, Id, PostId, UserId};
 use network::visibility::Viewer;
 use serde_json::{Map, Value, json};
-use store::graph::{self, Tie};
-use store::messages::{self, Event};
+use store::graph::{self, RelationKind};
+use store::messages::{self, MessageEvent};
 use store::{Tx, apps, posts, users};
 use view::{older_entities, older_post, older_user, person};
 
@@ -92,7 +92,7 @@ fn posted(
     user: UserId,
     home: Home,
 ) -> Result<Option<Members>, Fault> {
-    let Some(post) = posts::by_id(tx, entry.post())? else {
+    let Some(post) = posts::find_by_id(tx, entry.post())? else {
         return Ok(None);
     };
     let author = post.author_id;
@@ -101,7 +101,7 @@ fn posted(
     };
     let mut told = one("tweet_create_events", post);
     if author != user {
-        let blocked = graph::exists(tx, Tie::Block, user, author)?;
+        let blocked = graph::exists(tx, RelationKind::Block, user, author)?;
         told.insert("user_has_blocked".to_owned(), json!(blocked.to_string()));
     }
     Ok(Some(told))
@@ -124,8 +124,8 @@ fn liked(
     user: UserId,
     home: Home,
 ) -> Result<Option<Members>, Fault> {
-    let liker = users::by_id(tx, entry.actor())?;
-    let post = posts::by_id(tx, entry.post())?;
+    let liker = users::find_by_id(tx, entry.actor())?;
+    let post = posts::find_by_id(tx, entry.post())?;
     let (Some(like), Some(liker), Some(post)) = (like(entry), liker, post) else {
         return Ok(None);
     };
@@ -151,8 +151,8 @@ fn tie(
     name: &str,
     kind: &str,
 ) -> Result<Option<Members>, Fault> {
-    let source = users::by_id(tx, entry.actor())?;
-    let target = users::by_id(tx, UserId::new(entry.event.subject_id))?;
+    let source = users::find_by_id(tx, entry.actor())?;
+    let target = users::find_by_id(tx, UserId::new(entry.event.subject_id))?;
     Ok(source.zip(target).map(|(source, target)| {
         let event = json!({
             "type": kind,
@@ -165,13 +165,13 @@ fn tie(
 }
 
 fn messaged(tx: &mut Tx<'_>, entry: &Entry<'_>, user: UserId) -> Result<Option<Members>, Fault> {
-    let Some(message) = messages::by_id(tx, entry.event.subject_id)? else {
+    let Some(message) = messages::find_event(tx, entry.event.subject_id)? else {
         return Ok(None);
     };
     let to = addressee(entry, user);
     let mut told = one("direct_message_events", message_event(&message, to));
     if let Some(id) = message.app_id
-        && let Some(app) = apps::by_id(tx, id)?
+        && let Some(app) = apps::find_by_id(tx, id)?
     {
         let app = json!({ "id": id.to_string(), "name": app.name, "url": app.website_url });
         let apps = Map::from_iter([(id.to_string(), app)]);
@@ -194,7 +194,7 @@ fn signal(
 }
 
 fn people(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<Value, Fault> {
-    let found = users::by_ids(tx, ids)?;
+    let found = users::find_by_ids(tx, ids)?;
     let found = found.iter();
     Ok(found
         .map(|user| (user.id.to_string(), person(user)))
@@ -202,7 +202,7 @@ fn people(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<Value, Fault> {
 }
 
 /// A message on its way to a user.
-pub(super) fn message_event(message: &Event, to: UserId) -> Value {
+pub(super) fn message_event(message: &MessageEvent, to: UserId) -> Value {
     let mut data = json!({
         "text": message.text,
         "entities": older_entities(&message.entities),

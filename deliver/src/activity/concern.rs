@@ -3,12 +3,12 @@
 use base::{PostId, UserId};
 use network::activity::{Kind, Whom, caused_by};
 use serde_json::Value;
-use store::activity::Direction;
-use store::log::Event;
+use store::activity::ActivityDirection;
+use store::event_log::LogEvent;
 
 /// An entry of the log with its body.
 pub(super) struct Entry<'e> {
-    pub(super) event: &'e Event,
+    pub(super) event: &'e LogEvent,
     body: Value,
 }
 
@@ -17,12 +17,12 @@ pub(super) struct Entry<'e> {
 pub(super) struct Concern {
     pub(super) kind: &'static Kind,
     pub(super) user: UserId,
-    pub(super) direction: Direction,
+    pub(super) direction: ActivityDirection,
 }
 
 impl<'e> Entry<'e> {
     /// The entry, if any kind of event comes of it.
-    pub(super) fn read(event: &'e Event) -> Option<Self> {
+    pub(super) fn read(event: &'e LogEvent) -> Option<Self> {
         caused_by(&event.kind).next()?;
         let body = if event.body.is_empty() {
             Value::Null

@@ -3,7 +3,7 @@
 use base::secret::digest;
 use base::{AppId, PostId, Time, UserId};
 use serde_json::{Map, Value, json};
-use store::activity::Subscription;
+use store::activity::ActivitySubscription;
 use view::Told;
 
 /// What one subscriber is told.
@@ -36,7 +36,7 @@ pub(super) fn id(seq: i64, kind: &str, to: i64, user: i64) -> i64 {
 }
 
 /// The body for a subscription (contract §10.6).
-pub(super) fn body(one: &Subscription, id: i64, told: &Told) -> String {
+pub(super) fn body(one: &ActivitySubscription, id: i64, told: &Told) -> String {
     let mut filter = Map::new();
     let user = one.user_id.map(|user| user.to_string());
     let members = [

@@ -8,7 +8,7 @@ use base::{AppId, Stop};
 use bytes::Bytes;
 use futures_util::stream::{iter, unfold};
 use futures_util::{Stream, StreamExt as _};
-use store::{Store, log};
+use store::{Store, event_log};
 
 use super::{Envelope, Home, Scope, matching};
 use crate::streams::{Endpoint, Hub, Past, Session, Why};
@@ -41,12 +41,12 @@ impl Live {
     pub async fn step(&mut self) -> Result<bool, Stop> {
         let apps: HashSet<AppId> = self.hub.apps(Endpoint::Activity).into_iter().collect();
         let (Some(from), false) = (self.read, apps.is_empty()) else {
-            self.read = Some(self.store.read(|tx| Ok(log::end(tx)?)).await?);
+            self.read = Some(self.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await?);
             return Ok(false);
         };
         let (home, scope) = (self.home, Scope::Streams(apps));
         let read = self.store.read(move |tx| {
-            let events = log::after(tx, from, ENTRIES)?;
+            let events = event_log::list_after(tx, from, ENTRIES)?;
             let last = events.last().map(|event| event.seq);
             Ok((last, events.len(), matching(tx, &events, &scope, home)?))
         });
@@ -132,13 +132,13 @@ impl Walk {
         let read = self.store.read(move |tx| {
             let at = match at {
                 Some(at) => at,
-                None => log::before(tx, past.from.plus_ms(-SLACK_MS))?,
+                None => event_log::cursor_before(tx, past.from.plus_ms(-SLACK_MS))?,
             };
             let newest = match newest {
                 Some(newest) => newest,
-                None => log::highest(tx)?,
+                None => event_log::highest_seq(tx)?,
             };
-            let mut events = log::after(tx, at, ENTRIES)?;
+            let mut events = event_log::list_after(tx, at, ENTRIES)?;
             let last = events.last().map_or(at, |event| event.seq);
             let beyond = until.plus_ms(SLACK_MS);
             let over = events.last().is_some_and(|event| event.at > beyond);

@@ -5,10 +5,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use base::{AppId, Fault};
 use network::activity::{Filter, Kind, caused_by, named};
 use query::{Dialect, Facts, Level, Matcher, Product, Reading};
-use store::account_activity::{self, Account};
-use store::activity::{self, Subscription};
-use store::apps::{self, App, State};
-use store::log::Event;
+use store::account_activity::{self, AccountSubscription};
+use store::activity::{self, ActivitySubscription};
+use store::apps::{self, App, AppStatus};
+use store::event_log::LogEvent;
 use store::{Tx, webhooks};
 
 use super::concern::{Concern, Entry};
@@ -30,7 +30,7 @@ const PAGE: i64 = 5_000;
 /// What comes of some entries of the log, in their order.
 pub fn matching(
     tx: &mut Tx<'_>,
-    events: &[Event],
+    events: &[LogEvent],
     scope: &Scope,
     home: Home,
 ) -> Result<Vec<Envelope>, Fault> {
@@ -67,8 +67,8 @@ struct Desk<'s> {
     home: Home,
     apps: HashMap<AppId, Option<App>>,
     /// By the user whom they are about.
-    subscriptions: HashMap<i64, Vec<Subscription>>,
-    accounts: HashMap<i64, Vec<Account>>,
+    subscriptions: HashMap<i64, Vec<ActivitySubscription>>,
+    accounts: HashMap<i64, Vec<AccountSubscription>>,
 }
 
 impl Desk<'_> {
@@ -76,7 +76,7 @@ impl Desk<'_> {
         if users.is_empty() {
             return Ok(());
         }
-        let mut found = activity::of_users(tx, users)?;
+        let mut found = activity::list_by_users(tx, users)?;
         found.retain(|one| self.wants(one));
         found.sort_unstable_by_key(|one| one.id);
         for one in found {
@@ -84,7 +84,7 @@ impl Desk<'_> {
             self.subscriptions.entry(user).or_default().push(one);
         }
         if matches!(self.scope, Scope::Webhooks) {
-            let mut found = account_activity::of_users(tx, users)?;
+            let mut found = account_activity::list_by_users(tx, users)?;
             found.sort_unstable_by_key(|one| one.webhook_id);
             for one in found {
                 self.accounts
@@ -96,7 +96,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    fn wants(&self, one: &Subscription) -> bool {
+    fn wants(&self, one: &ActivitySubscription) -> bool {
         match self.scope {
             Scope::Webhooks => one.webhook_id.is_some(),
             Scope::Streams(apps) => apps.contains(&one.app_id),
@@ -108,7 +108,7 @@ impl Desk<'_> {
         if let Some(known) = self.apps.get(&id) {
             return Ok(known.clone());
         }
-        let found = apps::by_id(tx, id)?.filter(|app| app.state == State::Active);
+        let found = apps::find_by_id(tx, id)?.filter(|app| app.state == AppStatus::Active);
         self.apps.insert(id, found.clone());
         Ok(found)
     }
@@ -125,7 +125,7 @@ impl Desk<'_> {
         let mut told: HashSet<i64> = HashSet::new();
         for concern in concerns {
             let asked = self.subscriptions.get(&concern.user.get());
-            let asked: Vec<Subscription> = asked
+            let asked: Vec<ActivitySubscription> = asked
                 .into_iter()
                 .flatten()
                 .filter(|one| answers(one, concern, entry.event))
@@ -165,7 +165,7 @@ impl Desk<'_> {
                 Filter::User => continue,
                 Filter::Nothing => {
                     let app = AppId::new(entry.event.subject_id);
-                    activity::of_nobody_by(tx, kind.name, app)?
+                    activity::list_unscoped_by_app(tx, kind.name, app)?
                 }
                 Filter::Keyword => of_story(tx, kind, entry)?,
             };
@@ -240,7 +240,7 @@ impl Desk<'_> {
     ) -> Result<(), Fault> {
         let body = account::revoked(entry);
         for id in entry.numbers("webhook_ids") {
-            let Some(webhook) = webhooks::by_id(tx, id)? else {
+            let Some(webhook) = webhooks::find_by_id(tx, id)? else {
                 continue;
             };
             if self.app(tx, webhook.app_id)?.is_none() {
@@ -264,14 +264,14 @@ impl Desk<'_> {
 }
 
 /// Whether a subscription asks for such an event; it is told of nothing that happened before it.
-fn answers(one: &Subscription, concern: &Concern, event: &Event) -> bool {
+fn answers(one: &ActivitySubscription, concern: &Concern, event: &LogEvent) -> bool {
     let kind = named(&one.event_type).map(|(kind, _)| kind.name);
     let way = one.direction.is_none_or(|way| way == concern.direction);
     kind == Some(concern.kind.name) && way && one.created_at <= event.at
 }
 
 fn sealed(
-    one: &Subscription,
+    one: &ActivitySubscription,
     entry: &Entry<'_>,
     kind: &'static Kind,
     post: Option<base::PostId>,
@@ -285,7 +285,7 @@ fn sealed(
         id,
         order,
         post,
-        private: one.user_id.filter(|_| one.private),
+        private: one.user_id.filter(|_| one.requires_consent),
         at: entry.event.at,
         body: envelope::body(one, id, what),
     }
@@ -296,7 +296,7 @@ fn of_story(
     tx: &mut Tx<'_>,
     kind: &'static Kind,
     entry: &Entry<'_>,
-) -> Result<Vec<Subscription>, Fault> {
+) -> Result<Vec<ActivitySubscription>, Fault> {
     let mut met = Vec::new();
     let Some(told) = story(tx, entry)? else {
         return Ok(met);
@@ -316,7 +316,7 @@ fn of_story(
     let facts = Facts::new(&post, Reading::Stream);
     let mut after = 0;
     loop {
-        let page = activity::of_nobody(tx, kind.name, after, PAGE)?;
+        let page = activity::list_unscoped(tx, kind.name, after, PAGE)?;
         let Some(last) = page.last() else {
             return Ok(met);
         };

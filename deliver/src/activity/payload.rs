@@ -8,8 +8,8 @@ use network::visibility::{Viewer, bar_of_post};
 use network::{facts, news};
 use query::{Facts, Reading};
 use serde_json::Value;
-use store::activity::Subscription;
-use store::{Tx, messages, posts, stories, users};
+use store::activity::ActivitySubscription;
+use store::{Tx, messages, news_stories, posts, users};
 use view::{LikeShown, Shared, Told};
 
 use super::account::{message_event, read_event, typing_event};
@@ -48,7 +48,7 @@ impl<'e> Teller<'e> {
     pub(super) fn tell(
         &mut self,
         tx: &mut Tx<'_>,
-        one: &Subscription,
+        one: &ActivitySubscription,
         concern: &Concern,
         shared: Shared,
     ) -> Result<Option<Told>, Fault> {
@@ -70,12 +70,17 @@ impl<'e> Teller<'e> {
     }
 
     /// Whether those who stand behind a subscription may see what the entry is about.
-    fn may(&self, tx: &mut Tx<'_>, one: &Subscription, concern: &Concern) -> Result<bool, Fault> {
+    fn may(
+        &self,
+        tx: &mut Tx<'_>,
+        one: &ActivitySubscription,
+        concern: &Concern,
+    ) -> Result<bool, Fault> {
         let kind = concern.kind;
         let reader = if kind.is_private() {
             Some(concern.user)
         } else {
-            one.maker_id
+            one.authorizing_user_id
         };
         match kind.payload {
             Payload::Post | Payload::Like => match reader {
@@ -92,7 +97,7 @@ impl<'e> Teller<'e> {
     }
 
     fn sees_post(&self, tx: &mut Tx<'_>, reader: UserId) -> Result<bool, Fault> {
-        let Some(post) = posts::by_id(tx, self.entry.post())? else {
+        let Some(post) = posts::find_by_id(tx, self.entry.post())? else {
             return Ok(false);
         };
         if bar_of_post(tx, reader, &post)?.is_some() {
@@ -101,7 +106,7 @@ impl<'e> Teller<'e> {
         let Some(original) = post.repost_of_id else {
             return Ok(true);
         };
-        let original = posts::by_id(tx, original)?;
+        let original = posts::find_by_id(tx, original)?;
         Ok(match original {
             Some(original) => bar_of_post(tx, reader, &original)?.is_none(),
             None => false,
@@ -114,7 +119,12 @@ impl<'e> Teller<'e> {
     }
 
     /// Whether what happened says what a keyword asks for.
-    fn says(&self, tx: &mut Tx<'_>, one: &Subscription, kind: &Kind) -> Result<bool, Fault> {
+    fn says(
+        &self,
+        tx: &mut Tx<'_>,
+        one: &ActivitySubscription,
+        kind: &Kind,
+    ) -> Result<bool, Fault> {
         if one.keyword.is_empty() {
             return Ok(true);
         }
@@ -130,7 +140,7 @@ impl<'e> Teller<'e> {
             }
             Payload::Change => self.entry.text("after").to_owned(),
             Payload::Message => {
-                let message = messages::by_id(tx, self.entry.event.subject_id)?;
+                let message = messages::find_event(tx, self.entry.event.subject_id)?;
                 message.map(|message| message.text).unwrap_or_default()
             }
             _ => return Ok(false),
@@ -190,7 +200,7 @@ impl<'e> Teller<'e> {
 }
 
 fn is_protected(tx: &mut Tx<'_>, user: UserId) -> Result<bool, Fault> {
-    Ok(users::by_id(tx, user)?.is_none_or(|user| user.protected))
+    Ok(users::find_by_id(tx, user)?.is_none_or(|user| user.protected))
 }
 
 /// The like of an entry.
@@ -205,7 +215,10 @@ pub(super) fn like(entry: &Entry<'_>) -> Option<LikeShown> {
 }
 
 /// The story of an entry, as it is told now.
-pub(super) fn story(tx: &mut Tx<'_>, entry: &Entry<'_>) -> Result<Option<stories::Told>, Fault> {
+pub(super) fn story(
+    tx: &mut Tx<'_>,
+    entry: &Entry<'_>,
+) -> Result<Option<news_stories::NewsStoryDetails>, Fault> {
     news::told(tx, Viewer::anyone(), entry.event.subject_id)
 }
 
@@ -224,7 +237,7 @@ fn message(
     concern: &Concern,
     shared: Shared,
 ) -> Result<Option<Told>, Fault> {
-    let Some(message) = messages::by_id(tx, entry.event.subject_id)? else {
+    let Some(message) = messages::find_event(tx, entry.event.subject_id)? else {
         return Ok(None);
     };
     let to = addressee(entry, concern.user);

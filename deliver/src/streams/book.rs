@@ -7,7 +7,7 @@ use network::facts::{self, PostFacts};
 use query::{Dialect, Facts, Level, Matcher, Reading, Slot};
 use serde_json::{Value, json};
 use store::Tx;
-use store::rules::{self, Product, Rule};
+use store::rules::{self, StreamProduct, StreamRule};
 
 use super::share::mix;
 
@@ -30,7 +30,7 @@ const MANY: usize = 1_000;
 const CHEAP: f64 = 100.0;
 
 /// Whose rules they are, and of which stream.
-pub(super) type Owner = (AppId, Product);
+pub(super) type Owner = (AppId, StreamProduct);
 
 /// The rules of some apps.
 ///
@@ -168,7 +168,7 @@ impl Book {
         let Some(after) = self.apps.entry(app).or_insert_with(first).read else {
             return Ok(true);
         };
-        let found = rules::of_app(tx, app.0, app.1, after, chunk)?;
+        let found = rules::list_by_app(tx, app.0, app.1, after, chunk)?;
         let more = i64::try_from(found.len()).unwrap_or(chunk) >= chunk;
         let last = found.last().map_or(after, |rule| rule.id);
         for rule in &found {
@@ -188,7 +188,7 @@ impl Book {
     /// Takes up a rule that was added, unless it is here or is gone already.
     pub(super) fn added(&mut self, tx: &mut Tx<'_>, app: Owner, id: i64) -> Result<(), Fault> {
         if self.knows(app)
-            && let Some(rule) = rules::by_id(tx, app.0, app.1, id)?
+            && let Some(rule) = rules::find_by_id(tx, app.0, app.1, id)?
         {
             self.file(app, &rule);
             if let Some(next) = self.next.as_mut().filter(|next| next.knows(app)) {
@@ -225,15 +225,15 @@ impl Book {
         }
     }
 
-    fn file(&mut self, app: Owner, rule: &Rule) {
+    fn file(&mut self, app: Owner, rule: &StreamRule) {
         let number = rule.id.unsigned_abs();
         if self.rules.contains_key(&number) {
             return;
         }
         // What was once taken is read as widely as it can be.
         let product = match app.1 {
-            Product::Stream => query::Product::Stream,
-            Product::Powerstream => query::Product::Powerstream,
+            StreamProduct::Stream => query::Product::Stream,
+            StreamProduct::Powerstream => query::Product::Powerstream,
         };
         let dialect = Dialect::new(product, Level::Enterprise);
         let query = match query::parse(&rule.value, dialect) {

@@ -1,6 +1,6 @@
 //! The streams that there are, and how many connections an app may have to each (contract §9.1).
 
-use store::rules::Product;
+use store::rules::StreamProduct;
 
 /// A stream, as the connections operations name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,10 +46,10 @@ impl Endpoint {
     ];
 
     /// Whose rules say what it carries, if rules do.
-    pub const fn rules(self) -> Option<Product> {
+    pub const fn rules(self) -> Option<StreamProduct> {
         match self {
-            Self::Filtered => Some(Product::Stream),
-            Self::Powerstream => Some(Product::Powerstream),
+            Self::Filtered => Some(StreamProduct::Stream),
+            Self::Powerstream => Some(StreamProduct::Powerstream),
             _ => None,
         }
     }

@@ -11,7 +11,7 @@ use base::refusal::Connecting;
 use base::{AppId, Fault, Id, Refusal, Stop, Time};
 use network::connections as rules;
 use parking_lot::Mutex;
-use store::connections::{self, Connection};
+use store::connections::{self, StreamConnection};
 use store::{Store, Tx};
 use tokio::sync::Notify;
 use tokio::time::sleep;
@@ -186,8 +186,8 @@ impl Hub {
         Ok((session, here))
     }
 
-    fn row(&self, session: &Session) -> Connection {
-        Connection {
+    fn row(&self, session: &Session) -> StreamConnection {
+        StreamConnection {
             id: session.id(),
             uuid: session.uuid().to_owned(),
             app_id: session.app(),
@@ -210,7 +210,7 @@ impl Hub {
         let context = self.0.store.context();
         let id: Id<()> = context.ids.next();
         Ok(Session::new(Making {
-            uuid: uuid(context.chance.bytes()?),
+            uuid: uuid(context.rng.bytes()?),
             id: id.get(),
             app: opening.app,
             endpoint: opening.endpoint,
@@ -304,7 +304,7 @@ impl Hub {
         let write = move |tx: &mut Tx<'_>| {
             let mut missed = Vec::new();
             for one in &ended {
-                if !connections::end(tx, one.id, one.at, one.why.name())? {
+                if !connections::mark_disconnected(tx, one.id, one.at, one.why.name())? {
                     missed.push(one.id);
                 }
             }

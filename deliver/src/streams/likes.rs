@@ -2,7 +2,7 @@
 
 use base::{PostId, UserId};
 use serde_json::Value;
-use store::log::Event;
+use store::event_log::LogEvent;
 use view::LikeShown;
 
 use super::share::mix;
@@ -26,7 +26,7 @@ impl Endpoint {
 }
 
 /// The like that an entry of the log tells of, if it does.
-pub(super) fn of(event: &Event) -> Option<LikeShown> {
+pub(super) fn of(event: &LogEvent) -> Option<LikeShown> {
     if event.kind != "like.create" {
         return None;
     }

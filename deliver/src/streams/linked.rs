@@ -9,10 +9,10 @@ use network::facts::{self, PostFacts};
 use network::visibility::Sight;
 use parking_lot::Mutex;
 use store::deliveries::{NewDelivery, enqueue};
-use store::log::Event;
-use store::rules::Product;
-use store::webhooks::{self, Link};
-use store::{Tx, log};
+use store::event_log::LogEvent;
+use store::rules::StreamProduct;
+use store::webhooks::{self, StreamLink};
+use store::{Tx, event_log};
 use view::{Object, Spoken, Wants};
 
 use super::book::Book;
@@ -41,7 +41,7 @@ impl PostStreams {
     /// Queues posts for linked webhooks for as long as it is polled. Of several nodes one queues
     /// each part of the log.
     pub async fn follow_links(&self) {
-        let mut wake = self.0.store.wake();
+        let mut wake = self.0.store.subscribe_events();
         let rules: Arc<Mutex<Rules>> = Arc::default();
         loop {
             wake.mark_unchanged();
@@ -62,8 +62,8 @@ impl PostStreams {
     /// Queues what is new; whether there may be more.
     async fn queue(&self, rules: &Arc<Mutex<Rules>>) -> Result<bool, Stop> {
         let behind = |tx: &mut Tx<'_>| {
-            Ok(match log::cursor(tx, READER)? {
-                Some(from) => !log::after(tx, from, 1)?.is_empty(),
+            Ok(match event_log::find_cursor(tx, READER)? {
+                Some(from) => !event_log::list_after(tx, from, 1)?.is_empty(),
                 None => true,
             })
         };
@@ -79,12 +79,12 @@ impl PostStreams {
 
 impl Shared {
     fn queue(&self, tx: &mut Tx<'_>, rules: &mut Rules) -> Result<usize, Fault> {
-        let from = log::claim(tx, READER)?;
-        let events = log::after(tx, from, ENTRIES)?;
+        let from = event_log::claim_cursor(tx, READER)?;
+        let events = event_log::list_after(tx, from, ENTRIES)?;
         let Some(last) = events.last().map(|event| event.seq) else {
             return Ok(0);
         };
-        let links = webhooks::all_links(tx)?;
+        let links = webhooks::all_stream_links(tx)?;
         if links.is_empty() {
             *rules = Rules {
                 book: rules.book.anew(),
@@ -96,7 +96,7 @@ impl Shared {
             let (_more, _old) = rules.book.refile(tx)?;
             rules.at = Some(last);
         }
-        log::set_cursor(tx, READER, last)?;
+        event_log::set_cursor(tx, READER, last)?;
         Ok(events.len())
     }
 
@@ -104,8 +104,8 @@ impl Shared {
         &self,
         tx: &mut Tx<'_>,
         rules: &mut Rules,
-        links: &[Link],
-        events: &[Event],
+        links: &[StreamLink],
+        events: &[LogEvent],
     ) -> Result<(), Fault> {
         let new = events.iter().filter(|event| event.kind == "post.create");
         let ids: Vec<PostId> = new.map(|event| PostId::new(event.subject_id)).collect();
@@ -131,13 +131,13 @@ impl Shared {
         &self,
         tx: &mut Tx<'_>,
         rules: &mut Rules,
-        links: &[Link],
-        event: &Event,
+        links: &[StreamLink],
+        event: &LogEvent,
         post: &PostFacts,
     ) -> Result<(), Fault> {
         let wanted = rules.book.matching(post);
         for link in links.iter().filter(|link| link.created_at <= event.at) {
-            let Some(matching) = wanted.get(&(link.app_id, Product::Stream)) else {
+            let Some(matching) = wanted.get(&(link.app_id, StreamProduct::Stream)) else {
                 continue;
             };
             let format = format_of(&link.fields);
@@ -165,7 +165,7 @@ impl Shared {
 impl Rules {
     /// Has the rules of the apps that have links, as they are at a place. Rules that were removed
     /// since then are in the log behind it, and those that were added are known already.
-    fn prepare(&mut self, tx: &mut Tx<'_>, links: &[Link], at: i64) -> Result<(), Fault> {
+    fn prepare(&mut self, tx: &mut Tx<'_>, links: &[StreamLink], at: i64) -> Result<(), Fault> {
         let mut apps: Vec<AppId> = links.iter().map(|link| link.app_id).collect();
         apps.sort_unstable();
         apps.dedup();
@@ -174,17 +174,17 @@ impl Rules {
             self.book = self.book.anew();
             self.book.learn_stored(tx)?;
             for app in &apps {
-                while !self.book.load(tx, (*app, Product::Stream))? {}
+                while !self.book.load(tx, (*app, StreamProduct::Stream))? {}
             }
             self.apps = apps;
         }
         Ok(())
     }
 
-    fn change(&mut self, tx: &mut Tx<'_>, event: &Event) -> Result<(), Fault> {
+    fn change(&mut self, tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
         let body: serde_json::Value = serde_json::from_str(&event.body).unwrap_or_default();
         let text = |name| body.get(name).and_then(serde_json::Value::as_str);
-        if text("product") != Some(Product::Stream.name()) {
+        if text("product") != Some(StreamProduct::Stream.name()) {
             return Ok(());
         }
         if event.kind == "rule.removed" {
@@ -193,7 +193,7 @@ impl Rules {
         }
         let app = text("app_id").and_then(AppId::parse);
         app.map_or(Ok(()), |app| {
-            let owner = (app, Product::Stream);
+            let owner = (app, StreamProduct::Stream);
             self.book.added(tx, owner, event.subject_id)
         })
     }

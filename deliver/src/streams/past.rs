@@ -8,8 +8,8 @@ use futures_util::{Stream, StreamExt as _, stream};
 use network::facts;
 use network::visibility::Sight;
 use parking_lot::Mutex;
-use store::log::Event;
-use store::{Tx, log};
+use store::event_log::LogEvent;
+use store::{Tx, event_log};
 
 use super::book::Book;
 use super::format::{self, Format};
@@ -101,7 +101,7 @@ impl Walk {
             }
             let at = match at {
                 Some(at) => at,
-                None => log::before(tx, past.from.plus_ms(-SLACK_MS))?,
+                None => event_log::cursor_before(tx, past.from.plus_ms(-SLACK_MS))?,
             };
             Ok(shared.read_past(tx, &mut book, &session, &format, past, at)?)
         };
@@ -125,15 +125,15 @@ impl Shared {
         past: Past,
         at: i64,
     ) -> Result<Read, Fault> {
-        let events = log::after(tx, at, ENTRIES)?;
+        let events = event_log::list_after(tx, at, ENTRIES)?;
         let last = events.last().map_or(at, |event| event.seq);
         let until = past.until.unwrap_or(Time::from_ms(i64::MAX));
         // Those that began later may stand before those that ended later.
         let beyond = until.ms().saturating_add(SLACK_MS);
         let over = events.last().is_none_or(|event| event.at.ms() > beyond);
         let full = i64::try_from(events.len()).unwrap_or(ENTRIES) >= ENTRIES;
-        let within = |event: &&Event| event.at >= past.from && event.at < until;
-        let within: Vec<&Event> = events.iter().filter(within).collect();
+        let within = |event: &&LogEvent| event.at >= past.from && event.at < until;
+        let within: Vec<&LogEvent> = events.iter().filter(within).collect();
         let mut lines = Vec::new();
         if session.endpoint().told().is_some() {
             for event in within {

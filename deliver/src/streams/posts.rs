@@ -16,9 +16,9 @@ use network::facts::{self, PostFacts};
 use network::reads::Reads;
 use network::visibility::Sight;
 use parking_lot::Mutex;
-use store::log::Event;
-use store::rules::Product;
-use store::{Store, Tx, log};
+use store::event_log::LogEvent;
+use store::rules::StreamProduct;
+use store::{Store, Tx, event_log};
 use tokio::sync::{Notify, oneshot};
 
 use super::book::{Book, Owner};
@@ -147,7 +147,7 @@ impl PostStreams {
 
     /// Follows the log for as long as it is polled.
     pub async fn follow(&self) {
-        let mut wake = self.0.store.wake();
+        let mut wake = self.0.store.subscribe_events();
         let mut again = LOOK_AGAIN;
         self.learn().await;
         loop {
@@ -211,7 +211,7 @@ impl PostStreams {
 }
 
 /// Tells what became of a thing to those who are told.
-fn tell(tx: &mut Tx<'_>, state: &State, event: &Event, turn: &mut Turn) -> Result<(), Fault> {
+fn tell(tx: &mut Tx<'_>, state: &State, event: &LogEvent, turn: &mut Turn) -> Result<(), Fault> {
     if state.told.is_empty() {
         return Ok(());
     }
@@ -251,7 +251,7 @@ impl Shared {
         state.waiting.extend(self.joining.lock().drain(..));
         state.let_go();
         let mut turn = Turn {
-            end: log::end(tx)?,
+            end: event_log::end_cursor(tx)?,
             ..Turn::default()
         };
         // Those whose slot is only reserved begin later.
@@ -263,7 +263,7 @@ impl Shared {
         turn.cursor = state.cursor.or_else(first).unwrap_or(turn.end);
         let from = state.readers().map(|reader| reader.after).min();
         let from = from.unwrap_or(turn.cursor).min(turn.cursor);
-        let events = log::after(tx, from, ENTRIES)?;
+        let events = event_log::list_after(tx, from, ENTRIES)?;
         self.pass_on(tx, state, &events, &mut turn)?;
         turn.more = i64::try_from(events.len()).unwrap_or(ENTRIES) >= ENTRIES;
         let last = events.last().map_or(from, |event| event.seq);
@@ -272,7 +272,7 @@ impl Shared {
         } else {
             last.max(turn.cursor)
         };
-        turn.behind = !turn.more && tx.is_shared() && log::highest(tx)? > turn.seen;
+        turn.behind = !turn.more && tx.is_shared() && event_log::highest_seq(tx)? > turn.seen;
         turn.cursor = turn.cursor.max(turn.seen);
         state.prepare(tx, &mut turn)?;
         if !turn.more {
@@ -286,7 +286,7 @@ impl Shared {
         &self,
         tx: &mut Tx<'_>,
         state: &mut State,
-        events: &[Event],
+        events: &[LogEvent],
         turn: &mut Turn,
     ) -> Result<(), Fault> {
         let cursor = turn.cursor;
@@ -381,7 +381,7 @@ impl Shared {
         &self,
         tx: &mut Tx<'_>,
         state: &State,
-        event: &Event,
+        event: &LogEvent,
         turn: &mut Turn,
     ) -> Result<(), Fault> {
         let Some(like) = likes::of(event).filter(|_| !state.by_likes.is_empty()) else {
@@ -409,7 +409,7 @@ impl Shared {
     }
 
     /// Ends the connections of an app that may not be used any more, or whose token is gone.
-    fn judge(&self, tx: &mut Tx<'_>, event: &Event, turn: &mut Turn) -> Result<(), Fault> {
+    fn judge(&self, tx: &mut Tx<'_>, event: &LogEvent, turn: &mut Turn) -> Result<(), Fault> {
         let app = AppId::new(event.subject_id);
         // Who began behind it has seen it already, and maybe more than this look does.
         let before = |session: &Session| session.begun().is_some_and(|begun| begun.at < event.seq);
@@ -561,10 +561,10 @@ impl State {
         Ok(())
     }
 
-    fn change_rule(&mut self, tx: &mut Tx<'_>, event: &Event) -> Result<(), Fault> {
+    fn change_rule(&mut self, tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
         let body: serde_json::Value = serde_json::from_str(&event.body).unwrap_or_default();
         let fact = |name: &str| body.get(name).and_then(serde_json::Value::as_str);
-        let Some(product) = fact("product").and_then(Product::named) else {
+        let Some(product) = fact("product").and_then(StreamProduct::from_name) else {
             return Ok(());
         };
         if event.kind == "rule.removed" {

@@ -8,7 +8,7 @@ use base::seal::{Keyring, MasterKey};
 use base::{AppId, Chance, Clock, Refusal, Stop};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
-use store::{Location, Options, Store, Tx};
+use store::{DatabaseLocation, Store, StoreOptions, Tx};
 use tempfile::TempDir;
 
 use crate::fixtures::app;
@@ -25,14 +25,14 @@ pub(super) struct Site {
 
 pub(super) async fn site(settings: Settings) -> Site {
     let folder = TempDir::new().unwrap();
-    let options = Options {
-        location: Location::File(folder.path().join("locum.db")),
+    let options = StoreOptions {
+        location: DatabaseLocation::File(folder.path().join("locum.db")),
         data_dir: folder.path().to_owned(),
         connections: 1,
         node: 0,
         migrate: true,
         clock: Clock::System,
-        chance: Chance::Os,
+        rng: Chance::Os,
         keyring: Keyring::new(MasterKey::new(&Chance::seeded(1)).unwrap(), Vec::new()),
     };
     let store = Arc::new(Store::open(options).await.unwrap());

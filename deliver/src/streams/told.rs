@@ -3,7 +3,7 @@
 
 use base::{Fault, PostId, UserId};
 use serde_json::{Map, Value, json};
-use store::log::Event;
+use store::event_log::LogEvent;
 use store::{Tx, posts, users};
 
 use super::share::mix;
@@ -39,7 +39,7 @@ impl Told {
 }
 
 /// An entry as it is told, if it is.
-pub(super) fn of(tx: &mut Tx<'_>, event: &Event) -> Result<Option<Told>, Fault> {
+pub(super) fn of(tx: &mut Tx<'_>, event: &LogEvent) -> Result<Option<Told>, Fault> {
     let kind = event.kind.as_str();
     let body: Value = serde_json::from_str(&event.body).unwrap_or_default();
     let found = match kind {
@@ -67,8 +67,8 @@ pub(super) fn of(tx: &mut Tx<'_>, event: &Event) -> Result<Option<Told>, Fault> 
 }
 
 /// Whether a screen name that was changed is the display name.
-fn is_name(tx: &mut Tx<'_>, event: &Event, body: &Value) -> Result<bool, Fault> {
-    let user = users::by_id(tx, UserId::new(event.subject_id))?;
+fn is_name(tx: &mut Tx<'_>, event: &LogEvent, body: &Value) -> Result<bool, Fault> {
+    let user = users::find_by_id(tx, UserId::new(event.subject_id))?;
     let after = fact(body, "after");
     Ok(user.is_some_and(|user| after == user.name && after != user.username))
 }
@@ -83,11 +83,11 @@ type Found = Option<(Endpoint, &'static str, (&'static str, Value), Members)>;
 
 /// Of an author whose posts are for followers nothing is told.
 fn is_protected(tx: &mut Tx<'_>, user: i64) -> Result<bool, Fault> {
-    let user = users::by_id(tx, UserId::new(user))?;
+    let user = users::find_by_id(tx, UserId::new(user))?;
     Ok(user.is_none_or(|user| user.protected))
 }
 
-fn post(tx: &mut Tx<'_>, event: &Event, body: &Value) -> Result<Found, Fault> {
+fn post(tx: &mut Tx<'_>, event: &LogEvent, body: &Value) -> Result<Found, Fault> {
     let id = PostId::new(event.subject_id);
     let mut members = Map::new();
     let name = match event.kind.as_str() {
@@ -102,14 +102,14 @@ fn post(tx: &mut Tx<'_>, event: &Event, body: &Value) -> Result<Found, Fault> {
         _ if !fact(body, "previous_post_id").is_empty() => "tweet_edit",
         _ => return Ok(None),
     };
-    let row = posts::by_id(tx, id)?;
+    let row = posts::find_by_id(tx, id)?;
     let Some(row) = row else { return Ok(None) };
     if row.followers_only || row.members_only || is_protected(tx, row.author_id.get())? {
         return Ok(None);
     }
     if name == "tweet_edit" {
         let root = row.edit_root_id.unwrap_or(id);
-        let versions = posts::versions(tx, root)?.into_iter();
+        let versions = posts::list_versions(tx, root)?.into_iter();
         // Those that came later are told later.
         let versions = versions.filter(|version| *version <= id);
         let versions: Vec<String> = versions.map(|version| version.to_string()).collect();
@@ -134,7 +134,7 @@ fn countries(body: &Value) -> Option<Value> {
     (!countries.is_empty()).then(|| json!(countries))
 }
 
-fn user(event: &Event, body: &Value) -> Option<(&'static str, Members)> {
+fn user(event: &LogEvent, body: &Value) -> Option<(&'static str, Members)> {
     let mut members = Map::new();
     let name = match event.kind.as_str() {
         "user.protect" if fact(body, "after") == "true" => "user_protect",
@@ -165,7 +165,7 @@ fn user(event: &Event, body: &Value) -> Option<(&'static str, Members)> {
     Some((name, members))
 }
 
-fn unlike(tx: &mut Tx<'_>, event: &Event) -> Result<Found, Fault> {
+fn unlike(tx: &mut Tx<'_>, event: &LogEvent) -> Result<Found, Fault> {
     if is_protected(tx, event.actor_id)? {
         return Ok(None);
     }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::Request;
 use http_body_util::Full;
 use serde_json::Value;
-use store::deliveries::{self, Attempt};
+use store::deliveries::{self, DeliveryAttempt};
 use store::{Tx, webhooks};
 
 use super::courier::{Courier, Heard, Unheard};
@@ -19,7 +19,7 @@ use super::{Place, sign, upkeep};
 pub struct Challenged {
     /// Why it was not answered rightly, if it was not.
     pub failure: Option<Failure>,
-    attempt: Attempt,
+    attempt: DeliveryAttempt,
 }
 
 /// Why a challenge was not answered rightly.
@@ -72,14 +72,14 @@ impl Courier {
         let heard = self.ask(request).await;
         let failure = judge(&heard, &expected, self.patience());
         let problem = failure.as_ref().map(|failure| failure.message.clone());
-        let attempt = Attempt {
+        let attempt = DeliveryAttempt {
             webhook_id: 0,
             delivery_seq: 0,
             at: now,
             status: heard.status.into(),
             problem: problem.unwrap_or_default(),
-            took_ms: i64::try_from(heard.took.as_millis()).unwrap_or(i64::MAX),
-            sent: token,
+            duration_ms: i64::try_from(heard.took.as_millis()).unwrap_or(i64::MAX),
+            signature_or_token: token,
             expected,
             answer: heard.start,
         };
@@ -91,7 +91,7 @@ impl Challenged {
     /// Takes note of the challenge of a webhook: one that answered rightly is valid until the
     /// next, and gets all that waits for it.
     pub fn settle(&self, tx: &mut Tx<'_>, webhook_id: i64, every: Duration) -> Result<(), Stop> {
-        match webhooks::by_id(tx, webhook_id)? {
+        match webhooks::find_by_id(tx, webhook_id)? {
             Some(webhook) => upkeep::settle(tx, &webhook, self, every, true),
             None => Ok(()),
         }
@@ -99,11 +99,11 @@ impl Challenged {
 
     /// Notes the challenge as one of a webhook.
     pub fn note(&self, tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Stop> {
-        let attempt = Attempt {
+        let attempt = DeliveryAttempt {
             webhook_id,
             ..self.attempt.clone()
         };
-        Ok(deliveries::note(tx, &attempt)?)
+        Ok(deliveries::insert_attempt(tx, &attempt)?)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ops::Bound::{Excluded, Unbounded};
 
 use base::Time;
-use store::deliveries::Waiting;
+use store::deliveries::PendingDelivery;
 use tokio::sync::oneshot;
 
 /// What is held of one webhook's queue; the rest waits in the store.
@@ -22,7 +22,7 @@ const BEFORE: (Time, i64) = (Time::from_ms(0), 0);
 /// The queue of one webhook.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
-    keys: HashMap<i64, VecDeque<Waiting>>,
+    keys: HashMap<i64, VecDeque<PendingDelivery>>,
     /// The first of each key, unless it is being sent, by when it is due.
     heads: BTreeMap<(Time, i64), i64>,
     /// What is being sent, by key, with what stops it.
@@ -63,7 +63,7 @@ impl Lane {
     }
 
     /// Takes up something that waits, unless it is known.
-    pub(super) fn push(&mut self, new: Waiting) {
+    pub(super) fn push(&mut self, new: PendingDelivery) {
         if self.known.contains(&new.seq) {
             return;
         }
@@ -87,7 +87,7 @@ impl Lane {
     }
 
     /// The next that is due and may be sent; it is on its way from now on.
-    pub(super) fn take(&mut self, now: Time) -> Option<Waiting> {
+    pub(super) fn take(&mut self, now: Time) -> Option<PendingDelivery> {
         if self.flights.len() >= self.width {
             return None;
         }
@@ -109,7 +109,7 @@ impl Lane {
 
     /// Some of those that wait for a later time while others wait behind them; the next time it is
     /// others.
-    pub(super) fn holding_up(&mut self, now: Time) -> Vec<Waiting> {
+    pub(super) fn holding_up(&mut self, now: Time) -> Vec<PendingDelivery> {
         let from = self.looked.max((now, i64::MAX));
         let beyond = self.heads.range((Excluded(from), Unbounded));
         let some: Vec<_> = beyond.take(LOOKED).collect();
@@ -240,14 +240,14 @@ impl Lane {
 #[cfg(test)]
 mod tests {
     use base::Time;
-    use store::deliveries::Waiting;
+    use store::deliveries::PendingDelivery;
 
     use super::{Fate, Lane};
 
     const NOW: Time = Time::from_seconds(1_780_315_200);
 
-    const fn waiting(seq: i64, order_key: i64) -> Waiting {
-        Waiting {
+    const fn waiting(seq: i64, order_key: i64) -> PendingDelivery {
+        PendingDelivery {
             seq,
             webhook_id: 1,
             order_key,
@@ -326,7 +326,7 @@ mod tests {
         let later = NOW.plus_ms(5000);
         for seq in 0..500 {
             let due_at = if seq < 10 { NOW } else { later };
-            lane.push(Waiting {
+            lane.push(PendingDelivery {
                 due_at,
                 ..waiting(seq, seq)
             });

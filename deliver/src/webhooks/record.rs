@@ -1,8 +1,8 @@
 //! What came of tries, written down; many in one transaction.
 
 use base::{Stop, Time};
-use store::deliveries::{self, Attempt, State};
-use store::{Tx, log, webhooks};
+use store::deliveries::{self, DeliveryAttempt, DeliveryState};
+use store::{Tx, event_log, webhooks};
 
 /// What a try says of a webhook that nothing reaches.
 #[derive(Clone, Copy, Debug)]
@@ -20,10 +20,10 @@ pub(super) enum Failing {
 pub(super) struct Outcome {
     pub(super) seq: i64,
     pub(super) key: i64,
-    pub(super) state: State,
+    pub(super) state: DeliveryState,
     /// When it is tried again, if it is.
     pub(super) again_at: Time,
-    pub(super) attempt: Attempt,
+    pub(super) attempt: DeliveryAttempt,
     /// What became of the webhook's failing.
     pub(super) failing: Failing,
     /// Whether the receiver is back: what waits for its time is due.
@@ -36,15 +36,15 @@ pub(super) struct Outcome {
 pub(super) fn record(tx: &mut Tx<'_>, outcomes: &[Outcome]) -> Result<(), Stop> {
     for outcome in outcomes {
         let (at, webhook_id) = (outcome.attempt.at, outcome.attempt.webhook_id);
-        deliveries::tried(tx, outcome.seq, at, outcome.state, outcome.again_at)?;
-        deliveries::note(tx, &outcome.attempt)?;
+        deliveries::record_attempt(tx, outcome.seq, at, outcome.state, outcome.again_at)?;
+        deliveries::insert_attempt(tx, &outcome.attempt)?;
         match outcome.failing {
             Failing::AsBefore => {}
             Failing::Since(time) => webhooks::set_failing(tx, webhook_id, Some(time))?,
             Failing::Ended => webhooks::set_failing(tx, webhook_id, None)?,
         }
         if outcome.is_back {
-            deliveries::release(tx, webhook_id)?;
+            deliveries::make_pending_due(tx, webhook_id)?;
         }
         if let Some(why) = &outcome.disabled {
             disable(tx, webhook_id, why)?;
@@ -55,10 +55,17 @@ pub(super) fn record(tx: &mut Tx<'_>, outcomes: &[Outcome]) -> Result<(), Stop> 
 
 /// A webhook gets nothing any more, until it answers a challenge that its app asks for.
 pub(super) fn disable(tx: &mut Tx<'_>, webhook_id: i64, why: &str) -> Result<(), Stop> {
-    let Some(webhook) = webhooks::by_id(tx, webhook_id)?.filter(|webhook| webhook.valid) else {
+    let Some(webhook) = webhooks::find_by_id(tx, webhook_id)?.filter(|webhook| webhook.valid)
+    else {
         return Ok(());
     };
     webhooks::disable(tx, webhook_id, why)?;
     let app = webhook.app_id.get();
-    Ok(log::append(tx, "webhook.disable", app, webhook_id, "")?)
+    Ok(event_log::append(
+        tx,
+        "webhook.disable",
+        app,
+        webhook_id,
+        "",
+    )?)
 }

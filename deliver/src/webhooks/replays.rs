@@ -7,7 +7,7 @@ use base::{AppId, Stop};
 use network::repeating::may_repeat;
 use serde_json::json;
 use store::deliveries::{self, NewDelivery};
-use store::replays::{self, Replay, State};
+use store::replays::{self, Replay, ReplayState};
 use store::{Store, Tx, webhooks};
 
 /// How often replays are looked after.
@@ -29,7 +29,7 @@ pub(super) async fn run(store: &Store) {
 
 /// One step of each replay that is under way; whether another can follow at once.
 async fn round(store: &Store) -> Result<bool, Stop> {
-    let running = store.read(|tx| Ok(replays::running(tx)?)).await?;
+    let running = store.read(|tx| Ok(replays::list_running(tx)?)).await?;
     let mut more = false;
     for replay in running {
         more |= store.write(move |tx| step(tx, &replay)).await?;
@@ -38,32 +38,32 @@ async fn round(store: &Store) -> Result<bool, Stop> {
 }
 
 fn step(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Stop> {
-    let Some(webhook) = webhooks::by_id(tx, replay.webhook_id)? else {
-        replays::advance(tx, replay, replay.taken, State::Incomplete)?;
+    let Some(webhook) = webhooks::find_by_id(tx, replay.webhook_id)? else {
+        replays::advance(tx, replay, replay.enqueued_to, ReplayState::Incomplete)?;
         return Ok(false);
     };
     match replay.state {
-        State::Taking => take(tx, replay, webhook.app_id),
-        State::Sending => finish(tx, replay),
-        State::Complete | State::Incomplete => Ok(false),
+        ReplayState::Enqueuing => take(tx, replay, webhook.app_id),
+        ReplayState::Sending => finish(tx, replay),
+        ReplayState::Complete | ReplayState::Incomplete => Ok(false),
     }
 }
 
 fn take(tx: &mut Tx<'_>, replay: &Replay, app: AppId) -> Result<bool, Stop> {
-    let places = replays::next(tx, replay, PAGE)?;
+    let places = replays::next_deliveries(tx, replay, PAGE)?;
     let Some(last) = places.last().copied() else {
-        replays::advance(tx, replay, replay.taken, State::Sending)?;
+        replays::advance(tx, replay, replay.enqueued_to, ReplayState::Sending)?;
         return Ok(true);
     };
-    if !replays::advance(tx, replay, last, State::Taking)? {
+    if !replays::advance(tx, replay, last, ReplayState::Enqueuing)? {
         return Ok(false); // another node was faster
     }
     for (_, seq) in places {
-        let Some(one) = deliveries::at(tx, seq)? else {
+        let Some(one) = deliveries::find_by_seq(tx, seq)? else {
             continue;
         };
         if may_repeat(tx, app, &one)? {
-            deliveries::enqueue_again(tx, seq, replay.id, order_key(replay.id))?;
+            deliveries::enqueue_retry(tx, seq, replay.id, order_key(replay.id))?;
         }
     }
     Ok(true)
@@ -75,17 +75,21 @@ pub(crate) const fn order_key(job_id: i64) -> i64 {
 }
 
 fn finish(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Stop> {
-    let (waiting, given_up) = replays::left(tx, replay.id)?;
+    let (waiting, given_up) = replays::count_unfinished(tx, replay.id)?;
     if waiting > 0 {
         return Ok(false);
     }
     let (state, word, text) = if given_up == 0 {
-        (State::Complete, "Complete", "Job completed successfully")
+        (
+            ReplayState::Complete,
+            "Complete",
+            "Job completed successfully",
+        )
     } else {
         let text = "Job failed to deliver all events, please retry your replay job";
-        (State::Incomplete, "Incomplete", text)
+        (ReplayState::Incomplete, "Incomplete", text)
     };
-    if !replays::advance(tx, replay, replay.taken, state)? {
+    if !replays::advance(tx, replay, replay.enqueued_to, state)? {
         return Ok(false);
     }
     let body = json!({
@@ -104,6 +108,6 @@ fn finish(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Stop> {
         at: tx.now(),
         body: &body.to_string(),
     };
-    deliveries::enqueue_for(tx, &status, replay.id)?;
+    deliveries::enqueue_for_job(tx, &status, replay.id)?;
     Ok(false)
 }

@@ -121,7 +121,7 @@ impl Sender {
 
     async fn send(mut self, stopping: impl Future<Output = ()>) {
         let mut stopping = pin!(stopping);
-        let mut queued = self.store.queued();
+        let mut queued = self.store.subscribe_deliveries();
         let mut work = Work::new(&self.store, &self.settings, &self.courier);
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -189,7 +189,10 @@ impl Work {
 
     /// What credentials and webhooks were read at.
     fn version(&self) -> u64 {
-        self.store.context().credentials.load(Ordering::SeqCst)
+        self.store
+            .context()
+            .credentials_version
+            .load(Ordering::SeqCst)
     }
 
     fn asked(&mut self, ask: Ask) {
@@ -275,7 +278,7 @@ impl Work {
         let node = i64::from(self.settings.node);
         let given_back = self
             .store
-            .write(move |tx| Ok(webhooks::drop_leases_of(tx, node)?));
+            .write(move |tx| Ok(webhooks::release_node_leases(tx, node)?));
         if let Err(stop) = given_back.await {
             tracing::warn!(?stop, "webhooks were not handed over");
         }

@@ -12,9 +12,9 @@ use std::time::Duration;
 use base::seal::{Keyring, MasterKey};
 use base::{AppId, Chance, Clock, Secret, Time};
 use parking_lot::Mutex;
-use store::deliveries::{self, NewDelivery, State};
+use store::deliveries::{self, DeliveryState, NewDelivery};
 use store::webhooks::Webhook;
-use store::{Location, Options, Store, Tx};
+use store::{DatabaseLocation, Store, StoreOptions, Tx};
 use tempfile::TempDir;
 
 use crate::fixtures;
@@ -122,18 +122,18 @@ struct World {
 }
 
 impl World {
-    async fn open(location: Option<Location>, node: u16) -> Self {
+    async fn open(location: Option<DatabaseLocation>, node: u16) -> Self {
         let folder = TempDir::new().unwrap();
         let clock = Clock::frozen(START);
-        let file = Location::File(folder.path().join("locum.db"));
-        let options = Options {
+        let file = DatabaseLocation::File(folder.path().join("locum.db"));
+        let options = StoreOptions {
             location: location.unwrap_or(file),
             data_dir: folder.path().to_owned(),
             connections: 2,
             node,
             migrate: true,
             clock: clock.clone(),
-            chance: Chance::Os,
+            rng: Chance::Os,
             keyring: Keyring::new(MasterKey::new(&Chance::seeded(1)).unwrap(), Vec::new()),
         };
         let store = Arc::new(Store::open(options).await.unwrap());
@@ -187,14 +187,14 @@ impl World {
     }
 
     async fn webhook(&self, id: i64) -> Webhook {
-        let read = move |tx: &mut Tx<'_>| Ok(store::webhooks::by_id(tx, id)?);
+        let read = move |tx: &mut Tx<'_>| Ok(store::webhooks::find_by_id(tx, id)?);
         self.store.read(read).await.unwrap().unwrap()
     }
 
-    async fn states(&self, hook: i64) -> Vec<State> {
+    async fn states(&self, hook: i64) -> Vec<DeliveryState> {
         let read = move |tx: &mut Tx<'_>| {
             let end = (Time::from_ms(i64::MAX), i64::MAX);
-            Ok(deliveries::newest(tx, hook, end, 1000)?)
+            Ok(deliveries::list_before(tx, hook, end, 1000)?)
         };
         let all = self.store.read(read).await.unwrap();
         all.iter().map(|one| one.state).collect()
@@ -259,7 +259,7 @@ async fn what_fails_is_tried_for_more_than_a_day() {
             world.pass(1000 + wait / 8);
         }
         until("it is given up", async || {
-            world.states(hook).await == [State::GivenUp]
+            world.states(hook).await == [DeliveryState::GivenUp]
         })
         .await;
         assert_eq!(receiver.count(), 8);
@@ -331,7 +331,7 @@ async fn one_that_comes_back_gets_everything_at_once() {
                 .states(hook)
                 .await
                 .iter()
-                .all(|one| *one == State::Delivered)
+                .all(|one| *one == DeliveryState::Delivered)
         };
         until("all is delivered", all).await;
         assert_eq!(world.webhook(hook).await.failing_since, None);
@@ -356,7 +356,7 @@ async fn what_is_withdrawn_holds_up_nothing_behind_it() {
             at: tx.now(),
             body: "{}",
         };
-        Ok(deliveries::enqueue_about(tx, &new, user)?)
+        Ok(deliveries::enqueue_with_consent(tx, &new, user)?)
     };
     let story = async {
         world.store.write(confide).await.unwrap();
@@ -366,7 +366,7 @@ async fn what_is_withdrawn_holds_up_nothing_behind_it() {
         // Its turn is in five seconds, by a clock that stands still.
         tokio::time::sleep(Duration::from_millis(1500)).await;
         assert_eq!(receiver.count(), 1);
-        let withdraw = move |tx: &mut Tx<'_>| Ok(deliveries::withdraw(tx, hook, user)?);
+        let withdraw = move |tx: &mut Tx<'_>| Ok(deliveries::withdraw_consent(tx, hook, user)?);
         assert_eq!(world.store.write(withdraw).await.unwrap(), 1);
         until("the others come", async || receiver.count() == 3).await;
         assert_eq!(receiver.heard.lock()[1..], ["1", "2"]);

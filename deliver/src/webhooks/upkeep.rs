@@ -5,7 +5,7 @@ use std::time::Duration;
 use base::Stop;
 use futures_util::StreamExt;
 use futures_util::stream;
-use store::apps::{self, State};
+use store::apps::{self, AppStatus};
 use store::webhooks::{self, Webhook};
 use store::{Store, Tx};
 
@@ -34,7 +34,9 @@ pub(super) async fn run(store: &Store, settings: &Settings, courier: &Courier) {
 
 async fn round(store: &Store, settings: &Settings, courier: &Courier) -> Result<(), Stop> {
     let most = i64::try_from(AT_ONCE).unwrap_or(1);
-    let due = store.read(move |tx| Ok(webhooks::due(tx, most)?)).await?;
+    let due = store
+        .read(move |tx| Ok(webhooks::list_due_checks(tx, most)?))
+        .await?;
     let checks = due
         .into_iter()
         .map(|webhook| check(store, settings, courier, webhook));
@@ -57,7 +59,7 @@ async fn check(
         if !webhooks::claim_check(tx, &webhook, until)? {
             return Ok(None); // another node was faster
         }
-        let app = apps::by_id(tx, app)?.filter(|app| app.state == State::Active);
+        let app = apps::find_by_id(tx, app)?.filter(|app| app.state == AppStatus::Active);
         Ok(app.map(|app| (webhook.clone(), app.api_secret)))
     };
     let Some((webhook, secret)) = store.write(claim).await? else {
@@ -69,7 +71,7 @@ async fn check(
     };
     let context = store.context();
     let challenged = courier
-        .challenge(&place, &secret, &context.chance, context.clock.now())
+        .challenge(&place, &secret, &context.rng, context.clock.now())
         .await?;
     let every = settings.check_every;
     store
@@ -101,9 +103,9 @@ fn answered(
     is_asked_for: bool,
 ) -> Result<(), Stop> {
     let next = tx.now().plus_ms(ms(every));
-    webhooks::checked(tx, webhook.id, next)?;
+    webhooks::mark_checked(tx, webhook.id, next)?;
     if is_asked_for || !webhook.valid || !webhook.problem.is_empty() {
-        store::deliveries::release(tx, webhook.id)?;
+        store::deliveries::make_pending_due(tx, webhook.id)?;
     }
     Ok(())
 }
@@ -116,7 +118,7 @@ fn failed(tx: &mut Tx<'_>, webhook: &Webhook, failure: &Failure) -> Result<(), S
         return disable(tx, webhook.id, &failure.message);
     }
     let next = now.plus_ms(AGAIN_MS);
-    Ok(webhooks::not_checked(
+    Ok(webhooks::mark_check_failed(
         tx,
         webhook.id,
         &failure.message,

@@ -293,7 +293,7 @@ fn promote(tx: &mut Tx<'_>, site: &Site, account: &str, user: &str) -> Result<Va
     }
     promotable_users::add(&mut desk, user.id, "REPOSTS_ONLY")?;
     let by = promotable_users::full(&mut desk)?;
-    let by = by.map(|by| store::users::by_id(tx, by)).transpose()?;
+    let by = by.map(|by| store::users::find_by_id(tx, by)).transpose()?;
     let by = by
         .flatten()
         .map_or(String::new(), |by| format!(" of @{}", by.username));
@@ -472,7 +472,7 @@ pub(super) fn account_of(tx: &mut Tx<'_>, text: &str) -> Result<Record, Stop> {
 fn list(tx: &mut Tx<'_>, user: &str) -> Result<Value, Stop> {
     let user = find::user(tx, user)?;
     let mut rows = Vec::new();
-    for access in store::ads::of_user(tx, user.id)? {
+    for access in store::ads::list_access_by_user(tx, user.id)? {
         if let Some(account) = accounts::find(tx, access.account_id)? {
             rows.push(json!({
                 "id": account.written_id(),
@@ -487,13 +487,13 @@ fn list(tx: &mut Tx<'_>, user: &str) -> Result<Value, Stop> {
 }
 
 pub(super) fn show(tx: &mut Tx<'_>, account: Record) -> Result<Value, Stop> {
-    let roles: Vec<Value> = store::ads::of_account(tx, account.id)?
+    let roles: Vec<Value> = store::ads::list_access_by_account(tx, account.id)?
         .iter()
         .map(|access| {
             json!({
                 "user": access.user_id.to_string(),
                 "role": access.role,
-                "composer": access.composes,
+                "composer": access.can_compose,
             })
         })
         .collect();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use base::{AppId, Fault, Stop, UserId};
 use clap::Subcommand;
-use network::audit::{self, By, Entry, Filter, Kind};
+use network::audit::{self, AuditEntry, AuditFilter, By, Kind};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
@@ -54,7 +54,7 @@ pub(super) async fn execute(world: &World, command: AuditCommand) -> Result<Valu
             limit,
         } => {
             let read = world.store.read(move |tx| {
-                let filter = Filter {
+                let filter = AuditFilter {
                     actor: who(tx, user.as_deref())?,
                     app: which(tx, app.as_deref())?,
                     before,
@@ -83,7 +83,7 @@ async fn export(world: &World, path: &Path) -> Result<Value, Stop> {
     loop {
         let read = world
             .store
-            .read(move |tx| Ok::<_, Stop>(audit::after(tx, last, PAGE)?));
+            .read(move |tx| Ok::<_, Stop>(audit::list_after(tx, last, PAGE)?));
         let page = read.await?;
         let Some(end) = page.last() else { break };
         last = end.seq;
@@ -98,7 +98,7 @@ async fn export(world: &World, path: &Path) -> Result<Value, Stop> {
     Ok(json!({"file": path, "lines": lines}))
 }
 
-fn speak(entry: &Entry) -> Value {
+fn speak(entry: &AuditEntry) -> Value {
     let actor = match entry.actor {
         Some(user) => Value::from(user.to_string()),
         None if entry.operator => Value::from("operator"),

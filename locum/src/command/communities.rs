@@ -140,9 +140,9 @@ async fn members(world: &World, community: &str, limit: i64) -> Result<Value, St
     let id = number(community)?;
     let read = world.store.read(move |tx| {
         communities::find(tx, id)?;
-        let members = store::communities::members(tx, id, 0, limit)?;
+        let members = store::communities::list_members(tx, id, 0, limit)?;
         let ids: Vec<UserId> = members.iter().map(|(_, user)| *user).collect();
-        let users = store::users::by_ids(tx, &ids)?;
+        let users = store::users::find_by_ids(tx, &ids)?;
         let named = ids
             .iter()
             .filter_map(|id| users.iter().find(|user| user.id == *id));

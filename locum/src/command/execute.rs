@@ -6,7 +6,7 @@ use base::{Refusal, Stop};
 use network::audit::Kind;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::recount;
+use store::integrity;
 
 use super::{
     Command, ads, apps, audit, backup, communities, export, follows, import, invite, keys,
@@ -98,7 +98,10 @@ pub(crate) async fn answer(world: World, body: &[u8]) -> Value {
 
 /// Counts everything again and compares, and looks at every page of the file.
 pub(crate) async fn check(world: &World) -> Result<Value, Stop> {
-    let found = world.store.read(|tx| Ok(recount::check(tx)?)).await?;
+    let found = world
+        .store
+        .read(|tx| Ok(integrity::find_mismatches(tx)?))
+        .await?;
     let rows = found.iter().map(|difference| {
         json!({
             "counter": difference.counter,
@@ -108,7 +111,7 @@ pub(crate) async fn check(world: &World) -> Result<Value, Stop> {
         })
     });
     let differences: Vec<Value> = rows.collect();
-    let damage = world.store.damage().await?;
+    let damage = world.store.check_integrity().await?;
     let sound = differences.is_empty() && damage.is_empty();
     Ok(json!({"sound": sound, "differences": differences, "damage": damage}))
 }

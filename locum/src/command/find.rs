@@ -8,17 +8,17 @@ use store::users::{self, User};
 /// A user by `@username`, `username` or id.
 pub(crate) fn user(tx: &mut Tx<'_>, text: &str) -> Result<User, Stop> {
     let found = anyone(tx, text)?;
-    let found = Some(found).filter(|user| user.state != users::State::Deleted);
+    let found = Some(found).filter(|user| user.state != users::UserState::Deleted);
     found.ok_or_else(|| unknown("user", text))
 }
 
 /// The same, a deleted one too.
 pub(crate) fn anyone(tx: &mut Tx<'_>, text: &str) -> Result<User, Stop> {
     let name = text.strip_prefix('@').unwrap_or(text);
-    let named = users::by_username(tx, name)?;
+    let named = users::find_by_username(tx, name)?;
     let found = match (named, UserId::parse(text)) {
         (Some(user), _) => Some(user),
-        (None, Some(id)) => users::by_id(tx, id)?,
+        (None, Some(id)) => users::find_by_id(tx, id)?,
         (None, None) => None,
     };
     found.ok_or_else(|| unknown("user", text))
@@ -32,19 +32,19 @@ pub(crate) fn post(text: &str) -> Result<PostId, Stop> {
 /// An app by id, API key, client id, or a name that only one has.
 pub(crate) fn app(tx: &mut Tx<'_>, text: &str) -> Result<App, Stop> {
     let mut found = match AppId::parse(text) {
-        Some(id) => apps::by_id(tx, id)?,
+        Some(id) => apps::find_by_id(tx, id)?,
         None => None,
     };
     if found.is_none() {
-        found = apps::by_key(tx, text)?;
+        found = apps::find_by_api_key(tx, text)?;
     }
     if found.is_none() {
-        found = apps::by_client_id(tx, text)?;
+        found = apps::find_by_client_id(tx, text)?;
     }
     if found.is_none() {
         found = named(tx, text)?;
     }
-    let found = found.filter(|app| app.state != apps::State::Deleted);
+    let found = found.filter(|app| app.state != apps::AppStatus::Deleted);
     found.ok_or_else(|| unknown("app", text))
 }
 

@@ -5,7 +5,7 @@ use clap::Subcommand;
 use network::follows;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::posts::Span;
+use store::posts::PageRange;
 use store::users;
 
 use super::find;
@@ -67,11 +67,11 @@ pub(super) async fn execute(world: &World, command: FollowCommand) -> Result<Val
 
 fn requests(tx: &mut store::Tx<'_>, user: &str, limit: i64) -> Result<Value, Stop> {
     let user = find::user(tx, user)?;
-    let edges = follows::requests(tx, user.id, &Span::newest(limit))?;
+    let edges = follows::requests(tx, user.id, &PageRange::newest(limit))?;
     let mut listed = Vec::with_capacity(edges.len());
     for (id, number) in edges {
         let asked_at = base::Id::<()>::new(number).created_at();
-        if let Some(asker) = users::by_id(tx, id)? {
+        if let Some(asker) = users::find_by_id(tx, id)? {
             listed.push(json!({
                 "id": asker.id.to_string(),
                 "username": asker.username,

@@ -7,7 +7,7 @@ use network::audit::{self, By, Kind as Act};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::rewrap::{self, Cursor};
+use store::key_rotation::{self, KeyRotationCursor};
 
 use crate::world::{self, World};
 
@@ -121,16 +121,17 @@ async fn rotate(world: &World) -> Result<(), Stop> {
 /// with the current key.
 async fn walk(world: &World, count: bool) -> Result<(u64, u64), Stop> {
     let (mut sealed, mut current) = (0, 0);
-    let mut next = Some(Cursor::default());
+    let mut next = Some(KeyRotationCursor::default());
     while let Some(from) = next {
-        let step = move |tx: &mut store::Tx<'_>| Ok(rewrap::step(tx, &from, ROWS, count)?);
+        let step =
+            move |tx: &mut store::Tx<'_>| Ok(key_rotation::rotate_batch(tx, &from, ROWS, count)?);
         let step = if count {
             world.store.read(step).await?
         } else {
             world.store.write(step).await?
         };
-        sealed += step.sealed;
-        current += step.current;
+        sealed += step.reencrypted;
+        current += step.already_current;
         world.progress.at(current, None);
         next = step.next;
     }

@@ -8,7 +8,7 @@ use network::{messages, profiles};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
-use store::messages::{self as stored, Conversation};
+use store::messages::{self as stored, DmConversation};
 
 use super::find;
 use crate::world::World;
@@ -65,7 +65,7 @@ pub(crate) struct Who {
 }
 
 impl Who {
-    fn find(&self, tx: &mut Tx<'_>) -> Result<(Conversation, UserId), Stop> {
+    fn find(&self, tx: &mut Tx<'_>) -> Result<(DmConversation, UserId), Stop> {
         let conversation = conversation(tx, &self.conversation)?;
         Ok((conversation, find::user(tx, &self.user)?.id))
     }
@@ -118,19 +118,19 @@ fn number(text: &str) -> Result<i64, Stop> {
     id.ok_or_else(|| find::unknown("event", text))
 }
 
-fn conversation(tx: &mut Tx<'_>, name: &str) -> Result<Conversation, Stop> {
+fn conversation(tx: &mut Tx<'_>, name: &str) -> Result<DmConversation, Stop> {
     let found = match name.split_once('-') {
         Some((one, other)) => match (UserId::parse(one), UserId::parse(other)) {
-            (Some(one), Some(other)) => stored::of_pair(tx, one, other)?,
+            (Some(one), Some(other)) => stored::find_direct(tx, one, other)?,
             _ => None,
         },
-        None => stored::group(tx, Id::<()>::parse(name).map_or(0, Id::get))?,
+        None => stored::find_group(tx, Id::<()>::parse(name).map_or(0, Id::get))?,
     };
     found.ok_or_else(|| find::unknown("conversation", name))
 }
 
-fn show(tx: &mut Tx<'_>, conversation: &Conversation) -> Result<Value, Stop> {
-    let participants = stored::participants(tx, conversation.id)?;
+fn show(tx: &mut Tx<'_>, conversation: &DmConversation) -> Result<Value, Stop> {
+    let participants = stored::list_participants(tx, conversation.id)?;
     let participants = participants.iter().map(|(user, read)| {
         let read = (*read > 0).then(|| read.to_string());
         json!({ "user_id": user.to_string(), "last_read_event_id": read })
@@ -140,7 +140,11 @@ fn show(tx: &mut Tx<'_>, conversation: &Conversation) -> Result<Value, Stop> {
     Ok(json!({ "id": conversation.to_string(), "type": kind, "participants": participants }))
 }
 
-fn changed_to(tx: &mut Tx<'_>, conversation: &Conversation, changed: bool) -> Result<Value, Stop> {
+fn changed_to(
+    tx: &mut Tx<'_>,
+    conversation: &DmConversation,
+    changed: bool,
+) -> Result<Value, Stop> {
     let mut shown = show(tx, conversation)?;
     if let Some(members) = shown.as_object_mut() {
         members.insert("changed".to_owned(), changed.into());

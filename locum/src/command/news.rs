@@ -8,7 +8,7 @@ use network::{news, topics};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
-use store::stories::{State, Story};
+use store::news_stories::{NewsStory, NewsStoryState};
 
 use super::find;
 use crate::world::World;
@@ -95,7 +95,7 @@ pub(super) async fn execute(world: &World, command: NewsCommand) -> Result<Value
             let before = before.map_or(Ok(i64::MAX), |text| number(&text))?;
             let read = world
                 .store
-                .read(move |tx| Ok(store::stories::list(tx, before, limit)?));
+                .read(move |tx| Ok(store::news_stories::list(tx, before, limit)?));
             Ok(read.await?.iter().map(speak).collect())
         }
         NewsCommand::Refresh => {
@@ -126,7 +126,10 @@ const LOOKS: u32 = 100;
 /// Reads all that the log tells now. On a database server an entry can be read once all
 /// transactions that are older have ended.
 async fn catch_up(world: &World) -> Result<(), Stop> {
-    let end = world.store.read(|tx| Ok(store::log::highest(tx)?)).await?;
+    let end = world
+        .store
+        .read(|tx| Ok(store::event_log::highest_seq(tx)?))
+        .await?;
     for _ in 0..LOOKS {
         follow(world).await?;
         let there = world.store.read(move |tx| Ok(topics::has_read(tx, end)?));
@@ -152,7 +155,7 @@ pub(crate) async fn refresh(world: &World) -> Result<(usize, usize), Stop> {
 async fn change(
     world: &World,
     story: &str,
-    act: fn(&mut Tx<'_>, i64) -> Result<Story, Stop>,
+    act: fn(&mut Tx<'_>, i64) -> Result<NewsStory, Stop>,
 ) -> Result<Value, Stop> {
     let id = number(story)?;
     let changed = world.store.write(move |tx| act(tx, id));
@@ -164,15 +167,15 @@ fn number(text: &str) -> Result<i64, Stop> {
     id.map(Id::get).ok_or_else(|| find::unknown("story", text))
 }
 
-fn speak(story: &Story) -> Value {
+fn speak(story: &NewsStory) -> Value {
     let posts: Vec<String> = story.post_ids.iter().map(PostId::to_string).collect();
     json!({
         "id": story.id.to_string(),
         "topic": story.topic,
         "state": match story.state {
-            State::Draft => "draft",
-            State::Published => "published",
-            State::Deleted => "deleted",
+            NewsStoryState::Draft => "draft",
+            NewsStoryState::Published => "published",
+            NewsStoryState::Deleted => "deleted",
         },
         "name": story.name,
         "category": story.category,

@@ -5,7 +5,7 @@ use clap::{Subcommand, ValueEnum};
 use network::notes;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::notes::Note;
+use store::notes::CommunityNote;
 
 use super::find;
 use crate::world::World;
@@ -108,7 +108,7 @@ fn number(text: &str) -> Result<i64, Stop> {
     id.map(Id::get).ok_or_else(|| find::unknown("note", text))
 }
 
-fn speak(note: &Note) -> Value {
+fn speak(note: &CommunityNote) -> Value {
     json!({
         "id": note.id.to_string(),
         "author": note.author_id.to_string(),

@@ -171,7 +171,7 @@ fn list(tx: &mut Tx<'_>, kind: Option<&str>) -> Result<Value, Stop> {
         rows.extend(all.iter().map(|choice| shown(&kind, choice)));
     } else {
         for kind in KINDS {
-            for one in store::ads::options::of_kind(tx, kind)? {
+            for one in store::ads::options::list_by_kind(tx, kind)? {
                 if let Some(choice) = choices::find(tx, kind, &one.value)? {
                     rows.push(shown(kind, &choice));
                 }

@@ -65,13 +65,13 @@ fn speak(
     post: PostId,
     user: &store::users::User,
 ) -> Result<Value, Stop> {
-    let voted = store::polls::vote_of(tx, poll.id, user.id)?;
+    let voted = store::polls::find_vote(tx, poll.id, user.id)?;
     let options = poll.options.iter().map(|option| {
         json!({
-            "option": option.choice,
+            "option": option.number,
             "label": option.label,
             "votes": option.votes,
-            "voted": voted == Some(option.choice),
+            "voted": voted == Some(option.number),
         })
     });
     let options: Vec<Value> = options.collect();

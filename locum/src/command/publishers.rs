@@ -9,7 +9,7 @@ use base::{Refusal, Stop, UserId};
 use clap::Subcommand;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::records::{self, Level};
+use store::records::{self, RecordVisibility};
 use store::{Tx, users};
 
 use super::find;
@@ -122,7 +122,7 @@ pub(super) async fn publisher(world: &World, command: PublisherCommand) -> Resul
         PublisherCommand::List => {
             let mut rows = Vec::new();
             for publisher in publishers::all(tx)? {
-                if let Some(user) = users::by_id(tx, UserId::new(publisher.id))? {
+                if let Some(user) = users::find_by_id(tx, UserId::new(publisher.id))? {
                     rows.push(publishers::spoken(&publisher, &user));
                 }
             }
@@ -153,7 +153,7 @@ pub(super) async fn curated(world: &World, command: CuratedCommand) -> Result<Va
             let mut found = found.ok_or_else(|| find::unknown("curated category", category))?;
             // Line items that name it keep its id; it takes no new ones.
             found.deleted = true;
-            found.level = Level::Hidden;
+            found.level = RecordVisibility::Hidden;
             keep(tx, &mut found, false)?;
             Ok(json!({ "id": found.written_id(), "removed": true }))
         }

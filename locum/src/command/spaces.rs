@@ -10,7 +10,7 @@ use network::spaces::{self, NewSpace};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
-use store::spaces::{Role, Space};
+use store::spaces::{Space, SpaceRole};
 
 use super::find;
 use crate::world::World;
@@ -234,9 +234,9 @@ fn summary(space: &Space) -> Value {
 }
 
 fn show(tx: &mut Tx<'_>, id: i64) -> Result<Value, Stop> {
-    let space = store::spaces::by_id(tx, id)?.ok_or_else(|| unknown(&short(id)))?;
-    let parts = store::spaces::parts(tx, &[id])?;
-    let those = |role: Role| -> Vec<String> {
+    let space = store::spaces::find_by_id(tx, id)?.ok_or_else(|| unknown(&short(id)))?;
+    let parts = store::spaces::list_hosts_and_speakers(tx, &[id])?;
+    let those = |role: SpaceRole| -> Vec<String> {
         let those = parts.iter().filter(|(_, part, _)| *part == role);
         those.map(|(_, _, user)| user.to_string()).collect()
     };
@@ -252,9 +252,9 @@ fn show(tx: &mut Tx<'_>, id: i64) -> Result<Value, Stop> {
         "scheduled_start": time(space.scheduled_start),
         "started_at": time(space.started_at),
         "ended_at": time(space.ended_at),
-        "hosts": those(Role::Host),
-        "invited": those(Role::Invited),
-        "speakers": those(Role::Speaker),
+        "hosts": those(SpaceRole::Host),
+        "invited": those(SpaceRole::Invited),
+        "speakers": those(SpaceRole::Speaker),
         "participants": space.participant_count,
         "subscribers": space.subscriber_count,
     }))

@@ -14,8 +14,8 @@ use network::{blocks, follows, grants, likes, mutes, reposts, users};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::Tx;
-use store::messages::Conversation;
-use store::spaces::State;
+use store::messages::DmConversation;
+use store::spaces::SpaceState;
 use store::users::User;
 
 use super::find;
@@ -261,7 +261,12 @@ impl<'t> Scene<'t> {
         Ok(told([("post_id", id.to_string())]))
     }
 
-    fn send(&self, tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(i64, Conversation), Stop> {
+    fn send(
+        &self,
+        tx: &mut Tx<'_>,
+        from: UserId,
+        to: UserId,
+    ) -> Result<(i64, DmConversation), Stop> {
         let sender = Sender {
             user_id: from,
             app_id: None,
@@ -286,7 +291,7 @@ impl<'t> Scene<'t> {
                 (id, conversation)
             }
             "indicate_typing" => {
-                let (id, conversation) = match store::messages::of_pair(tx, user, other)? {
+                let (id, conversation) = match store::messages::find_direct(tx, user, other)? {
                     Some(known) => (0, known),
                     None => self.send(tx, user, other)?,
                 };
@@ -305,8 +310,8 @@ impl<'t> Scene<'t> {
     /// A space begins. One that ends is the user's that is live, or a new one.
     fn space(&self, tx: &mut Tx<'_>, what: &str) -> Told {
         let user = self.user.id;
-        let mut live = store::spaces::of_creators(tx, &[user])?;
-        live.retain(|space| space.state == State::Live);
+        let mut live = store::spaces::list_active_by_creators(tx, &[user])?;
+        live.retain(|space| space.state == SpaceState::Live);
         let id = match live.pop() {
             Some(space) if what == "end" => space.id,
             _ => {
@@ -327,7 +332,7 @@ impl<'t> Scene<'t> {
 /// The oldest account, or the oldest but one: that of somebody who may act.
 fn someone(tx: &mut Tx<'_>, but: Option<UserId>) -> Result<User, Stop> {
     let mut oldest = users::list(tx, None, 50)?;
-    oldest.retain(|user| user.state == store::users::State::Active && Some(user.id) != but);
+    oldest.retain(|user| user.state == store::users::UserState::Active && Some(user.id) != but);
     let missing = || Refusal::forbidden("there are too few people: make one with `user create`");
     Ok(oldest.into_iter().next().ok_or_else(missing)?)
 }

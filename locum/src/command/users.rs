@@ -6,7 +6,7 @@ use network::audit::{By, Kind};
 use network::{passwords, profiles, sessions, subscriptions, users, withholding};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::users::{State, User};
+use store::users::{User, UserState};
 
 use super::notes::Switch;
 use super::profiles::{Affiliation, Edit};
@@ -193,7 +193,7 @@ impl Password {
 
     /// The password and its stored form. Slow: not inside a transaction.
     fn settle(&self, world: &World) -> Result<Settled, Stop> {
-        let chance = &world.store.context().chance;
+        let chance = &world.store.context().rng;
         let made_up = self.password.is_none();
         let text = match &self.password {
             Some(text) => text.clone(),
@@ -448,9 +448,9 @@ fn speak(user: &User) -> Value {
 
 const fn state(user: &User) -> &'static str {
     match user.state {
-        State::Active => "active",
-        State::Suspended => "suspended",
-        State::Deleted => "deleted",
-        State::Placeholder => "placeholder",
+        UserState::Active => "active",
+        UserState::Suspended => "suspended",
+        UserState::Deleted => "deleted",
+        UserState::Placeholder => "placeholder",
     }
 }

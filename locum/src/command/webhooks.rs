@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 use store::apps::App;
-use store::deliveries::{self, Attempt, Delivery, NewDelivery};
+use store::deliveries::{self, Delivery, DeliveryAttempt, NewDelivery};
 use store::webhooks::{self as stored, Webhook};
 
 use super::find;
@@ -114,7 +114,7 @@ fn number(text: &str) -> Result<i64, Stop> {
 }
 
 fn known(tx: &mut Tx<'_>, id: i64) -> Result<Webhook, Stop> {
-    let found = stored::by_id(tx, id)?;
+    let found = stored::find_by_id(tx, id)?;
     found.ok_or_else(|| find::unknown("webhook", &id.to_string()))
 }
 
@@ -123,10 +123,10 @@ async fn list(world: &World, app: Option<String>) -> Result<Value, Stop> {
         let mut all = Vec::new();
         if let Some(app) = &app {
             let app = find::app(tx, app)?;
-            all = stored::of_app(tx, app.id)?;
+            all = stored::list_by_app(tx, app.id)?;
         } else {
             let mut after = 0;
-            while let page = stored::all(tx, after, 500)?
+            while let page = stored::list_all(tx, after, 500)?
                 && let Some(last) = page.last()
             {
                 after = last.id;
@@ -170,13 +170,13 @@ async fn crc(world: &World, id: i64) -> Result<Value, Stop> {
         .map_err(|why| Refusal::worded(No::Wrong, "url", &webhook.url, why))?;
     let context = world.store.context();
     let challenged = Courier::new(settings)
-        .challenge(&place, &secret, &context.chance, context.clock.now())
+        .challenge(&place, &secret, &context.rng, context.clock.now())
         .await?;
     let every = settings.check_every;
     let settled = world.store.write(move |tx| {
         challenged.settle(tx, id, every)?;
         let webhook = known(tx, id)?;
-        let tries = deliveries::challenges(tx, id, 1)?;
+        let tries = deliveries::list_challenges(tx, id, 1)?;
         Ok((webhook, tries))
     });
     let (webhook, tries) = settled.await?;
@@ -187,15 +187,15 @@ async fn crc(world: &World, id: i64) -> Result<Value, Stop> {
     Ok(said)
 }
 
-fn challenge(attempt: &Attempt) -> Value {
+fn challenge(attempt: &DeliveryAttempt) -> Value {
     json!({
         "at": attempt.at.to_string(),
-        "crc_token": attempt.sent,
+        "crc_token": attempt.signature_or_token,
         "expected": attempt.expected,
         "status": attempt.status,
         "answer": attempt.answer,
         "problem": attempt.problem,
-        "took_ms": attempt.took_ms,
+        "took_ms": attempt.duration_ms,
     })
 }
 
@@ -235,24 +235,24 @@ async fn log(world: &World, id: i64, limit: u32, one: Option<i64>) -> Result<Val
         let end = (Time::from_ms(i64::MAX), i64::MAX);
         let deliveries = match one {
             Some(seq) => {
-                let found = deliveries::at(tx, seq)?.filter(|one| one.webhook_id == id);
+                let found = deliveries::find_by_seq(tx, seq)?.filter(|one| one.webhook_id == id);
                 vec![found.ok_or_else(|| find::unknown("delivery", &seq.to_string()))?]
             }
-            None => deliveries::newest(tx, id, end, i64::from(limit))?,
+            None => deliveries::list_before(tx, id, end, i64::from(limit))?,
         };
         let mut all = Vec::new();
         for delivery in deliveries {
-            let tries = deliveries::of_delivery(tx, id, delivery.seq, 50)?;
+            let tries = deliveries::list_attempts(tx, id, delivery.seq, 50)?;
             all.push(shown(&delivery, &tries, one.is_some()));
         }
-        let challenges = deliveries::challenges(tx, id, 5)?;
+        let challenges = deliveries::list_challenges(tx, id, 5)?;
         let challenges: Value = challenges.iter().map(challenge).collect();
         Ok(json!({ "deliveries": all, "challenges": challenges }))
     });
     found.await
 }
 
-fn shown(delivery: &Delivery, tries: &[Attempt], whole: bool) -> Value {
+fn shown(delivery: &Delivery, tries: &[DeliveryAttempt], whole: bool) -> Value {
     let attempts: Value = tries
         .iter()
         .map(|one| {
@@ -260,8 +260,8 @@ fn shown(delivery: &Delivery, tries: &[Attempt], whole: bool) -> Value {
                 "at": one.at.to_string(),
                 "status": one.status,
                 "problem": one.problem,
-                "took_ms": one.took_ms,
-                "signature": one.sent,
+                "took_ms": one.duration_ms,
+                "signature": one.signature_or_token,
                 "answer": one.answer,
             })
         })

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use base::{Secret, Speech};
 use network::joining::Registration;
-use store::Location;
+use store::DatabaseLocation;
 
 use self::reader::Reader;
 use super::key::Mode;
@@ -54,7 +54,7 @@ pub(crate) struct Settings {
     /// What one client may take.
     pub(crate) edge: edge::Limits,
     /// Where the database is.
-    pub(crate) location: Location,
+    pub(crate) location: DatabaseLocation,
     /// Readers or connections.
     pub(crate) connections: usize,
     /// Whether missing migrations are applied at start.
@@ -317,13 +317,13 @@ impl Settings {
 }
 
 /// Where the database is, from what the key says.
-fn location(text: &str, data_dir: &std::path::Path) -> Location {
+fn location(text: &str, data_dir: &std::path::Path) -> DatabaseLocation {
     if text.starts_with("postgres") && text.contains("://") {
-        Location::Server(text.to_owned())
+        DatabaseLocation::Server(text.to_owned())
     } else if text == "sqlite" || text.is_empty() {
-        Location::File(data_dir.join("locum.db"))
+        DatabaseLocation::File(data_dir.join("locum.db"))
     } else {
-        Location::File(PathBuf::from(text))
+        DatabaseLocation::File(PathBuf::from(text))
     }
 }
 

@@ -349,7 +349,7 @@ const LATELY: &[(&str, i64, &str)] = &[
 /// Writes it, messages, and a poll that is open for a week.
 pub(super) fn freshen(tx: &mut Tx<'_>) -> Result<(), Stop> {
     let user = |tx: &mut Tx<'_>, name: &str| {
-        let found = store::users::by_username(tx, name)?;
+        let found = store::users::find_by_username(tx, name)?;
         found
             .map(|user| user.id)
             .ok_or_else(|| super::seed::missing("user", name))
@@ -357,7 +357,7 @@ pub(super) fn freshen(tx: &mut Tx<'_>) -> Result<(), Stop> {
     for (name, minutes, words) in LATELY {
         let at = tx.now().plus_ms(-minutes * 60_000);
         let post = NewPost {
-            id: Some(super::seed::moment_id(tx.chance(), at)?),
+            id: Some(super::seed::moment_id(tx.rng(), at)?),
             ..text(words)
         };
         let author = user(tx, name)?;

@@ -18,7 +18,7 @@ use std::time::Instant;
 use base::seal::Keyring;
 use base::{Chance, Clock, Fault, Stop, UserId, clock};
 use network::{apps, passwords, users};
-use store::{Options, Store, meta};
+use store::{Store, StoreOptions, meta};
 
 use crate::cli::{Common, DevArgs, Output};
 use crate::config::{Mode, Settings};
@@ -134,7 +134,7 @@ fn open(settings: &Settings, found: Found) -> Result<Store, Exit> {
     }
     store.close();
     // A world is made at a fixed moment with the seed's own randomness.
-    let store = world::open_store(Options {
+    let store = world::open_store(StoreOptions {
         clock: Clock::frozen(seed::MOMENT),
         node: 0,
         ..options(Chance::seeded(record.seed))
@@ -163,7 +163,7 @@ fn write_picture(file: &Path, bytes: &[u8]) -> Result<(), Exit> {
 
 /// Makes the world; the pictures whose files belong below the media folder.
 fn plant(store: &Store, keyring: &Keyring, record: &Record) -> Result<Vec<Picture>, Exit> {
-    let chance = store.context().chance.clone();
+    let chance = store.context().rng.clone();
     let hash = passwords::hash(seed::PASSWORD, &chance)?;
     let (keyring, name) = (keyring.clone(), record.world.clone());
     let planted = store.write(move |tx| {

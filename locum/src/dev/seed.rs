@@ -221,7 +221,7 @@ impl Planting {
         let mut at = MOMENT.plus_ms(-SPAN);
         let mut next = |tx: &Tx<'_>| {
             at = at.plus_ms(step);
-            moment_id(tx.chance(), at)
+            moment_id(tx.rng(), at)
         };
         for number in 0..EVERYDAY {
             if number % every == 0
@@ -238,7 +238,7 @@ impl Planting {
             self.write(tx, &line, id, false)?;
         }
         for (minutes, line) in (-30..).step_by(10).zip(edits()) {
-            let id = moment_id(tx.chance(), MOMENT.plus_ms(minutes * MINUTE))?;
+            let id = moment_id(tx.rng(), MOMENT.plus_ms(minutes * MINUTE))?;
             self.write(tx, &line, id, false)?;
         }
         Ok(())
@@ -306,7 +306,7 @@ fn new_user(
     joined: Time,
     password_hash: &str,
 ) -> Result<NewUser, Stop> {
-    let id = moment_id::<base::id::kind::User>(tx.chance(), joined)?;
+    let id = moment_id::<base::id::kind::User>(tx.rng(), joined)?;
     let picture = format!(
         "https://example.com/pictures/{}_normal.png",
         person.username

@@ -111,7 +111,7 @@ const ENTRIES: i64 = 500;
 /// Records what people do with what is promoted, until the signal to stop. Of several nodes one
 /// reads each part of the log.
 async fn attribute(world: World, shutdown: Shutdown) {
-    let mut wake = world.store.wake();
+    let mut wake = world.store.subscribe_events();
     while !shutdown.is_triggered() {
         match attribute_some(&world).await {
             // There may be more of it.

@@ -52,7 +52,7 @@ pub(super) async fn close_polls(world: World, shutdown: Shutdown) {
 async fn close_some(world: &World) -> Result<usize, Stop> {
     let ended = world
         .store
-        .read(|tx| Ok(store::polls::ended(tx, 1)?.len()))
+        .read(|tx| Ok(store::polls::list_ended(tx, 1)?.len()))
         .await?;
     if ended == 0 {
         return Ok(0);
@@ -109,7 +109,7 @@ const ENTRIES: i64 = 500;
 /// Queues for webhooks what the log tells of, and sends it to this node's open streams, until the
 /// signal to stop. Of several nodes one queues each part.
 pub(super) async fn follow_activity(world: World, hub: Hub, home: Home, shutdown: Shutdown) {
-    let mut wake = world.store.wake();
+    let mut wake = world.store.subscribe_events();
     let each = if world.store.is_shared() {
         SHARED_EACH
     } else {

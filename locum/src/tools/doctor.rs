@@ -127,11 +127,11 @@ fn key(settings: &Settings) -> Finding {
 fn database(settings: &Settings) -> Finding {
     match world::wait(Store::migration_status(settings.location.clone())) {
         Ok(_) => Finding::Good(match &settings.location {
-            store::Location::File(path) if !path.exists() => {
+            store::DatabaseLocation::File(path) if !path.exists() => {
                 "SQLite; the first start makes the file".to_owned()
             }
-            store::Location::File(path) => format!("SQLite, {}", path.display()),
-            store::Location::Server(_) => "PostgreSQL answers".to_owned(),
+            store::DatabaseLocation::File(path) => format!("SQLite, {}", path.display()),
+            store::DatabaseLocation::Server(_) => "PostgreSQL answers".to_owned(),
         }),
         Err(fault) => Finding::Bad(fault.to_string()),
     }

@@ -1,7 +1,7 @@
 //! `locum migrate`.
 
 use serde_json::{Value, json};
-use store::{Options, Store};
+use store::{Store, StoreOptions};
 
 use crate::cli::{Common, MigrateVerb, Output};
 use crate::exit::Exit;
@@ -13,7 +13,7 @@ pub(crate) fn migrate(common: &Common, verb: MigrateVerb, output: Output) -> Res
     if matches!(verb, MigrateVerb::Up) {
         let found = world::find(&settings, Creating::Refused)?;
         let chance = world::chance(&found.record);
-        let store = world::open_store(Options {
+        let store = world::open_store(StoreOptions {
             node: COMMANDS_NODE,
             migrate: true,
             ..world::options(&settings, chance, found.keyring)
@@ -21,7 +21,7 @@ pub(crate) fn migrate(common: &Common, verb: MigrateVerb, output: Output) -> Res
         world::agree(&store, &found.record)?;
         found.record.write(&settings.data_dir)?;
         let applied = store
-            .applied
+            .applied_migrations
             .iter()
             .map(|applied| json!({"version": applied.version, "name": applied.name}));
         output.value(&json!({"applied": applied.collect::<Vec<_>>()}));

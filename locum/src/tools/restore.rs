@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use base::{Chance, Fault, Stop, clock};
 use serde_json::{Value, json};
-use store::{Location, Options, Store, meta};
+use store::{DatabaseLocation, Store, StoreOptions, meta};
 
 use super::fsck;
 use crate::cli::{Bar, Common, Output, RestoreArgs};
@@ -23,7 +23,7 @@ pub(crate) fn restore(
     output: Output,
 ) -> Result<ExitCode, Exit> {
     let settings = Arc::new(common.settings()?);
-    let Location::File(target) = settings.location.clone() else {
+    let DatabaseLocation::File(target) = settings.location.clone() else {
         return Err(Exit::Usage(
             "a copy of a PostgreSQL database is restored by `pg_restore`; JSON Lines are taken in \
              by `locum import jsonl`"
@@ -76,8 +76,8 @@ fn prove(
     let copy = room.join("locum.db");
     fs::copy(&args.file, &copy)
         .map_err(|error| Exit::Usage(format!("{}: {error}", args.file.display())))?;
-    let store = world::open_store(Options {
-        location: Location::File(copy),
+    let store = world::open_store(StoreOptions {
+        location: DatabaseLocation::File(copy),
         data_dir: room.to_owned(),
         ..world::options(settings, Chance::Os, found.keyring.clone())
     })?;
@@ -113,8 +113,8 @@ fn put_in_place(
     target: &Path,
 ) -> Result<Option<PathBuf>, Exit> {
     // The lock of an open store keeps others out; its database is elsewhere meanwhile.
-    let guard = Store::open(Options {
-        location: Location::File(room.join("guard.db")),
+    let guard = Store::open(StoreOptions {
+        location: DatabaseLocation::File(room.join("guard.db")),
         ..world::options(settings, Chance::Os, found.keyring.clone())
     });
     let guard = world::wait(guard)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::seal::Keyring;
 use base::{Chance, Clock, Fault, Stop};
-use store::{Options, Store, meta};
+use store::{Store, StoreOptions, meta};
 
 use super::record::Record;
 use super::wait::wait;
@@ -75,7 +75,7 @@ pub(crate) fn open(
 ) -> Result<World, Exit> {
     let found = find(&settings, creating)?;
     let chance = chance(&found.record);
-    let store = open_store(Options {
+    let store = open_store(StoreOptions {
         node,
         ..options(&settings, chance, found.keyring)
     })?;
@@ -91,25 +91,25 @@ pub(crate) fn open(
 }
 
 /// How the settings open a store.
-pub(crate) fn options(settings: &Settings, chance: Chance, keyring: Keyring) -> Options {
-    Options {
+pub(crate) fn options(settings: &Settings, chance: Chance, keyring: Keyring) -> StoreOptions {
+    StoreOptions {
         location: settings.location.clone(),
         data_dir: settings.data_dir.clone(),
         connections: settings.connections,
         node: settings.node,
         migrate: settings.migrate_on_start,
         clock: Clock::System,
-        chance,
+        rng: chance,
         keyring,
     }
 }
 
 /// Opens a store.
-pub(crate) fn open_store(options: Options) -> Result<Store, Fault> {
+pub(crate) fn open_store(options: StoreOptions) -> Result<Store, Fault> {
     wait(async {
         let store = Store::open(options).await?;
         let indexes = ads::indexes();
-        let made = store.write(move |tx| Ok(store::records::prepare(tx, &indexes)?));
+        let made = store.write(move |tx| Ok(store::records::sync_indexes(tx, &indexes)?));
         match made.await {
             Ok(()) => Ok(store),
             Err(Stop::Failed(fault)) => Err(fault),

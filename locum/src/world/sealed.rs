@@ -13,7 +13,7 @@ pub(crate) fn set_sealed(
     key: &str,
     plain: &[u8],
 ) -> Result<(), Stop> {
-    let sealed = keyring.seal(key, plain, tx.chance())?;
+    let sealed = keyring.seal(key, plain, tx.rng())?;
     Ok(meta::set(tx, key, &hex(&sealed))?)
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn shared_key(store: &Store, key: &'static str) -> Result<[u8; 32], S
     let keyring = store.context().keyring.clone();
     wait(store.write(move |tx| {
         if meta::get(tx, key)?.is_none() {
-            let made = tx.chance().bytes::<32>()?;
+            let made = tx.rng().bytes::<32>()?;
             set_sealed(tx, &keyring, key, &made)?;
         }
         Ok(())

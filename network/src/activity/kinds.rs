@@ -2,7 +2,7 @@
 //! about, who may subscribe to it and what it tells (spec §6, contract §10.5, §10.6).
 
 use base::Scope;
-use store::activity::Direction::{self, Inbound, Outbound};
+use store::activity::ActivityDirection::{self, Inbound, Outbound};
 
 /// A kind of events.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub struct Kind {
     /// The entry of the log that causes it; empty where nothing on this platform does.
     pub log: &'static str,
     /// Whom it is about.
-    pub about: &'static [(Whom, Direction)],
+    pub about: &'static [(Whom, ActivityDirection)],
     /// What a subscription must name.
     pub filter: Filter,
     /// Whether a subscription may name a direction.
@@ -90,7 +90,7 @@ pub enum Payload {
 }
 
 impl Kind {
-    const fn new(name: &'static str, about: &'static [(Whom, Direction)]) -> Self {
+    const fn new(name: &'static str, about: &'static [(Whom, ActivityDirection)]) -> Self {
         Self {
             name,
             twin: "",
@@ -139,7 +139,7 @@ impl Kind {
         Self::new(name, &[(Whom::Subject, Outbound)]).tells(Payload::Change)
     }
 
-    const fn about_post(name: &'static str, member: &'static [(Whom, Direction)]) -> Self {
+    const fn about_post(name: &'static str, member: &'static [(Whom, ActivityDirection)]) -> Self {
         Self::new(name, member)
             .caused_by("post.create")
             .access(Access::Given(Scope::TweetRead))
@@ -152,7 +152,7 @@ impl Kind {
             .tells(Payload::Tie)
     }
 
-    const fn message(name: &'static str, about: &'static [(Whom, Direction)]) -> Self {
+    const fn message(name: &'static str, about: &'static [(Whom, ActivityDirection)]) -> Self {
         Self::new(name, about)
             .directed()
             .access(Access::Given(Scope::DmRead))
@@ -177,15 +177,17 @@ impl Kind {
     }
 }
 
-const ACTOR: &[(Whom, Direction)] = &[(Whom::Actor, Outbound)];
-const BOTH: &[(Whom, Direction)] = &[(Whom::Actor, Outbound), (Whom::Subject, Inbound)];
-const LIKED: &[(Whom, Direction)] = &[(Whom::Actor, Outbound), (Whom::Named("author_id"), Inbound)];
-const HOSTS: &[(Whom, Direction)] = &[(Whom::Actor, Outbound), (Whom::Named("host_ids"), Outbound)];
-const MENTIONED: &[(Whom, Direction)] = &[(Whom::Named("mentioned_ids"), Inbound)];
-const REPLIED_TO: &[(Whom, Direction)] = &[(Whom::Named("replied_user_id"), Inbound)];
-const QUOTED: &[(Whom, Direction)] = &[(Whom::Named("quoted_user_id"), Inbound)];
-const REPOSTED: &[(Whom, Direction)] = &[(Whom::Named("author_id"), Inbound)];
-const RECIPIENTS: &[(Whom, Direction)] = &[(Whom::Named("recipient_ids"), Inbound)];
+const ACTOR: &[(Whom, ActivityDirection)] = &[(Whom::Actor, Outbound)];
+const BOTH: &[(Whom, ActivityDirection)] = &[(Whom::Actor, Outbound), (Whom::Subject, Inbound)];
+const LIKED: &[(Whom, ActivityDirection)] =
+    &[(Whom::Actor, Outbound), (Whom::Named("author_id"), Inbound)];
+const HOSTS: &[(Whom, ActivityDirection)] =
+    &[(Whom::Actor, Outbound), (Whom::Named("host_ids"), Outbound)];
+const MENTIONED: &[(Whom, ActivityDirection)] = &[(Whom::Named("mentioned_ids"), Inbound)];
+const REPLIED_TO: &[(Whom, ActivityDirection)] = &[(Whom::Named("replied_user_id"), Inbound)];
+const QUOTED: &[(Whom, ActivityDirection)] = &[(Whom::Named("quoted_user_id"), Inbound)];
+const REPOSTED: &[(Whom, ActivityDirection)] = &[(Whom::Named("author_id"), Inbound)];
+const RECIPIENTS: &[(Whom, ActivityDirection)] = &[(Whom::Named("recipient_ids"), Inbound)];
 
 const CHAT: Access = Access::Given(Scope::DmRead);
 

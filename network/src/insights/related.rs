@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use ::search::{Known, Plan, Snapshot, Window};
 use base::{Fault, Stop, Time, UserId};
 use moka::sync::Cache;
-use store::posts::{self, Said};
+use store::posts::{self, PostText};
 use store::{Tx, topics};
 
 use super::terms::{self, Kind};
@@ -59,7 +59,7 @@ pub(super) fn find(
     common: &Common,
 ) -> Result<Vec<String>, Stop> {
     let inputs = Inputs::new(wanted);
-    let ranked = |tx: &mut Tx<'_>, wanted: &Wanted, sample: &[Said]| {
+    let ranked = |tx: &mut Tx<'_>, wanted: &Wanted, sample: &[PostText]| {
         let until = wanted.until.ms();
         let window = Window {
             since: (until - USUAL_MS).min(wanted.since.ms()),
@@ -158,22 +158,26 @@ fn holds(text: &str, other: &str) -> bool {
 }
 
 /// The newest posts that match.
-fn sampled(tx: &mut Tx<'_>, snapshot: &Snapshot, wanted: &Wanted) -> Result<Vec<Said>, Fault> {
+fn sampled(tx: &mut Tx<'_>, snapshot: &Snapshot, wanted: &Wanted) -> Result<Vec<PostText>, Fault> {
     let question = wanted.question(tx)?;
     let hits = snapshot.newest(&question.plan, &question.window, SAMPLE)?;
     let ids: Vec<i64> = hits.iter().map(|hit| hit.id).collect();
-    posts::said(tx, &ids)
+    posts::find_texts(tx, &ids)
 }
 
 /// Further public posts of those who wrote some.
-fn by_authors(tx: &mut Tx<'_>, snapshot: &Snapshot, sample: &[Said]) -> Result<Vec<Said>, Fault> {
-    let mut authors: Vec<i64> = sample.iter().map(|post| post.author).collect();
+fn by_authors(
+    tx: &mut Tx<'_>,
+    snapshot: &Snapshot,
+    sample: &[PostText],
+) -> Result<Vec<PostText>, Fault> {
+    let mut authors: Vec<i64> = sample.iter().map(|post| post.author_id).collect();
     authors.sort_unstable();
     authors.dedup();
     authors.truncate(AUTHORS);
     let mut ids = Vec::new();
     for author in authors {
-        let theirs = posts::ids_of_author(tx, UserId::new(author), i64::MAX, POSTS_OF_EACH)?;
+        let theirs = posts::list_ids_by_author(tx, UserId::new(author), i64::MAX, POSTS_OF_EACH)?;
         for id in theirs {
             // What is for some only is not in the index.
             if snapshot.holds(id.get())? {
@@ -181,7 +185,7 @@ fn by_authors(tx: &mut Tx<'_>, snapshot: &Snapshot, sample: &[Said]) -> Result<V
             }
         }
     }
-    posts::said(tx, &ids)
+    posts::find_texts(tx, &ids)
 }
 
 /// How many authors use each term, and the last of them.
@@ -196,9 +200,9 @@ struct Counted {
 }
 
 impl Counted {
-    fn new(sample: &[Said]) -> Self {
-        let mut order: Vec<&Said> = sample.iter().collect();
-        order.sort_unstable_by_key(|post| post.author);
+    fn new(sample: &[PostText]) -> Self {
+        let mut order: Vec<&PostText> = sample.iter().collect();
+        order.sort_unstable_by_key(|post| post.author_id);
         let mut all = Self::default();
         for post in order {
             terms::each(&post.text, &post.lang, |kind, term| {
@@ -209,10 +213,10 @@ impl Counted {
                 };
                 // Posts of one author follow each other: however loud, one counts once.
                 match counts.get_mut(term) {
-                    Some((_, last)) if *last == post.author => {}
-                    Some((count, last)) => (*count, *last) = (*count + 1, post.author),
+                    Some((_, last)) if *last == post.author_id => {}
+                    Some((count, last)) => (*count, *last) = (*count + 1, post.author_id),
                     None => {
-                        counts.insert(term.to_owned(), (1, post.author));
+                        counts.insert(term.to_owned(), (1, post.author_id));
                     }
                 }
             });
@@ -255,10 +259,10 @@ fn ranked(
     tx: &mut Tx<'_>,
     usual: &Usual<'_>,
     inputs: &Inputs,
-    sample: &[Said],
+    sample: &[PostText],
 ) -> Result<Vec<String>, Fault> {
     let least = if sample.len() < FEW { 1 } else { 2 };
-    let authors: HashSet<i64> = sample.iter().map(|post| post.author).collect();
+    let authors: HashSet<i64> = sample.iter().map(|post| post.author_id).collect();
     let mut candidates = Counted::new(sample).merged(least);
     candidates.retain(|one| !inputs.hold(&one.text) && !inputs.is_blocked(&one.text));
     candidates.sort_unstable_by(|one, other| {
@@ -393,7 +397,7 @@ fn relatives(
     }
     let hits = snapshot.newest(&Plan::everything(), &Window::ALL, SAMPLE)?;
     let ids: Vec<i64> = hits.iter().map(|hit| hit.id).collect();
-    let Counted { words, tags, .. } = Counted::new(&posts::said(tx, &ids)?);
+    let Counted { words, tags, .. } = Counted::new(&posts::find_texts(tx, &ids)?);
     let of = |kind: Kind, counts: Counts| {
         let counts = counts.into_iter();
         counts.map(move |(text, (authors, _))| ((kind, text), authors))
@@ -414,7 +418,7 @@ fn relatives(
 
 /// What rises now.
 fn rising(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Vec<String>, Fault> {
-    let trends = topics::trends(tx, TRENDS)?.into_iter();
+    let trends = topics::list_trends(tx, TRENDS)?.into_iter();
     let texts = trends.map(|trend| trend.topic);
     Ok(texts
         .filter(|text| !inputs.hold(text) && !inputs.is_blocked(text))
@@ -425,13 +429,13 @@ fn rising(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Vec<String>, Fault> {
 mod tests {
     use std::collections::{HashMap, HashSet};
 
-    use store::posts::Said;
+    use store::posts::PostText;
 
     use super::terms::{self, Kind};
     use super::{Counted, bare, holds, take};
 
     /// Posts by chance, always the same: words of which few come often, some as hashtags.
-    fn sample() -> Vec<Said> {
+    fn sample() -> Vec<PostText> {
         let mut dice = 0x5eed_u64;
         let mut below = |bound: u64| {
             dice ^= dice << 13;
@@ -448,9 +452,9 @@ mod tests {
                 format!("{sign}word{rank}")
             };
             let text = (0..words).map(word).collect::<Vec<_>>().join(" ");
-            Said {
+            PostText {
                 id,
-                author: i64::try_from(below(150)).unwrap(),
+                author_id: i64::try_from(below(150)).unwrap(),
                 text,
                 lang: ["en", "de", "xx"][usize::try_from(below(3)).unwrap()].to_owned(),
             }
@@ -467,7 +471,7 @@ mod tests {
                 users
                     .entry((kind, term.to_owned()))
                     .or_default()
-                    .insert(post.author);
+                    .insert(post.author_id);
             });
         }
         let count = |kind, text: String| users.get(&(kind, text)).map(HashSet::len);

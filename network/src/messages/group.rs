@@ -1,8 +1,8 @@
 //! Groups: begun by one, joined and left.
 
 use base::{Fault, Refusal, Stop, UserId};
-use store::messages::{self, Conversation, Event, Kind};
-use store::{Tx, log};
+use store::messages::{self, DmConversation, MessageEvent, MessageEventKind};
+use store::{Tx, event_log};
 
 use super::{NewMessage, Sender, check_length, others, post, unknown, whereto, written};
 use crate::users;
@@ -19,7 +19,7 @@ pub fn begin(
     sender: &Sender,
     people: &[UserId],
     new: &NewMessage,
-) -> Result<Event, Stop> {
+) -> Result<MessageEvent, Stop> {
     users::active(tx, sender.user_id)?;
     check_length(new)?;
     let mut people = people.to_vec();
@@ -41,29 +41,40 @@ pub fn begin(
         may_message(tx, sender.user_id, &user)?;
     }
     let written = written(tx, sender.user_id, new)?;
-    let group = Conversation {
+    let group = DmConversation {
         id: tx.next_id::<()>().get(),
         pair: None,
     };
-    messages::insert(tx, &group)?;
+    messages::insert_conversation(tx, &group)?;
     people.insert(0, sender.user_id);
     for user in &people {
-        messages::join(tx, group.id, *user)?;
+        messages::add_participant(tx, group.id, *user)?;
     }
-    let came = change(tx, group, Kind::Join, sender.user_id, people.clone());
+    let came = change(
+        tx,
+        group,
+        MessageEventKind::Join,
+        sender.user_id,
+        people.clone(),
+    );
     announce(tx, &came, &people)?;
     post(tx, sender, group, written)
 }
 
 /// Lets a user into a group, on the word of one who is in it; false when they are in it already.
 /// They see what happens from now on.
-pub fn join(tx: &mut Tx<'_>, group: &Conversation, user: UserId, by: UserId) -> Result<bool, Stop> {
+pub fn join(
+    tx: &mut Tx<'_>,
+    group: &DmConversation,
+    user: UserId,
+    by: UserId,
+) -> Result<bool, Stop> {
     check_group(tx, group)?;
     users::active(tx, by)?;
-    if !messages::is_in(tx, group.id, by)? {
+    if !messages::is_participant(tx, group.id, by)? {
         return Err(unknown("conversation", &group.to_string()));
     }
-    if messages::is_in(tx, group.id, user)? {
+    if messages::is_participant(tx, group.id, user)? {
         return Ok(false);
     }
     let newcomer = users::named(tx, user, "user")?;
@@ -73,42 +84,42 @@ pub fn join(tx: &mut Tx<'_>, group: &Conversation, user: UserId, by: UserId) -> 
         let detail = format!("at most {MOST_PEOPLE} users are in a group");
         return Err(Refusal::forbidden(detail).into());
     }
-    messages::join(tx, group.id, user)?;
+    messages::add_participant(tx, group.id, user)?;
     people.push(user);
-    let came = change(tx, *group, Kind::Join, by, vec![user]);
+    let came = change(tx, *group, MessageEventKind::Join, by, vec![user]);
     announce(tx, &came, &people)?;
     Ok(true)
 }
 
 /// Takes a user out of a group, and all of it from them; false when they are not in it.
-pub fn leave(tx: &mut Tx<'_>, group: &Conversation, user: UserId) -> Result<bool, Stop> {
+pub fn leave(tx: &mut Tx<'_>, group: &DmConversation, user: UserId) -> Result<bool, Stop> {
     check_group(tx, group)?;
-    if !messages::leave(tx, group.id, user)? {
+    if !messages::remove_participant(tx, group.id, user)? {
         return Ok(false);
     }
-    let left = change(tx, *group, Kind::Leave, user, vec![user]);
+    let left = change(tx, *group, MessageEventKind::Leave, user, vec![user]);
     let people = others(tx, group.id, user)?;
     announce(tx, &left, &people)?;
     Ok(true)
 }
 
 /// Only groups change; others wait until what follows is done.
-fn check_group(tx: &mut Tx<'_>, group: &Conversation) -> Result<(), Stop> {
+fn check_group(tx: &mut Tx<'_>, group: &DmConversation) -> Result<(), Stop> {
     if group.pair.is_some() {
         let detail = format!("conversation [{group}] is not a group");
         return Err(Refusal::forbidden(detail).into());
     }
-    Ok(messages::lock(tx, group.id)?)
+    Ok(messages::lock_conversation(tx, group.id)?)
 }
 
 fn change(
     tx: &Tx<'_>,
-    conversation: Conversation,
-    kind: Kind,
+    conversation: DmConversation,
+    kind: MessageEventKind,
     by: UserId,
     people: Vec<UserId>,
-) -> Event {
-    Event {
+) -> MessageEvent {
+    MessageEvent {
         id: tx.next_id::<()>().get(),
         conversation,
         kind,
@@ -124,17 +135,17 @@ fn change(
 }
 
 /// Tells everyone who is in the group now; one that nobody is in keeps nothing.
-fn announce(tx: &mut Tx<'_>, event: &Event, people: &[UserId]) -> Result<(), Fault> {
+fn announce(tx: &mut Tx<'_>, event: &MessageEvent, people: &[UserId]) -> Result<(), Fault> {
     if !people.is_empty() {
-        messages::add(tx, event, people)?;
+        messages::insert_event(tx, event, people)?;
     }
     let kind = match event.kind {
-        Kind::Leave => "dm.leave",
-        Kind::Join | Kind::Message => "dm.join",
+        MessageEventKind::Leave => "dm.leave",
+        MessageEventKind::Join | MessageEventKind::Message => "dm.join",
     };
     for user in &event.participant_ids {
         let body = whereto(&event.conversation, people);
-        log::append(tx, kind, user.get(), event.id, &body)?;
+        event_log::append(tx, kind, user.get(), event.id, &body)?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use base::secret::{digest, same};
 use base::{Refusal, Secret, Stop};
 use store::Tx;
-use store::apps::{self, App, State};
+use store::apps::{self, App, AppStatus};
 
 use crate::apps::Kind;
 use crate::audit::By;
@@ -52,7 +52,7 @@ fn unauthorized() -> Refusal {
 /// none, and may present none.
 pub fn authenticate_client(tx: &mut Tx<'_>, came: &Credentials) -> Result<Client, Stop> {
     let (id, secret) = agreed(came)?;
-    let app = apps::by_client_id(tx, id)?.filter(|app| app.state != State::Deleted);
+    let app = apps::find_by_client_id(tx, id)?.filter(|app| app.state != AppStatus::Deleted);
     let expected = app
         .as_ref()
         .and_then(|app| app.client_secret_digest.clone());
@@ -80,7 +80,7 @@ pub fn authenticate_client(tx: &mut Tx<'_>, came: &Credentials) -> Result<Client
             .into());
         }
     };
-    if app.state == State::Suspended {
+    if app.state == AppStatus::Suspended {
         return Err(Refusal::OAuth2 {
             error: "unauthorized_client",
             description: "Invalid / suspended application.".into(),

@@ -5,8 +5,8 @@ use base::secret::{digest, same};
 use base::{AppId, Refusal, Scope, Scopes, Secret, Stop, Time, UserId};
 use serde_json::json;
 use store::tokens::{self, OAuth2Token};
-use store::users::{self, State};
-use store::{Tx, codes, log};
+use store::users::{self, UserState};
+use store::{Tx, authorization_codes, event_log};
 
 use super::{Client, Outcome, REFRESH_TTL_MS, Rules};
 use crate::activity;
@@ -96,7 +96,7 @@ pub fn exchange_code(
     let uri = required(came.redirect_uri.as_deref(), "redirect_uri")?;
     let verifier = required(came.code_verifier.as_deref(), "code_verifier")?;
     let key = digest(text);
-    let code = codes::find(tx, &key)?.filter(|code| code.app_id == client.app().id);
+    let code = authorization_codes::find(tx, &key)?.filter(|code| code.app_id == client.app().id);
     let code = code.ok_or_else(|| stale_code(rules))?;
     let family = Family {
         id: code.family,
@@ -121,7 +121,7 @@ pub fn exchange_code(
         return Err(invalid(text).into());
     }
     // Another exchange may have been quicker since the code was looked up.
-    if !codes::spend(tx, &key)? {
+    if !authorization_codes::mark_used(tx, &key)? {
         end(tx, client, family, "code")?;
         return Ok(Outcome::Refused(stale_code(rules)));
     }
@@ -158,7 +158,7 @@ pub fn refresh(
     }
     let granted = read_scopes(&found.scopes)?;
     let narrowed = narrowed(granted, scope)?;
-    if !tokens::spend_refresh(tx, &key)? {
+    if !tokens::consume_refresh_token(tx, &key)? {
         end(tx, client, family, "refresh")?;
         return Ok(Outcome::Refused(stale_token(rules)));
     }
@@ -171,7 +171,7 @@ fn find_refresh(
     client: &Client,
     key: &[u8; 32],
 ) -> Result<OAuth2Token, Stop> {
-    let found = tokens::oauth2(tx, key)?;
+    let found = tokens::find_oauth2(tx, key)?;
     let found = found.filter(|found| found.kind == "refresh" && found.app_id == client.app().id);
     Ok(found.ok_or_else(|| stale_token(rules))?)
 }
@@ -203,9 +203,9 @@ fn narrowed(granted: Scopes, asked: Option<&str>) -> Result<Scopes, Refusal> {
 
 /// Holds the grant that the tokens stand on, of a user who takes part.
 fn hold(tx: &mut Tx<'_>, family: Family, refusal: Refusal) -> Result<(), Stop> {
-    let stands = store::grants::hold(tx, family.user_id, family.app_id)?;
-    let user = users::by_id(tx, family.user_id)?;
-    if stands && user.is_some_and(|user| user.state == State::Active) {
+    let stands = store::grants::lock_existing(tx, family.user_id, family.app_id)?;
+    let user = users::find_by_id(tx, family.user_id)?;
+    if stands && user.is_some_and(|user| user.state == UserState::Active) {
         Ok(())
     } else {
         Err(refusal.into())
@@ -222,7 +222,7 @@ fn end(tx: &mut Tx<'_>, client: &Client, family: Family, what: &str) -> Result<(
         audit::append(tx, &client.by(), kind, Some(family.app_id), &detail)?;
         let body = json!({"token": what, "family": id}).to_string();
         let (user, app) = (family.user_id.get(), family.app_id.get());
-        log::append(tx, kind.name(), user, app, &body)?;
+        event_log::append(tx, kind.name(), user, app, &body)?;
         activity::end_uncovered(tx, family.user_id, Some(family.app_id))?;
     }
     Ok(())
@@ -253,7 +253,7 @@ fn store_token(
     scopes: Scopes,
     ends: Time,
 ) -> Result<Secret, Stop> {
-    let text = Secret::new(tx.chance().token(80)?);
+    let text = Secret::new(tx.rng().token(80)?);
     let token = OAuth2Token {
         id: tx.next_id::<()>().get(),
         kind: kind.to_owned(),
@@ -273,12 +273,12 @@ fn store_token(
 /// other text is as good as revoked (RFC 7009). The kind that a client hints at is not needed.
 pub fn revoke(tx: &mut Tx<'_>, client: &Client, token: Option<&str>) -> Result<(), Stop> {
     let key = digest(required(token, "token")?);
-    let found = tokens::oauth2(tx, &key)?.filter(|found| found.app_id == client.app().id);
+    let found = tokens::find_oauth2(tx, &key)?.filter(|found| found.app_id == client.app().id);
     let Some(found) = found else { return Ok(()) };
     let (user, app) = (found.user_id, found.app_id);
     let was_live = if found.kind == "refresh" {
         // So that no token is given out beside.
-        store::grants::hold(tx, user, app)?;
+        store::grants::lock_existing(tx, user, app)?;
         tokens::revoke_family(tx, found.family)? > 0
     } else {
         tokens::revoke_oauth2(tx, &key)?

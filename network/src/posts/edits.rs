@@ -2,7 +2,7 @@
 
 use base::{PostId, Refusal, Stop};
 use store::Tx;
-use store::posts::{self, Post, State};
+use store::posts::{self, Post, PostState};
 use store::users::User;
 
 use super::NewPost;
@@ -25,8 +25,8 @@ pub(super) fn editable(
     new: &NewPost,
 ) -> Result<Post, Stop> {
     let refuse = |detail: &'static str| Stop::from(Refusal::forbidden(detail));
-    let there = |post: &Post| matches!(post.state, State::Live | State::Superseded);
-    let post = posts::by_id(tx, id)?.filter(there);
+    let there = |post: &Post| matches!(post.state, PostState::Live | PostState::Superseded);
+    let post = posts::find_by_id(tx, id)?.filter(there);
     let post = post
         .filter(|post| post.author_id == user.id)
         .ok_or_else(|| {
@@ -36,7 +36,7 @@ pub(super) fn editable(
     if user.subscription_type == "None" {
         return Err(refuse("Editing posts needs a premium subscription."));
     }
-    if post.state == State::Superseded {
+    if post.state == PostState::Superseded {
         return Err(refuse("Only the newest version of a post can be edited."));
     }
     let special = new.poll.is_some() || new.nullcast || new.community_id.is_some();

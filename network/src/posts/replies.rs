@@ -3,7 +3,7 @@
 use base::refusal::Subject;
 use base::{Fault, PostId, Refusal, Stop, UserId};
 use store::posts::{self, Post};
-use store::users::{self, State, User};
+use store::users::{self, User, UserState};
 use store::{Tx, follows, subscriptions};
 
 use super::{Author, NewPost};
@@ -47,14 +47,14 @@ pub(super) fn replied_to(
 /// The post that is replied to or quoted by naming one, or what that one reposts, if this user
 /// may act on both; nothing where the id is unknown.
 fn spoken_to(tx: &mut Tx<'_>, user: &User, id: PostId) -> Result<Option<Post>, Stop> {
-    let Some(post) = posts::by_id(tx, id)? else {
+    let Some(post) = posts::find_by_id(tx, id)? else {
         return Ok(None);
     };
     check_visible(tx, user, &post)?;
     let Some(original) = post.repost_of_id else {
         return Ok(Some(post));
     };
-    let original = posts::by_id(tx, original)?;
+    let original = posts::find_by_id(tx, original)?;
     if let Some(original) = &original {
         check_visible(tx, user, original)?;
     }
@@ -63,7 +63,7 @@ fn spoken_to(tx: &mut Tx<'_>, user: &User, id: PostId) -> Result<Option<Post>, S
 
 /// The post that a conversation began with, as it stands now.
 fn root(tx: &mut Tx<'_>, post: &Post) -> Result<Option<Post>, Fault> {
-    let root = posts::by_id(tx, post.conversation_id)?;
+    let root = posts::find_by_id(tx, post.conversation_id)?;
     match root.as_ref().and_then(|root| root.edit_root_id) {
         Some(first) => Ok(posts::newest_version(tx, first)?.or(root)),
         None => Ok(root),
@@ -95,10 +95,10 @@ fn may_reply(tx: &mut Tx<'_>, user: &User, root: &Post) -> Result<bool, Fault> {
     }
     match root.reply_settings.as_str() {
         "following" => follows::exists(tx, root.author_id, user.id),
-        "mentionedUsers" => posts::mentions(tx, user.id, root.id),
+        "mentionedUsers" => posts::is_mentioned(tx, user.id, root.id),
         "verified" => Ok(user.verified),
         "subscribers" => {
-            let subscribed = subscriptions::among(tx, user.id, &[root.author_id])?;
+            let subscribed = subscriptions::filter_subscribed(tx, user.id, &[root.author_id])?;
             Ok(!subscribed.is_empty())
         }
         _ => Ok(true),
@@ -107,13 +107,13 @@ fn may_reply(tx: &mut Tx<'_>, user: &User, root: &Post) -> Result<bool, Fault> {
 
 /// Whether the author of a post called for this user, by a mention or by quoting them.
 fn is_summoned(tx: &mut Tx<'_>, user: UserId, post: &Post) -> Result<bool, Fault> {
-    if posts::mentions(tx, user, post.id)? {
+    if posts::is_mentioned(tx, user, post.id)? {
         return Ok(true);
     }
     let Some(quoted) = post.quoted_post_id else {
         return Ok(false);
     };
-    Ok(posts::by_id(tx, quoted)?.is_some_and(|quoted| quoted.author_id == user))
+    Ok(posts::find_by_id(tx, quoted)?.is_some_and(|quoted| quoted.author_id == user))
 }
 
 /// The post to be quoted, if this user may see it.
@@ -134,7 +134,7 @@ pub(super) fn settings(new: &NewPost, previous: Option<&Post>) -> String {
 
 /// Whom a reply leaves out must be there.
 pub(super) fn check_excluded(tx: &mut Tx<'_>, excluded: &[UserId]) -> Result<(), Stop> {
-    let known = users::by_ids(tx, excluded)?;
+    let known = users::find_by_ids(tx, excluded)?;
     let unknown = excluded
         .iter()
         .find(|id| !known.iter().any(|user| user.id == **id));
@@ -156,20 +156,20 @@ pub(super) fn addressed(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> Result<S
         return Ok(new.text.clone());
     };
     let mut ids = vec![parent.author_id];
-    for id in posts::mentioned_by(tx, parent.id)? {
+    for id in posts::list_mentioned_users(tx, parent.id)? {
         if !ids.contains(&id) {
             ids.push(id);
         }
     }
     ids.retain(|id| *id != user.id && !new.exclude_reply_user_ids.contains(id));
-    let known = users::by_ids(tx, &ids)?;
+    let known = users::find_by_ids(tx, &ids)?;
     let found = base::text::entities(&new.text);
     let leading = found.leading_mentions(&new.text);
     let mut text = String::new();
     for id in ids {
         let named = known
             .iter()
-            .find(|user| user.id == id && user.state == State::Active);
+            .find(|user| user.id == id && user.state == UserState::Active);
         let named = named.filter(|user| {
             let is = |name: &str| name.eq_ignore_ascii_case(&user.username);
             !leading.iter().any(|mention| is(&mention.text))
@@ -194,10 +194,10 @@ pub(super) fn check_deep_link(tx: &mut Tx<'_>, link: &str) -> Result<(), Stop> {
     let mut pairs = query.split('&');
     let recipient = pairs.find_map(|pair| UserId::parse(pair.strip_prefix("recipient_id=")?));
     let recipient = match recipient {
-        Some(id) => users::by_id(tx, id)?,
+        Some(id) => users::find_by_id(tx, id)?,
         None => None,
     };
-    if recipient.is_some_and(|user| user.state == State::Active) {
+    if recipient.is_some_and(|user| user.state == UserState::Active) {
         return Ok(());
     }
     let message = "Your direct message deep link is invalid.";

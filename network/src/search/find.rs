@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ::search::{Hit, Known, Plan, Snapshot, Window};
 use base::{Fault, PostId, UserId};
 use query::{Counter, Query, Reading};
-use store::posts::{self, Post, State};
+use store::posts::{self, Post, PostState};
 use store::{Tx, lists, users};
 
 use crate::facts;
@@ -152,20 +152,20 @@ fn admitted(
     let mut authors: Vec<UserId> = rows.iter().map(|post| post.author_id).collect();
     authors.sort_unstable();
     authors.dedup();
-    let mut authors = users::by_ids(tx, &authors)?;
+    let mut authors = users::find_by_ids(tx, &authors)?;
     // Not even to followers.
     authors.retain(|author| !author.protected);
     let mut sights = Sights::of_authors(tx, viewer, &authors)?;
     sights.admit(tx, &rows)?;
     let mut rows = rows;
-    rows.retain(|post| post.state == State::Live && sights.of_post(post) == Sight::Visible);
+    rows.retain(|post| post.state == PostState::Live && sights.of_post(post) == Sight::Visible);
     Ok(rows)
 }
 
 /// The posts of hits, in their order.
 fn rows(tx: &mut Tx<'_>, hits: &[Hit]) -> Result<Vec<Post>, Fault> {
     let ids: Vec<PostId> = hits.iter().map(|hit| PostId::new(hit.id)).collect();
-    let mut rows = posts::by_ids(tx, &ids)?;
+    let mut rows = posts::find_by_ids(tx, &ids)?;
     rows.sort_unstable_by_key(|post| Reverse(post.id));
     Ok(rows)
 }
@@ -206,7 +206,7 @@ fn counted(post: &Post, counter: Counter) -> u64 {
 pub(crate) fn known(tx: &mut Tx<'_>, query: &Query) -> Result<Known, Fault> {
     let names = query.people();
     let mut people: HashMap<String, Vec<i64>> = HashMap::new();
-    for user in users::by_usernames(tx, &names)? {
+    for user in users::find_by_usernames(tx, &names)? {
         let name = user.username.to_ascii_lowercase();
         people.entry(name).or_default().push(user.id.get());
     }
@@ -220,9 +220,9 @@ pub(crate) fn known(tx: &mut Tx<'_>, query: &Query) -> Result<Known, Fault> {
         ..Known::default()
     };
     let asked = query.lists();
-    for list in lists::by_ids(tx, &asked)? {
+    for list in lists::find_by_ids(tx, &asked)? {
         if list.deleted_at.is_none() && !list.private {
-            let members = lists::everyone_on(tx, list.id)?;
+            let members = lists::list_member_ids(tx, list.id)?;
             let members: HashSet<i64> = members.into_iter().map(UserId::get).collect();
             known.lists.insert(list.id, Arc::new(members));
         }

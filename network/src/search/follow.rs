@@ -91,7 +91,7 @@ impl Search {
 
     /// Follows the log for ever.
     pub async fn run(&self, store: &Store) {
-        let mut wake = store.wake();
+        let mut wake = store.subscribe_events();
         loop {
             match self.turn(store).await {
                 Ok(true) => continue,

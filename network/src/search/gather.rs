@@ -4,8 +4,8 @@ use ::search::{Entry, Snapshot};
 use base::{Fault, PostId, UserId};
 use query::Reading;
 use serde_json::Value;
-use store::log::{self, Event};
-use store::posts::{self, State};
+use store::event_log::{self, LogEvent};
+use store::posts::{self, PostState};
 use store::{Tx, users};
 
 use super::progress::{Author, Progress, Range};
@@ -53,7 +53,7 @@ pub(super) fn gather(
     let Some(seq) = progress.seq else {
         return begin(tx).map(Some);
     };
-    let events = log::after(tx, seq, ENTRIES)?;
+    let events = event_log::list_after(tx, seq, ENTRIES)?;
     let mut changes = Changes {
         progress: progress.clone(),
         ..Changes::default()
@@ -61,13 +61,13 @@ pub(super) fn gather(
     if !events.is_empty() {
         read_on(tx, &mut changes, &events)?;
     } else if let Some(range) = progress.build {
-        let ids = posts::live_between(tx, range.above, range.last, POSTS)?;
+        let ids = posts::list_live_between(tx, range.above, range.last, POSTS)?;
         changes.progress.build = rest(range, &ids, POSTS);
         changes.new = entries(tx, &ids)?;
     } else if let Some(author) = progress.authors.first().copied() {
         look_again(tx, &mut changes, author)?;
     } else if let Some(range) = progress.imported.first().copied() {
-        let ids = posts::live_between(tx, range.above, range.last, LOOKED_AT)?;
+        let ids = posts::list_live_between(tx, range.above, range.last, LOOKED_AT)?;
         let left = take_missing(tx, &mut changes, range, &ids, snapshot)?;
         changes.progress.imported.splice(..1, left);
     } else {
@@ -85,14 +85,14 @@ pub(super) fn is_lost(tx: &mut Tx<'_>, progress: &Progress) -> Result<bool, Faul
     let Some(seq) = progress.seq else {
         return Ok(false);
     };
-    let end = log::end(tx)?.max(log::highest(tx)?);
-    Ok(seq > end || log::is_forgotten(tx, seq)?)
+    let end = event_log::end_cursor(tx)?.max(event_log::highest_seq(tx)?);
+    Ok(seq > end || event_log::may_be_pruned(tx, seq)?)
 }
 
 /// Everything there is, from now on: what is written later is told by the log.
 fn begin(tx: &mut Tx<'_>) -> Result<Changes, Fault> {
-    let seq = log::end(tx)?;
-    let last = posts::highest(tx)?.get();
+    let seq = event_log::end_cursor(tx)?;
+    let last = posts::highest_id(tx)?.get();
     let progress = Progress {
         seq: Some(seq),
         highest: last,
@@ -106,7 +106,7 @@ fn begin(tx: &mut Tx<'_>) -> Result<Changes, Fault> {
     })
 }
 
-fn read_on(tx: &mut Tx<'_>, changes: &mut Changes, events: &[Event]) -> Result<(), Fault> {
+fn read_on(tx: &mut Tx<'_>, changes: &mut Changes, events: &[LogEvent]) -> Result<(), Fault> {
     let mut written = Vec::new();
     for event in events {
         changes.progress.seq = Some(event.seq);
@@ -130,7 +130,7 @@ fn read_on(tx: &mut Tx<'_>, changes: &mut Changes, events: &[Event]) -> Result<(
     written.dedup();
     for facts in facts::of(tx, &written, false)? {
         if let Some(root) = facts.row.edit_root_id {
-            let versions = posts::versions(tx, root)?;
+            let versions = posts::list_versions(tx, root)?;
             let earlier = versions.into_iter().filter(|id| *id < facts.row.id);
             changes.gone.extend(earlier.map(PostId::get));
         }
@@ -158,13 +158,13 @@ fn imported(body: &str) -> Option<Range> {
 /// Takes an author's posts away and, if they may be seen, files them again.
 fn look_again(tx: &mut Tx<'_>, changes: &mut Changes, author: Author) -> Result<(), Fault> {
     let id = UserId::new(author.id);
-    let user = users::by_id(tx, id)?;
+    let user = users::find_by_id(tx, id)?;
     let shown = user.is_some_and(|user| !user.protected && of_user(&user) == Sight::Visible);
     if author.below == i64::MAX {
         changes.author = Some(author.id);
     }
     let ids = if shown {
-        posts::ids_of_author(tx, id, author.below, POSTS)?
+        posts::list_ids_by_author(tx, id, author.below, POSTS)?
     } else {
         Vec::new()
     };
@@ -221,7 +221,7 @@ fn entries(tx: &mut Tx<'_>, ids: &[PostId]) -> Result<Vec<Entry>, Fault> {
 /// A post as the index takes it, if it is one that searches find.
 fn entry(facts: &PostFacts) -> Option<Entry> {
     let row = &facts.row;
-    let found = row.state == State::Live
+    let found = row.state == PostState::Live
         && facts.sight == Sight::Visible
         && row.repost_of_id.is_none()
         && !row.nullcast;

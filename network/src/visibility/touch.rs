@@ -3,7 +3,7 @@
 
 use base::refusal::Subject;
 use base::{Fault, PostId, Refusal, Stop, UserId};
-use store::graph::{self, Tie};
+use store::graph::{self, RelationKind};
 use store::posts::{self, Post};
 use store::users::{self, User};
 use store::{Tx, follows};
@@ -46,7 +46,7 @@ impl Bar {
 /// What keeps an actor from acting on a post; nothing does when it is their own or they may see
 /// it. Whoever blocks its author may still act on it: a block binds the blocked.
 pub fn bar_of_post(tx: &mut Tx<'_>, actor: UserId, post: &Post) -> Result<Option<Bar>, Fault> {
-    let Some(author) = users::by_id(tx, post.author_id)? else {
+    let Some(author) = users::find_by_id(tx, post.author_id)? else {
         return Ok(Some(Bar::Missing));
     };
     let mut sights = Sights::of_authors(tx, Viewer::user(actor), Some(&author))?;
@@ -74,7 +74,7 @@ pub fn bar_of_user(tx: &mut Tx<'_>, actor: UserId, target: &User) -> Result<Opti
 
 /// Whether `by` blocks `actor`.
 pub fn is_blocked(tx: &mut Tx<'_>, actor: UserId, by: UserId) -> Result<bool, Fault> {
-    graph::exists(tx, Tie::Block, by, actor)
+    graph::exists(tx, RelationKind::Block, by, actor)
 }
 
 /// Refuses, as [`Bar::refusal`] says, when `actor` may not act on `post`, which the request named
@@ -105,12 +105,12 @@ pub fn touched(
     parameter: &'static str,
 ) -> Result<Post, Stop> {
     let missing = || Stop::from(Refusal::NotFound(Subject::new("tweet", parameter, id)));
-    let post = posts::by_id(tx, id)?.ok_or_else(missing)?;
+    let post = posts::find_by_id(tx, id)?.ok_or_else(missing)?;
     may_touch(tx, actor, &post, parameter)?;
     let Some(original) = post.repost_of_id else {
         return Ok(post);
     };
-    let original = posts::by_id(tx, original)?.ok_or_else(missing)?;
+    let original = posts::find_by_id(tx, original)?.ok_or_else(missing)?;
     may_touch(tx, actor, &original, parameter)?;
     Ok(original)
 }
@@ -124,7 +124,7 @@ pub fn reached(
     parameter: &'static str,
 ) -> Result<User, Stop> {
     let subject = || Subject::new("user", parameter, id);
-    let Some(target) = users::by_id(tx, id)? else {
+    let Some(target) = users::find_by_id(tx, id)? else {
         return Err(Refusal::NotFound(subject()).into());
     };
     match bar_of_user(tx, actor, &target)? {
@@ -162,7 +162,7 @@ pub fn may_message(tx: &mut Tx<'_>, sender: UserId, target: &User) -> Result<(),
         open: target.receives_dm,
         follows: follows::exists(tx, target.id, sender)?,
         blocks: is_blocked(tx, sender, target.id)?
-            || graph::exists(tx, Tie::DmBlock, target.id, sender)?,
+            || graph::exists(tx, RelationKind::DmBlock, target.id, sender)?,
     };
     if letterbox.takes() && !is_blocked(tx, target.id, sender)? {
         return Ok(());

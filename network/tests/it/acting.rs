@@ -2,7 +2,7 @@ use base::{PostId, UserId};
 use network::posts::{self, NewPost};
 use network::{bookmarks, likes, replies, reposts};
 use store::Tx;
-use store::posts::Span;
+use store::posts::PageRange;
 
 use crate::world::{World, on_each_engine};
 
@@ -54,8 +54,8 @@ fn whatever_is_done_and_undone_the_counters_agree_with_the_rows() {
         world.write(move |tx| posts::delete(tx, ada, post)).await;
         world.recount().await;
         let left = world.store.read(move |tx| {
-            let user = store::users::by_id(tx, bob)?.unwrap();
-            let filed = bookmarks::of_folder(tx, bob, folder, &Span::newest(10))?;
+            let user = store::users::find_by_id(tx, bob)?.unwrap();
+            let filed = bookmarks::of_folder(tx, bob, folder, &PageRange::newest(10))?;
             Ok((
                 user.post_count,
                 user.like_count,
@@ -101,7 +101,7 @@ fn the_same_act_many_times_at_once_is_done_once() {
         }
         let found = world
             .store
-            .read(move |tx| Ok(store::posts::by_id(tx, post)?.unwrap()));
+            .read(move |tx| Ok(store::posts::find_by_id(tx, post)?.unwrap()));
         let found = found.await.unwrap();
         assert_eq!(
             (found.like_count, found.bookmark_count, found.repost_count),
@@ -167,10 +167,10 @@ fn eight_hundred_bookmarks_are_listed() {
             .write(move |tx| bookmarks::set(tx, ada, post, None))
             .await;
         let all = world.store.read(move |tx| {
-            let newest = bookmarks::of_user(tx, ada, &Span::newest(1_000))?;
-            let rising = Span {
-                rising: true,
-                ..Span::newest(2)
+            let newest = bookmarks::of_user(tx, ada, &PageRange::newest(1_000))?;
+            let rising = PageRange {
+                ascending: true,
+                ..PageRange::newest(2)
             };
             Ok((newest, bookmarks::of_user(tx, ada, &rising)?))
         });
@@ -212,9 +212,11 @@ fn an_edited_quote_counts_once_and_a_hidden_reply_is_known() {
         world.recount().await;
         let found = world.store.read(move |tx| {
             let hidden = store::replies::is_hidden(tx, root)?;
-            let newest = store::users::by_id(tx, zed)?.unwrap().most_recent_post_id;
+            let newest = store::users::find_by_id(tx, zed)?
+                .unwrap()
+                .most_recent_post_id;
             Ok((
-                store::posts::by_id(tx, root)?.unwrap().quote_count,
+                store::posts::find_by_id(tx, root)?.unwrap().quote_count,
                 newest,
                 hidden,
             ))

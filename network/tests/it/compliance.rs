@@ -8,7 +8,7 @@ use network::posts::{Author, NewPost};
 use network::users::{self, NewUser};
 use serde_json::Value;
 use store::Tx;
-use store::compliance::Job;
+use store::compliance::ComplianceJob;
 
 use crate::world::{START, World, on_each_engine};
 
@@ -22,7 +22,7 @@ fn job(kind: &str) -> NewJob {
     }
 }
 
-async fn begin(world: &World, app: AppId, kind: &'static str) -> Result<Job, Stop> {
+async fn begin(world: &World, app: AppId, kind: &'static str) -> Result<ComplianceJob, Stop> {
     let work = move |tx: &mut Tx<'_>| compliance::create(tx, app, &job(kind));
     world.store.write(work).await
 }
@@ -170,7 +170,7 @@ fn a_job_has_its_times_and_one_of_a_type_is_open() {
         assert_ne!(one.is_ok(), other.is_ok(), "one of two at once");
         let first = one.or(other).unwrap();
         begin(&world, app, "users").await.unwrap();
-        let status = async |job: &Job| {
+        let status = async |job: &ComplianceJob| {
             let id = job.id;
             let read = move |tx: &mut Tx<'_>| {
                 let found = compliance::find(tx, app, id)?.unwrap();

@@ -5,7 +5,7 @@ use base::{AppId, Refusal, Stop};
 use network::apps::{self, AccessLevel, Kind, NewApp, Permission};
 use network::connections::{self, Which};
 use store::Tx;
-use store::connections::{self as stored, Connection};
+use store::connections::{self as stored, StreamConnection};
 
 use crate::world::{World, on_each_engine};
 
@@ -28,16 +28,16 @@ async fn app(world: &World, token: bool) -> AppId {
     let make = move |tx: &mut Tx<'_>| {
         let (app, _) = apps::create(tx, &new)?;
         if !token {
-            store::apps::set_bearer(tx, app.id, None)?;
+            store::apps::set_bearer_token(tx, app.id, None)?;
         }
         Ok(app.id)
     };
     world.write(make).await
 }
 
-fn connection(world: &World, app: AppId, node: i64) -> Connection {
+fn connection(world: &World, app: AppId, node: i64) -> StreamConnection {
     let id = world.store.context().ids.next::<()>().get();
-    Connection {
+    StreamConnection {
         id,
         uuid: format!("uuid-{id}"),
         app_id: app,
@@ -56,7 +56,7 @@ fn connection(world: &World, app: AppId, node: i64) -> Connection {
 fn another_nodes_connections_count_while_it_lives() {
     on_each_engine(|world| async move {
         let app = app(&world, true).await;
-        let open = |row: Connection| {
+        let open = |row: StreamConnection| {
             let open = move |tx: &mut Tx<'_>| connections::open(tx, &row, MOST, 0);
             world.store.write(open)
         };
@@ -75,7 +75,7 @@ fn another_nodes_connections_count_while_it_lives() {
         world
             .write(move |tx| Ok(connections::keep(tx, 7, later)?))
             .await;
-        let left = world.write(move |tx| Ok(stored::open_of_app(tx, app)?));
+        let left = world.write(move |tx| Ok(stored::list_open_by_app(tx, app)?));
         assert!(left.await.is_empty());
         open(connection(&world, app, 1)).await.unwrap();
         // One that begins anew holds none of those of its last life.
@@ -86,7 +86,7 @@ fn another_nodes_connections_count_while_it_lives() {
         world
             .write(move |tx| Ok(connections::begin(tx, 1, below)?))
             .await;
-        let left = world.write(move |tx| Ok(stored::open_of_app(tx, app)?));
+        let left = world.write(move |tx| Ok(stored::list_open_by_app(tx, app)?));
         assert_eq!(left.await, [of_now]);
     });
 }

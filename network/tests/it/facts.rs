@@ -12,7 +12,7 @@ use network::users::NewUser;
 use network::visibility::Sight;
 use query::{Dialect, Facts, Level, Product, matches, parse};
 use store::media::Media;
-use store::posts::{Beside, Post, State};
+use store::posts::{NewPostDetails, Post, PostState};
 
 use crate::world::{World, by, on_each_engine};
 
@@ -104,8 +104,8 @@ async fn media(world: &World, owner: UserId, number: i64, prefix: i64, kind: &st
 /// was found in the text, and a repost whose original is not here.
 async fn imported(world: &World, author: UserId) -> (PostId, PostId) {
     let blank = |number: i64| Post {
-        state: State::Live,
-        ..Post::blank(
+        state: PostState::Live,
+        ..Post::placeholder(
             PostId::new(number),
             author,
             Time::from_seconds(1_700_000_000),
@@ -130,8 +130,8 @@ async fn imported(world: &World, author: UserId) -> (PostId, PostId) {
     let ids = (at.id, echo.id);
     world
         .write(move |tx| {
-            store::posts::insert(tx, &at, &Beside::default())?;
-            Ok(store::posts::insert(tx, &echo, &Beside::default())?)
+            store::posts::insert(tx, &at, &NewPostDetails::default())?;
+            Ok(store::posts::insert(tx, &echo, &NewPostDetails::default())?)
         })
         .await;
     ids
@@ -386,7 +386,7 @@ fn stored_posts_are_what_queries_ask_about() {
             .map(|facts| (facts.row.id, facts.sight))
             .collect();
         assert_eq!(unseen, [(named[9].1, Sight::Forbidden)]);
-        assert_eq!(with[10].row.state, State::Superseded);
+        assert_eq!(with[10].row.state, PostState::Superseded);
         with[0].lend(|post| assert_eq!(post.author.lists, [list]));
         let without = world.store.read(move |tx| Ok(facts::of(tx, &ids, false)?));
         without.await.unwrap()[0].lend(|post| assert!(post.author.lists.is_empty()));

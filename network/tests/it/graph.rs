@@ -7,8 +7,8 @@ use network::homes::Homes;
 use network::visibility::{may_message, may_touch, reached, touched};
 use network::{blocks, mutes, profiles, timelines, users};
 use store::Tx;
-use store::graph::{self, Tie};
-use store::posts::{Beside, Post, Span};
+use store::graph::{self, RelationKind};
+use store::posts::{NewPostDetails, PageRange, Post};
 
 use crate::world::{World, on_each_engine};
 
@@ -42,8 +42,8 @@ async fn protect(world: &World, user: UserId, protected: bool) {
 /// Followers, following and who waits for an approval.
 async fn ties(world: &World, user: UserId) -> (i64, i64, usize) {
     let work = move |tx: &mut Tx<'_>| {
-        let found = store::users::by_id(tx, user)?.unwrap();
-        let waiting = follows::requests(tx, user, &Span::newest(100))?;
+        let found = store::users::find_by_id(tx, user)?.unwrap();
+        let waiting = follows::requests(tx, user, &PageRange::newest(100))?;
         Ok((found.followers_count, found.following_count, waiting.len()))
     };
     world.store.read(work).await.unwrap()
@@ -230,7 +230,11 @@ fn a_home_timeline_is_silent_about_the_muted_and_the_blocked() {
         world
             .write(move |tx| {
                 let again = repost(tx.next_id::<()>().get(), bob, &original);
-                assert!(store::posts::insert(tx, &again, &Beside::default())?);
+                assert!(store::posts::insert(
+                    tx,
+                    &again,
+                    &NewPostDetails::default()
+                )?);
                 Ok(())
             })
             .await;
@@ -238,8 +242,13 @@ fn a_home_timeline_is_silent_about_the_muted_and_the_blocked() {
         let home = async || {
             let homes = homes.clone();
             let read = world.store.read(move |tx| {
-                let reader = store::users::by_id(tx, ada)?.unwrap();
-                Ok(timelines::home(tx, &homes, &reader, &Span::newest(10))?)
+                let reader = store::users::find_by_id(tx, ada)?.unwrap();
+                Ok(timelines::home(
+                    tx,
+                    &homes,
+                    &reader,
+                    &PageRange::newest(10),
+                )?)
             });
             let posts = read.await.unwrap().posts;
             posts.into_iter().map(|post| post.text).collect::<Vec<_>>()
@@ -284,7 +293,7 @@ fn who_may_act_on_whom_is_decided_in_one_place() {
         let act = async |what: &str| {
             let post = post.clone();
             let read = world.store.read(move |tx| {
-                let target = store::users::by_id(tx, author)?.unwrap();
+                let target = store::users::find_by_id(tx, author)?.unwrap();
                 Ok([
                     word(may_touch(tx, actor, &post, "tweet_id")),
                     word(touched(tx, actor, post.id, "tweet_id")),
@@ -333,7 +342,7 @@ fn who_may_act_on_whom_is_decided_in_one_place() {
         assert_eq!(act("back").await.1, ["ok", "ok", "ok", "closed"]);
         let read = world
             .store
-            .read(move |tx| Ok(graph::exists(tx, Tie::DmBlock, author, actor)?));
+            .read(move |tx| Ok(graph::exists(tx, RelationKind::DmBlock, author, actor)?));
         assert!(read.await.unwrap());
     });
 }
@@ -347,7 +356,7 @@ fn verified_followers_are_counted_whoever_comes_first() {
             world.user("cid").await,
         ];
         let verified = async |user: UserId| {
-            let read = move |tx: &mut Tx<'_>| Ok(store::users::by_id(tx, user)?.unwrap());
+            let read = move |tx: &mut Tx<'_>| Ok(store::users::find_by_id(tx, user)?.unwrap());
             world
                 .store
                 .read(read)
@@ -377,7 +386,9 @@ fn verified_followers_are_counted_whoever_comes_first() {
         assert_eq!(verified(bob).await, 1);
         verify(ada, "none").await;
         assert_eq!((verified(bob).await, verified(cid).await), (0, 0));
-        let differences = world.store.read(|tx| Ok(store::recount::check(tx)?));
+        let differences = world
+            .store
+            .read(|tx| Ok(store::integrity::find_mismatches(tx)?));
         assert_eq!(differences.await.unwrap(), []);
     });
 }

@@ -6,7 +6,7 @@ use network::lists::{self, Change, MOST_LISTS, MOST_MEMBERS, NewList};
 use network::posts::{self, NewPost};
 use network::timelines;
 use store::Tx;
-use store::posts::Span;
+use store::posts::PageRange;
 use store::users::User;
 
 use crate::world::{World, by, on_each_engine};
@@ -46,10 +46,10 @@ fn a_user_has_a_thousand_lists_and_a_list_five_thousand_members() {
 
         world
             .write(move |tx| {
-                let list = store::lists::by_id(tx, id)?.unwrap();
+                let list = store::lists::find_by_id(tx, id)?.unwrap();
                 for number in 0..MOST_MEMBERS {
                     let user =
-                        User::blank(UserId::new(1_000 + number), &format!("m{number}"), tx.now());
+                        User::new(UserId::new(1_000 + number), &format!("m{number}"), tx.now());
                     store::users::insert(tx, &user, "")?;
                     store::lists::add_member(tx, &list, user.id)?;
                 }
@@ -93,11 +93,11 @@ fn a_lists_timeline_reaches_back_eight_hundred_posts() {
             })
             .await;
         let homes = Arc::new(Homes::default());
-        let (mut span, mut walked) = (Span::newest(90), Vec::new());
+        let (mut span, mut walked) = (PageRange::newest(90), Vec::new());
         loop {
             let homes = Arc::clone(&homes);
             let page = world.store.read(move |tx| {
-                let list = store::lists::by_id(tx, id)?.unwrap();
+                let list = store::lists::find_by_id(tx, id)?.unwrap();
                 Ok(timelines::of_list(tx, &homes, &list, &span)?)
             });
             let page = page.await.unwrap();

@@ -186,8 +186,8 @@ async fn prepare(world: &World, app: &mut App, user: UserId, pair: &Pair, to: Be
                 assert!(wrong.contains(WRONG), "{wrong}");
             }
         }
-        Before::AppSuspended => app.state = apps::State::Suspended,
-        Before::AppDeleted => app.state = apps::State::Deleted,
+        Before::AppSuspended => app.state = apps::AppStatus::Suspended,
+        Before::AppDeleted => app.state = apps::AppStatus::Deleted,
         Before::UserSuspended => {
             world
                 .write(move |tx| network::users::suspend(tx, user))

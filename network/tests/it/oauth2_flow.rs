@@ -175,13 +175,13 @@ pub(crate) async fn events(world: &World, kind: &str) -> usize {
     let mark = world
         .write(|tx| {
             let mark = tx.next_id::<()>().get();
-            store::log::append(tx, "test.mark", mark, 0, "")?;
+            store::event_log::append(tx, "test.mark", mark, 0, "")?;
             Ok(mark)
         })
         .await;
     for _ in 0..1000 {
         let all = world
-            .write(|tx| Ok(store::log::after(tx, 0, 10_000)?))
+            .write(|tx| Ok(store::event_log::list_after(tx, 0, 10_000)?))
             .await;
         if all.last().is_some_and(|event| event.actor_id == mark) {
             return all.iter().filter(|event| event.kind == kind).count();

@@ -79,7 +79,7 @@ fn a_poll_takes_one_vote_of_each_until_it_ends() {
         let poll = post.poll_id.unwrap();
         let read = world
             .store
-            .read(move |tx| Ok(store::polls::by_id(tx, poll)?));
+            .read(move |tx| Ok(store::polls::find_by_id(tx, poll)?));
         assert!(read.await.unwrap().is_none());
     });
 }
@@ -91,8 +91,8 @@ fn the_poll_of_a_card_ends_once_for_each_post_that_carries_it() {
         let made = world
             .write(|tx| {
                 let id = tx.next_id::<base::id::kind::Poll>().get();
-                let choice = |choice, label: &str| store::polls::Choice {
-                    choice,
+                let choice = |choice, label: &str| store::polls::PollChoice {
+                    number: choice,
                     label: label.to_owned(),
                     votes: 0,
                 };
@@ -103,7 +103,7 @@ fn the_poll_of_a_card_ends_once_for_each_post_that_carries_it() {
                     ends_at: tx.now().plus_ms(5 * MINUTE),
                     options: vec![choice(1, "red"), choice(2, "blue")],
                 };
-                store::polls::insert_apart(tx, &poll)?;
+                store::polls::insert_standalone(tx, &poll)?;
                 Ok(poll)
             })
             .await;

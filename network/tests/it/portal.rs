@@ -1,7 +1,7 @@
 use base::clock::wall;
 use base::{AppId, Credential, UserId};
 use network::apps::{AccessLevel, Kind, Permission, Which};
-use network::audit::{self, By, Filter};
+use network::audit::{self, AuditFilter, By};
 use network::portal::{self, Draft, Edit, Fresh};
 use network::usage::{Usage, WINDOW_MS};
 use store::Tx;
@@ -174,7 +174,7 @@ fn a_developer_renews_what_belongs_to_an_app_and_deletes_it() {
         let first = world.write(renew.clone()).await;
         let second = world.write(renew).await;
         assert_ne!(first.0, second.0);
-        let live = move |tx: &mut Tx<'_>| Ok(store::tokens::oauth1(tx, &first.0.digest())?);
+        let live = move |tx: &mut Tx<'_>| Ok(store::tokens::find_oauth1(tx, &first.0.digest())?);
         let first = world.store.read(live).await.unwrap().unwrap();
         assert!(first.revoked_at.is_some());
         let own = move |tx: &mut Tx<'_>| portal::own_token(tx, ada, id);
@@ -196,24 +196,24 @@ fn the_record_is_read_page_by_page() {
         for owner in [ada, bob, ada, ada] {
             made(&world, owner).await;
         }
-        let page = async |filter: Filter| {
+        let page = async |filter: AuditFilter| {
             let list = move |tx: &mut Tx<'_>| Ok(audit::list(tx, filter, 2)?);
             world.store.read(list).await.unwrap()
         };
-        let of_ada = Filter {
+        let of_ada = AuditFilter {
             actor: Some(ada),
-            ..Filter::default()
+            ..AuditFilter::default()
         };
         let newest = page(of_ada).await;
         assert_eq!(newest.len(), 2);
         let before = newest.last().map(|entry| entry.seq);
-        assert_eq!(page(Filter { before, ..of_ada }).await.len(), 1);
-        let both = Filter {
+        assert_eq!(page(AuditFilter { before, ..of_ada }).await.len(), 1);
+        let both = AuditFilter {
             app: newest[0].app,
             ..of_ada
         };
         assert_eq!(page(both).await.len(), 1);
-        let all = |tx: &mut Tx<'_>| Ok(audit::after(tx, 0, 100)?);
+        let all = |tx: &mut Tx<'_>| Ok(audit::list_after(tx, 0, 100)?);
         let all = world.store.read(all).await.unwrap();
         assert!(all.is_sorted_by_key(|entry| entry.seq) && all.len() == 4);
     });

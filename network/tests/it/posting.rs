@@ -1,6 +1,6 @@
 use base::PostId;
 use network::posts::{self, NewPost};
-use store::posts::State;
+use store::posts::PostState;
 
 use crate::world::{by, on_each_engine};
 
@@ -30,10 +30,10 @@ fn a_post_is_read_for_entities_and_counted() {
         );
         assert!(!post.entities.contains("nobody"));
         assert!(post.entities.contains("\"tag\":\"rust\""));
-        let span = store::posts::Span::newest(10);
+        let span = store::posts::PageRange::newest(10);
         let mentions = world
             .store
-            .read(move |tx| Ok(store::posts::mentioning(tx, bob, &span)?));
+            .read(move |tx| Ok(store::posts::page_mentioning(tx, bob, &span)?));
         assert_eq!(mentions.await.unwrap()[0].id, post.id);
         world.recount().await;
     });
@@ -102,8 +102,9 @@ fn replies_and_quotes_count_and_deleting_takes_back() {
             ..text("look")
         };
         let quote = world.post(bob, quote).await;
-        let by_id =
-            |id: PostId| move |tx: &mut store::Tx<'_>| Ok(store::posts::by_id(tx, id)?.unwrap());
+        let by_id = |id: PostId| {
+            move |tx: &mut store::Tx<'_>| Ok(store::posts::find_by_id(tx, id)?.unwrap())
+        };
         let root = world.store.read(by_id(root.id)).await.unwrap();
         assert_eq!((root.reply_count, root.quote_count), (1, 1));
         let id = reply.id;
@@ -116,7 +117,7 @@ fn replies_and_quotes_count_and_deleting_takes_back() {
         let id = root.id;
         world.write(move |tx| posts::delete(tx, ada, id)).await;
         let left = world.store.read(by_id(quote.id)).await.unwrap();
-        assert_eq!(left.state, State::Live);
+        assert_eq!(left.state, PostState::Live);
         let late = NewPost {
             reply_to: Some(root.id),
             ..text("too late")
@@ -202,7 +203,7 @@ fn an_edit_is_a_new_version_within_the_hour() {
         let root = first.id;
         let versions = world
             .store
-            .read(move |tx| Ok(store::posts::versions(tx, root)?));
+            .read(move |tx| Ok(store::posts::list_versions(tx, root)?));
         assert_eq!(versions.await.unwrap(), [first.id, second.id]);
         world.recount().await;
         world.write(move |tx| posts::delete(tx, zed, root)).await;

@@ -3,7 +3,7 @@
 use base::pkce::Method;
 use base::{AppId, Secret, UserId};
 use network::apps::{self, AccessLevel, App, Keys, Kind, NewApp, Permission};
-use network::audit::{self, By, Entry, Filter};
+use network::audit::{self, AuditEntry, AuditFilter, By};
 use network::oauth2_flow::{self as flow, AuthorizeRequest, CodeExchange, Credentials, Rules};
 use network::{bearer, grants, oauth1_flow, tokens};
 use serde_json::{Value, json};
@@ -33,8 +33,8 @@ async fn app(world: &World) -> (App, Keys) {
 }
 
 /// The newest entry, which is of this kind.
-async fn newest(world: &World, kind: &str) -> (Entry, Value) {
-    let list = |tx: &mut Tx<'_>| Ok(audit::list(tx, Filter::default(), 1)?);
+async fn newest(world: &World, kind: &str) -> (AuditEntry, Value) {
+    let list = |tx: &mut Tx<'_>| Ok(audit::list(tx, AuditFilter::default(), 1)?);
     let entry = world.store.read(list).await.unwrap().remove(0);
     assert_eq!(entry.kind, kind, "{entry:?}");
     let detail = serde_json::from_str(&entry.detail).unwrap_or(Value::Null);
@@ -42,12 +42,12 @@ async fn newest(world: &World, kind: &str) -> (Entry, Value) {
 }
 
 async fn count(world: &World) -> usize {
-    let list = |tx: &mut Tx<'_>| Ok(audit::list(tx, Filter::default(), 1000)?);
+    let list = |tx: &mut Tx<'_>| Ok(audit::list(tx, AuditFilter::default(), 1000)?);
     world.store.read(list).await.unwrap().len()
 }
 
 #[track_caller]
-fn is_by(entry: &Entry, who: Option<UserId>, app: AppId, address: &str) {
+fn is_by(entry: &AuditEntry, who: Option<UserId>, app: AppId, address: &str) {
     let found = (entry.actor, entry.app, entry.address.as_str());
     assert_eq!(found, (who, Some(app), address), "{entry:?}");
 }

@@ -2,7 +2,7 @@ use base::AppId;
 use network::apps::{self, AccessLevel, Kind, NewApp, Permission};
 use network::rules::{self, NewRule};
 use store::Tx;
-use store::rules::{self as stored, Product, Rule};
+use store::rules::{self as stored, StreamProduct, StreamRule};
 
 use crate::world::{World, on_each_engine};
 
@@ -33,7 +33,7 @@ fn new(value: &str) -> NewRule {
     }
 }
 
-async fn count(world: &World, app: AppId, product: Product) -> i64 {
+async fn count(world: &World, app: AppId, product: StreamProduct) -> i64 {
     let work = move |tx: &mut Tx<'_>| Ok(stored::count(tx, app, product)?);
     world.store.read(work).await.unwrap()
 }
@@ -41,7 +41,7 @@ async fn count(world: &World, app: AppId, product: Product) -> i64 {
 async fn fill(world: &World, app: AppId, many: usize) {
     let work = move |tx: &mut Tx<'_>| {
         for number in 0..many {
-            let rule = Rule {
+            let rule = StreamRule {
                 id: tx.next_id::<()>().get(),
                 app_id: app,
                 value: format!("word{number}"),
@@ -49,7 +49,12 @@ async fn fill(world: &World, app: AppId, many: usize) {
                 created_at: tx.now(),
             };
             let digest = base::secret::digest(&rule.value);
-            assert!(stored::insert(tx, Product::Powerstream, &rule, &digest)?);
+            assert!(stored::insert(
+                tx,
+                StreamProduct::Powerstream,
+                &rule,
+                &digest
+            )?);
         }
         Ok(())
     };
@@ -61,35 +66,38 @@ fn an_app_has_a_thousand_rules_and_they_die_with_it() {
     on_each_engine(async |world| {
         let (app, other) = (app(&world, "ada").await, app(&world, "bob").await);
         fill(&world, app, 998).await;
-        let add = move |app: AppId, product: Product, values: &'static [&'static str]| {
+        let add = move |app: AppId, product: StreamProduct, values: &'static [&'static str]| {
             move |tx: &mut Tx<'_>| {
                 let all: Vec<NewRule> = values.iter().map(|value| new(value)).collect();
                 rules::add(tx, app, product, MOST, &all, false)
             }
         };
         // Two fit, three do not, and then none of the three is there.
-        let three = add(app, Product::Powerstream, &["a", "b", "c"]);
+        let three = add(app, StreamProduct::Powerstream, &["a", "b", "c"]);
         assert!(world.refused(three).await.contains("RuleCap"));
-        assert_eq!(count(&world, app, Product::Powerstream).await, 998);
+        assert_eq!(count(&world, app, StreamProduct::Powerstream).await, 998);
         // What is there already takes no place.
-        let two = add(app, Product::Powerstream, &["a", "word7", "b", "a"]);
+        let two = add(app, StreamProduct::Powerstream, &["a", "word7", "b", "a"]);
         let added = world.write(two).await;
         assert_eq!((added.rules.len(), added.duplicates.len()), (2, 2));
-        let one = add(app, Product::Powerstream, &["c"]);
+        let one = add(app, StreamProduct::Powerstream, &["c"]);
         assert!(world.refused(one).await.contains("RuleCap { most: 1000 }"));
-        let known = add(app, Product::Powerstream, &["b"]);
+        let known = add(app, StreamProduct::Powerstream, &["b"]);
         assert_eq!(world.write(known).await.duplicates.len(), 1);
         // Another stream's and another app's rules are others.
-        for (app, product) in [(app, Product::Stream), (other, Product::Powerstream)] {
+        for (app, product) in [
+            (app, StreamProduct::Stream),
+            (other, StreamProduct::Powerstream),
+        ] {
             let one = add(app, product, &["a"]);
             assert_eq!(world.write(one).await.rules.len(), 1);
         }
         let first = added.rules[0].id;
         let removed = world
             .write(move |tx| {
-                let foreign = rules::remove(tx, other, Product::Powerstream, &[first])?;
-                let strange = rules::remove(tx, app, Product::Stream, &[first])?;
-                let own = rules::remove(tx, app, Product::Powerstream, &[first, first, 7])?;
+                let foreign = rules::remove(tx, other, StreamProduct::Powerstream, &[first])?;
+                let strange = rules::remove(tx, app, StreamProduct::Stream, &[first])?;
+                let own = rules::remove(tx, app, StreamProduct::Powerstream, &[first, first, 7])?;
                 Ok((foreign, strange, own))
             })
             .await;
@@ -115,11 +123,11 @@ fn an_app_has_a_thousand_rules_and_they_die_with_it() {
         world.write(move |tx| apps::delete(tx, app)).await;
         // All that it had, of both streams: whoever matches posts learns of each.
         assert_eq!(removed().await, 1 + 999 + 1);
-        for product in [Product::Powerstream, Product::Stream] {
+        for product in [StreamProduct::Powerstream, StreamProduct::Stream] {
             assert_eq!(count(&world, app, product).await, 0);
         }
-        assert_eq!(count(&world, other, Product::Powerstream).await, 1);
-        let late = add(app, Product::Powerstream, &["late"]);
+        assert_eq!(count(&world, other, StreamProduct::Powerstream).await, 1);
+        let late = add(app, StreamProduct::Powerstream, &["late"]);
         assert!(world.refused(late).await.contains("Unauthenticated"));
     });
 }

@@ -6,7 +6,7 @@ use base::seal::{Keyring, MasterKey};
 use base::{Chance, UserId};
 use network::apps::{self, AccessLevel, Kind, NewApp, Permission};
 use network::tokens;
-use store::rewrap::{self, Cursor, Step};
+use store::key_rotation::{self, KeyRotationCursor, KeyRotationStep};
 use store::{Store, Tx};
 use tokio::task::JoinSet;
 
@@ -33,18 +33,18 @@ async fn app(store: &Store, number: usize) -> base::AppId {
     made.unwrap().0.id
 }
 
-async fn step(store: &Store, from: Cursor, count: bool) -> Step {
-    let step = move |tx: &mut Tx<'_>| Ok(rewrap::step(tx, &from, 10, count)?);
+async fn step(store: &Store, from: KeyRotationCursor, count: bool) -> KeyRotationStep {
+    let step = move |tx: &mut Tx<'_>| Ok(key_rotation::rotate_batch(tx, &from, 10, count)?);
     store.write(step).await.unwrap()
 }
 
 /// Secrets that were sealed anew, and those that are sealed with the current key.
 async fn walk(store: &Store, count: bool) -> (u64, u64) {
-    let (mut sealed, mut current, mut next) = (0, 0, Some(Cursor::default()));
+    let (mut sealed, mut current, mut next) = (0, 0, Some(KeyRotationCursor::default()));
     while let Some(from) = next {
         let step = step(store, from, count).await;
-        sealed += step.sealed;
-        current += step.current;
+        sealed += step.reencrypted;
+        current += step.already_current;
         next = step.next;
     }
     (sealed, current)
@@ -52,9 +52,9 @@ async fn walk(store: &Store, count: bool) -> (u64, u64) {
 
 async fn is_readable(world: &World, id: base::AppId, user: UserId) {
     let work = move |tx: &mut Tx<'_>| {
-        let app = store::apps::by_id(tx, id)?.unwrap();
-        let bearer = store::apps::bearer(tx, id)?.unwrap();
-        let token = store::tokens::live_oauth1(tx, id, user, "write")?.unwrap();
+        let app = store::apps::find_by_id(tx, id)?.unwrap();
+        let bearer = store::apps::bearer_token(tx, id)?.unwrap();
+        let token = store::tokens::find_live_oauth1(tx, id, user, "write")?.unwrap();
         Ok((app.api_secret, bearer, token.secret))
     };
     let (secret, bearer, token) = world.store.read(work).await.unwrap();
@@ -84,11 +84,11 @@ fn old_secrets_are_read_and_new_ones_have_the_new_key() {
         assert_eq!(walk(&world.store, true).await, (0, 4));
 
         // Broken off after a few steps, and begun anew, nothing is done twice.
-        let mut from = Cursor::default();
+        let mut from = KeyRotationCursor::default();
         let mut first = 0;
         for _ in 0..4 {
             let done = step(&world.store, from, false).await;
-            first += done.sealed;
+            first += done.reencrypted;
             from = done.next.unwrap();
         }
         assert!(first > 0 && first < before);
@@ -146,7 +146,7 @@ fn secrets_are_sealed_anew_while_others_are_made_and_changed() {
         assert_eq!(sealed, 0);
         assert!(current > 160, "{current}");
         for (id, secret) in changed {
-            let read = move |tx: &mut Tx<'_>| Ok(store::apps::by_id(tx, id)?.unwrap());
+            let read = move |tx: &mut Tx<'_>| Ok(store::apps::find_by_id(tx, id)?.unwrap());
             let stored = world.store.read(read).await.unwrap();
             assert_eq!(
                 stored.api_secret, secret,

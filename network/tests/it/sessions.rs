@@ -1,8 +1,8 @@
 use base::clock::wall;
 use base::secret::digest;
 use base::{Chance, UserId};
-use network::audit::{self, By, Filter};
-use network::sessions::{self, Facts, Session, TOUCH_EVERY_MS, TTL_MS, VisitorForms};
+use network::audit::{self, AuditFilter, By};
+use network::sessions::{self, Facts, TOUCH_EVERY_MS, TTL_MS, UserSession, VisitorForms};
 use store::Tx;
 
 use crate::world::{World, on_each_engine};
@@ -14,20 +14,20 @@ pub(crate) fn from(address: &str) -> Facts {
     }
 }
 
-async fn begun(world: &World, user: UserId, presented: Option<[u8; 32]>) -> (String, Session) {
+async fn begun(world: &World, user: UserId, presented: Option<[u8; 32]>) -> (String, UserSession) {
     let facts = from("192.0.2.1");
     let work = move |tx: &mut Tx<'_>| sessions::begin(tx, presented.as_ref(), user, &facts, TTL_MS);
     let (text, session) = world.write(work).await;
     (text.reveal().to_owned(), session)
 }
 
-async fn open(world: &World, text: &str) -> Option<Session> {
+async fn open(world: &World, text: &str) -> Option<UserSession> {
     let facts = from("192.0.2.1");
     sessions::open(&world.store, text, &facts).await.unwrap()
 }
 
 pub(crate) async fn kinds(world: &World) -> Vec<String> {
-    let entries = move |tx: &mut Tx<'_>| Ok(audit::list(tx, Filter::default(), 100)?);
+    let entries = move |tx: &mut Tx<'_>| Ok(audit::list(tx, AuditFilter::default(), 100)?);
     let entries = world.store.read(entries).await.unwrap();
     entries.into_iter().rev().map(|entry| entry.kind).collect()
 }

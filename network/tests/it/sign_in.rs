@@ -4,9 +4,11 @@ use argon2::PasswordHasher;
 use argon2::password_hash::phc::Salt;
 use base::{Secret, UserId};
 use network::passwords::PasswordPool;
-use network::sign_in::{Answer, Attempt, Gate, Limits, Pace, SUSPENDED, Verdict};
+use network::sign_in::{
+    Answer, Attempt, AttemptDecision, AttemptRateLimit, Gate, Limits, SUSPENDED,
+};
 use network::users::NewUser;
-use store::{Location, Store, Tx};
+use store::{DatabaseLocation, Store, Tx};
 
 use crate::sessions::{from, kinds};
 use crate::world::{World, on_each_engine, options};
@@ -19,9 +21,9 @@ fn gate(world: &World) -> Gate {
 
 /// A gate that throttles nobody.
 pub(crate) fn wide(world: &World) -> Gate {
-    let pace = Pace {
+    let pace = AttemptRateLimit {
         burst: 1000,
-        every_ms: 1,
+        refill_interval_ms: 1,
     };
     Gate {
         limits: Limits {
@@ -191,7 +193,10 @@ fn an_attempt_of_a_moment_before_does_not_empty_the_bucket() {
         let charged = async |after_ms: i64| {
             let now = start.plus_ms(after_ms);
             let charge = move |tx: &mut Tx<'_>| {
-                Ok(store::attempts::charge(tx, &[7; 32], pace, now)? == Verdict::Allowed)
+                Ok(
+                    store::attempt_limits::record_attempt(tx, &[7; 32], pace, now)?
+                        == AttemptDecision::Allowed,
+                )
             };
             world.store.write(charge).await.unwrap()
         };
@@ -225,7 +230,7 @@ fn a_restart_forgets_no_attempt() {
             folder,
         } = world;
         Arc::into_inner(store).unwrap().close();
-        let file = Location::File(folder.path().join("locum.db"));
+        let file = DatabaseLocation::File(folder.path().join("locum.db"));
         let store = Store::open(options(file, folder.path(), &clock))
             .await
             .unwrap();
@@ -255,7 +260,7 @@ fn an_old_hash_is_renewed_when_its_owner_comes() {
             .write(move |tx| Ok(store::users::set_password_hash(tx, ada, &weak)?))
             .await;
         let stored = async || {
-            let read = move |tx: &mut Tx<'_>| Ok(store::users::password_hash(tx, ada)?);
+            let read = move |tx: &mut Tx<'_>| Ok(store::users::find_password_hash(tx, ada)?);
             world.store.read(read).await.unwrap().unwrap()
         };
         let gate = wide(&world);

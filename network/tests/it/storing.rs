@@ -2,7 +2,7 @@ use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::time::Duration;
 
 use base::{Fault, Stop};
-use store::{Location, Store, Tx, log, meta};
+use store::{DatabaseLocation, Store, Tx, event_log, meta};
 use tempfile::TempDir;
 
 use crate::world::{START, World, fresh_database, on_each_engine, options};
@@ -43,7 +43,7 @@ fn the_log_is_read_in_order_and_pruned_behind_its_readers() {
         world
             .write(|tx| {
                 for number in 0..10 {
-                    log::append(tx, "test", number, 0, "")?;
+                    event_log::append(tx, "test", number, 0, "")?;
                 }
                 Ok(())
             })
@@ -61,11 +61,15 @@ fn the_log_is_read_in_order_and_pruned_behind_its_readers() {
 
         let (reader, before) = (all[3].seq, START.plus_ms(1));
         let pruned = world.write(move |tx| {
-            log::set_cursor(tx, "reader", reader)?;
-            Ok(log::prune(tx, before, 100)?)
+            event_log::set_cursor(tx, "reader", reader)?;
+            Ok(event_log::prune(tx, before, 100)?)
         });
         assert_eq!(pruned.await, 4);
-        let end = world.store.read(|tx| Ok(log::end(tx)?)).await.unwrap();
+        let end = world
+            .store
+            .read(|tx| Ok(event_log::end_cursor(tx)?))
+            .await
+            .unwrap();
         assert!(end >= all[9].seq);
         assert_eq!(read_from(&world, end, 10).await.len(), 0);
     });
@@ -85,14 +89,14 @@ fn an_entry_of_a_transaction_that_ends_late_is_not_missed() {
                 meta::set(tx, "one", "1")?;
                 early.wait();
                 late.wait();
-                Ok(log::append(tx, "test", 1, 0, "")?)
+                Ok(event_log::append(tx, "test", 1, 0, "")?)
             })
         };
         let (end, released) = mpsc::channel::<()>();
         let released = Mutex::new(released);
         let second = world.store.write(move |tx| {
             early.wait();
-            log::append(tx, "test", 2, 0, "")?;
+            event_log::append(tx, "test", 2, 0, "")?;
             late.wait();
             released.lock().unwrap().recv().ok();
             Ok(())
@@ -148,7 +152,7 @@ async fn a_server_of_the_database_that_drops_everyone_is_found_again_and_nothing
     let made = server.clone();
     let location = tokio::task::spawn_blocking(move || fresh_database(&made));
     let location = location.await.unwrap();
-    let Location::Server(url) = &location else {
+    let DatabaseLocation::Server(url) = &location else {
         panic!("no server")
     };
     let name = url.rsplit('/').next().unwrap().to_owned();
@@ -191,19 +195,21 @@ async fn a_server_of_the_database_that_drops_everyone_is_found_again_and_nothing
     }
 }
 
-async fn read_from(world: &World, seq: i64, limit: i64) -> Vec<log::Event> {
-    let read = world.store.read(move |tx| Ok(log::after(tx, seq, limit)?));
+async fn read_from(world: &World, seq: i64, limit: i64) -> Vec<event_log::LogEvent> {
+    let read = world
+        .store
+        .read(move |tx| Ok(event_log::list_after(tx, seq, limit)?));
     read.await.unwrap()
 }
 
-fn actors(events: &[log::Event]) -> Vec<i64> {
+fn actors(events: &[event_log::LogEvent]) -> Vec<i64> {
     events.iter().map(|event| event.actor_id).collect()
 }
 
 #[tokio::test]
 async fn a_second_process_a_newer_schema_and_a_wrong_key_are_refused() {
     let folder = TempDir::new().unwrap();
-    let file = Location::File(folder.path().join("locum.db"));
+    let file = DatabaseLocation::File(folder.path().join("locum.db"));
     let clock = Clock::frozen(START);
     let store = Store::open(options(file.clone(), folder.path(), &clock))
         .await
@@ -246,7 +252,7 @@ fn rusqlite_exec(folder: &std::path::Path) -> bool {
 #[tokio::test]
 async fn a_wrong_key_is_found_out_before_a_migration() {
     let folder = TempDir::new().unwrap();
-    let file = Location::File(folder.path().join("locum.db"));
+    let file = DatabaseLocation::File(folder.path().join("locum.db"));
     let clock = Clock::frozen(START);
     let store = Store::open(options(file.clone(), folder.path(), &clock))
         .await

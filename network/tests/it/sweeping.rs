@@ -7,7 +7,7 @@ use network::passwords::PasswordPool;
 use network::sign_in::{Answer, Gate};
 use network::sweeping::{Kept, sweep};
 use serde_json::Value;
-use store::codes::{self, Code};
+use store::authorization_codes::{self, AuthorizationCode};
 use store::{Tx, usage};
 
 use crate::letters::site;
@@ -52,9 +52,9 @@ fn rows(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Stop> {
     };
     letters::queue(tx, &letter)?;
     network::links::invite(tx, &site(), &By::operator(), "")?;
-    store::notifications::add(tx, user, "Something happened", "/settings/account")?;
-    usage::add(tx, app, "getMe", base::clock::wall(), 1)?;
-    let code = Code {
+    store::notifications::insert(tx, user, "Something happened", "/settings/account")?;
+    usage::add_calls(tx, app, "getMe", base::clock::wall(), 1)?;
+    let code = AuthorizationCode {
         family: 1,
         app_id: app,
         user_id: user,
@@ -64,7 +64,7 @@ fn rows(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Stop> {
         expires_at: tx.now(),
         used_at: None,
     };
-    codes::insert(tx, &code, &[7; 32])?;
+    authorization_codes::insert(tx, &code, &[7; 32])?;
     Ok(audit::append(
         tx,
         &By::operator(),

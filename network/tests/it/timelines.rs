@@ -4,7 +4,7 @@ use base::UserId;
 use network::homes::Homes;
 use network::posts::{self, NewPost};
 use network::timelines;
-use store::posts::Span;
+use store::posts::PageRange;
 
 use crate::world::{World, on_each_engine};
 
@@ -12,11 +12,11 @@ async fn home(
     world: &World,
     homes: &Arc<Homes>,
     reader: UserId,
-    span: Span,
+    span: PageRange,
 ) -> (Vec<String>, bool) {
     let homes = homes.clone();
     let page = world.store.read(move |tx| {
-        let reader = store::users::by_id(tx, reader)?.unwrap();
+        let reader = store::users::find_by_id(tx, reader)?.unwrap();
         Ok(timelines::home(tx, &homes, &reader, &span)?)
     });
     let page = page.await.unwrap();
@@ -42,7 +42,7 @@ fn a_home_timeline_follows_posts_deletes_and_follows() {
         world.say(eve, "e1").await;
         let gone = world.say(bob, "b2").await.id;
         world.say(ada, "a1").await;
-        let all = Span::newest(10);
+        let all = PageRange::newest(10);
         assert_eq!(home(&world, &homes, ada, all).await.0, ["a1", "b2", "b1"]);
         world.write(move |tx| posts::delete(tx, bob, gone)).await;
         world.say(bob, "b3").await;
@@ -75,7 +75,7 @@ fn pages_walk_both_ways_without_repeat_or_gap() {
             let author = if number % 3 == 0 { ada } else { bob };
             ids.push(world.say(author, &format!("p{number}")).await.id.get());
         }
-        let mut span = Span::newest(10);
+        let mut span = PageRange::newest(10);
         let mut walked = Vec::new();
         loop {
             let (page, more) = home(&world, &homes, ada, span).await;
@@ -96,10 +96,10 @@ fn pages_walk_both_ways_without_repeat_or_gap() {
         }
         let expected: Vec<_> = (0..25).rev().map(|number| format!("p{number}")).collect();
         assert_eq!(walked, expected);
-        let back = Span {
+        let back = PageRange {
             above: ids[4],
             below: i64::MAX,
-            rising: true,
+            ascending: true,
             limit: 3,
             ..span
         };
@@ -131,7 +131,7 @@ fn a_deep_home_timeline_is_merged_further_as_it_is_read() {
                 Ok(())
             })
             .await;
-        let mut span = Span::newest(100);
+        let mut span = PageRange::newest(100);
         let mut walked = 0;
         loop {
             let (page, more) = home(&world, &homes, ada, span).await;
@@ -145,7 +145,7 @@ fn a_deep_home_timeline_is_merged_further_as_it_is_read() {
             }
             let found = world
                 .store
-                .read(move |tx| Ok(store::posts::ids_of_author(tx, bob, span.below, 100)?));
+                .read(move |tx| Ok(store::posts::list_ids_by_author(tx, bob, span.below, 100)?));
             span.below = found.await.unwrap().last().unwrap().get();
         }
         assert_eq!(walked, 900);

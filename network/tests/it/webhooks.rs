@@ -1,7 +1,7 @@
 use base::{AppId, Fault, Stop};
-use store::deliveries::{self, NewDelivery, State};
+use store::deliveries::{self, DeliveryState, NewDelivery};
 use store::webhooks::{self, Webhook};
-use store::{Tx, log};
+use store::{Tx, event_log};
 
 use crate::world::{START, World, on_each_engine};
 
@@ -42,30 +42,36 @@ const fn about(webhook_id: i64, event_id: &str) -> NewDelivery<'_> {
 fn an_event_is_enqueued_once_together_with_the_cursor() {
     on_each_engine(async |world| {
         let hook = webhook(&world, "https://example.org/a").await;
-        let mut queued = world.store.queued();
+        let mut queued = world.store.subscribe_deliveries();
         let fails = world.store.write(move |tx| {
             deliveries::enqueue(tx, &about(hook, "1"))?;
-            log::set_cursor(tx, "a follower", 5)?;
+            event_log::set_cursor(tx, "a follower", 5)?;
             Err::<(), _>(Stop::Failed(Fault::new("on purpose")))
         });
         fails.await.unwrap_err();
         assert!(!queued.has_changed().unwrap());
         for expected in [true, false] {
             let is_new = move |tx: &mut Tx<'_>| {
-                log::set_cursor(tx, "a follower", 5)?;
+                event_log::set_cursor(tx, "a follower", 5)?;
                 Ok(deliveries::enqueue(tx, &about(hook, "1"))?)
             };
             assert_eq!(world.write(is_new).await, expected);
         }
         assert!(queued.has_changed().unwrap());
         queued.mark_unchanged();
-        let waiting = world.write(move |tx| Ok(deliveries::waiting(tx, hook, 0, 10)?));
+        let waiting = world.write(move |tx| Ok(deliveries::list_pending(tx, hook, 0, 10)?));
         let waiting = waiting.await;
         assert_eq!(waiting.len(), 1);
         let seq = waiting[0].seq;
         let done = move |tx: &mut Tx<'_>| {
             let at = tx.now();
-            Ok(deliveries::tried(tx, seq, at, State::Delivered, at)?)
+            Ok(deliveries::record_attempt(
+                tx,
+                seq,
+                at,
+                DeliveryState::Delivered,
+                at,
+            )?)
         };
         assert!(world.write(done).await);
         assert!(!world.write(done).await);
@@ -86,7 +92,7 @@ fn a_webhook_that_is_removed_can_be_registered_again() {
         assert!(foreign.await.contains("WebhookIdInvalid"));
         world
             .write(move |tx| {
-                webhooks::link(tx, hook, APP, "post.fields=lang")?;
+                webhooks::link_stream(tx, hook, APP, "post.fields=lang")?;
                 network::webhooks::delete(tx, APP, hook)
             })
             .await;

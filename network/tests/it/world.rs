@@ -9,7 +9,7 @@ use base::{Chance, Clock, Stop, Time, UserId};
 use network::posts::{Author, NewPost};
 use network::users::NewUser;
 use store::posts::Post;
-use store::{Location, Options, Store, Tx, Work};
+use store::{DatabaseLocation, Store, StoreOptions, TransactionWork, Tx};
 use tempfile::TempDir;
 
 pub(crate) struct World {
@@ -29,7 +29,7 @@ pub(crate) fn on_each_engine<F: Future<Output = ()>>(story: impl Fn(World) -> F)
         .unwrap();
     runtime.block_on(async {
         let folder = TempDir::new().unwrap();
-        let file = Location::File(folder.path().join("locum.db"));
+        let file = DatabaseLocation::File(folder.path().join("locum.db"));
         story(World::open(file, folder).await).await;
         match std::env::var("LOCUM_TEST_POSTGRES") {
             Err(_) => eprintln!("LOCUM_TEST_POSTGRES is not set: not run on PostgreSQL"),
@@ -42,7 +42,7 @@ pub(crate) fn on_each_engine<F: Future<Output = ()>>(story: impl Fn(World) -> F)
     });
 }
 
-pub(crate) fn fresh_database(server: &str) -> Location {
+pub(crate) fn fresh_database(server: &str) -> DatabaseLocation {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!(
         "it_{}_{}",
@@ -57,25 +57,25 @@ pub(crate) fn fresh_database(server: &str) -> Location {
         .batch_execute(&format!("CREATE DATABASE {name}"))
         .unwrap();
     let (before, _) = server.rsplit_once('/').unwrap();
-    Location::Server(format!("{before}/{name}"))
+    DatabaseLocation::Server(format!("{before}/{name}"))
 }
 
-pub(crate) fn options(location: Location, folder: &Path, clock: &Clock) -> Options {
+pub(crate) fn options(location: DatabaseLocation, folder: &Path, clock: &Clock) -> StoreOptions {
     let key = MasterKey::new(&Chance::seeded(1)).unwrap();
-    Options {
+    StoreOptions {
         location,
         data_dir: folder.to_owned(),
         connections: 4,
         node: 0,
         migrate: true,
         clock: clock.clone(),
-        chance: Chance::Os,
+        rng: Chance::Os,
         keyring: Keyring::new(key, Vec::new()),
     }
 }
 
 impl World {
-    pub(crate) async fn open(location: Location, folder: TempDir) -> Self {
+    pub(crate) async fn open(location: DatabaseLocation, folder: TempDir) -> Self {
         let clock = Clock::frozen(START);
         let options = options(location, folder.path(), &clock);
         let store = Arc::new(Store::open(options).await.unwrap());
@@ -90,13 +90,13 @@ impl World {
         self.clock.set(self.clock.now().plus_ms(ms));
     }
 
-    pub(crate) async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> T {
+    pub(crate) async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> T {
         self.store.write(work).await.unwrap()
     }
 
     pub(crate) async fn refused<T: Send + std::fmt::Debug + 'static>(
         &self,
-        work: impl Work<T>,
+        work: impl TransactionWork<T>,
     ) -> String {
         match self.store.write(work).await.unwrap_err() {
             Stop::Refused(refusal) => format!("{refusal:?}"),
@@ -132,10 +132,14 @@ impl World {
 
     /// All that is in the log. Other tests' transactions on the same server may keep entries back
     /// for a while.
-    pub(crate) async fn log(&self) -> Vec<store::log::Event> {
+    pub(crate) async fn log(&self) -> Vec<store::event_log::LogEvent> {
         loop {
-            let read =
-                |tx: &mut Tx<'_>| Ok((store::log::after(tx, 0, 10_000)?, store::log::count(tx)?));
+            let read = |tx: &mut Tx<'_>| {
+                Ok((
+                    store::event_log::list_after(tx, 0, 10_000)?,
+                    store::event_log::count(tx)?,
+                ))
+            };
             let (events, count) = self.store.read(read).await.unwrap();
             if i64::try_from(events.len()).unwrap() >= count {
                 return events;
@@ -146,7 +150,7 @@ impl World {
 
     /// Every counter agrees with its rows.
     pub(crate) async fn recount(&self) {
-        let work = |tx: &mut Tx<'_>| Ok(store::recount::check(tx)?);
+        let work = |tx: &mut Tx<'_>| Ok(store::integrity::find_mismatches(tx)?);
         assert_eq!(self.store.read(work).await.unwrap(), []);
     }
 }

@@ -3,7 +3,7 @@
 use base::{Fault, Id};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// A short link.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct CardLink {
 
 /// A destination of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Destination<'a> {
+pub struct CardDestination<'a> {
     /// Its address; empty: the platform's own page of the card.
     pub url: &'a str,
     /// What the card says of it.
@@ -31,7 +31,7 @@ pub struct Destination<'a> {
     pub media_key: &'a str,
 }
 
-fn read(row: &Row<'_, '_>) -> Result<CardLink, Fault> {
+fn link_from_row(row: &SqlRow<'_, '_>) -> Result<CardLink, Fault> {
     Ok(CardLink {
         id: row.int(0)?,
         card_id: row.int(1)?,
@@ -42,25 +42,29 @@ fn read(row: &Row<'_, '_>) -> Result<CardLink, Fault> {
 }
 
 /// The link with an id.
-pub fn by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<CardLink>, Fault> {
+pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<CardLink>, Fault> {
     let sql = "SELECT id, card_id, url, title, media_key FROM card_link WHERE id = $1";
-    tx.row(sql, &[id.into()], read)
+    tx.query_row(sql, &[id.into()], link_from_row)
 }
 
 /// Where some cards lead now; what belongs to one card is in its order.
-pub fn of_cards(tx: &mut Tx<'_>, cards: &[i64]) -> Result<Vec<CardLink>, Fault> {
+pub fn list_by_cards(tx: &mut Tx<'_>, cards: &[i64]) -> Result<Vec<CardLink>, Fault> {
     let sql = "SELECT id, card_id, url, title, media_key FROM card_link \
                WHERE card_id = $1 AND place > 0 ORDER BY place";
-    tx.of_each(sql, cards, &[], read)
+    tx.query_by_keys(sql, cards, &[], link_from_row)
 }
 
 /// Says where a card leads from now on. What it led to before is kept for those who have the link.
-pub fn set(tx: &mut Tx<'_>, card: i64, destinations: &[Destination<'_>]) -> Result<(), Fault> {
+pub fn set_destinations(
+    tx: &mut Tx<'_>,
+    card: i64,
+    destinations: &[CardDestination<'_>],
+) -> Result<(), Fault> {
     let sql = "UPDATE card_link SET place = 0 WHERE card_id = $1 AND place > 0";
-    tx.exec(sql, &[card.into()])?;
+    tx.execute(sql, &[card.into()])?;
     for (place, to) in (1_i64..).zip(destinations) {
         let known = "SELECT id FROM card_link WHERE card_id = $1 AND url = $2";
-        let known = tx.row(known, &[card.into(), to.url.into()], |row| row.int(0))?;
+        let known = tx.query_row(known, &[card.into(), to.url.into()], |row| row.int(0))?;
         if let Some(id) = known {
             let sql = "UPDATE card_link SET title = $1, media_key = $2, place = $3 WHERE id = $4";
             let args = [
@@ -69,7 +73,7 @@ pub fn set(tx: &mut Tx<'_>, card: i64, destinations: &[Destination<'_>]) -> Resu
                 place.into(),
                 id.into(),
             ];
-            tx.exec(sql, &args)?;
+            tx.execute(sql, &args)?;
             continue;
         }
         let id: Id<()> = tx.next_id();
@@ -83,13 +87,13 @@ pub fn set(tx: &mut Tx<'_>, card: i64, destinations: &[Destination<'_>]) -> Resu
             to.media_key.into(),
             place.into(),
         ];
-        tx.exec(sql, &args)?;
+        tx.execute(sql, &args)?;
     }
     Ok(())
 }
 
 /// The links of a card that is no more lead nowhere.
-pub fn remove(tx: &mut Tx<'_>, card: i64) -> Result<(), Fault> {
+pub fn remove_links(tx: &mut Tx<'_>, card: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM card_link WHERE card_id = $1";
-    tx.exec(sql, &[card.into()]).map(|_| ())
+    tx.execute(sql, &[card.into()]).map(|_| ())
 }

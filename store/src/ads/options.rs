@@ -3,11 +3,11 @@
 use base::Fault;
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// An option that line items may be targeted by.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct TargetingOption {
     /// The type of criteria that it is for: `INTEREST`, `EVENT`, ….
     pub kind: String,
     /// The value that criteria name.
@@ -18,8 +18,8 @@ pub struct Choice {
     pub details: String,
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Choice, Fault> {
-    Ok(Choice {
+fn option_from_row(row: &SqlRow<'_, '_>) -> Result<TargetingOption, Fault> {
+    Ok(TargetingOption {
         kind: row.text(0)?,
         value: row.text(1)?,
         name: row.text(2)?,
@@ -28,7 +28,7 @@ fn read(row: &Row<'_, '_>) -> Result<Choice, Fault> {
 }
 
 /// Adds one, or changes the one with its value.
-pub fn put(tx: &mut Tx<'_>, choice: &Choice) -> Result<(), Fault> {
+pub fn upsert(tx: &mut Tx<'_>, choice: &TargetingOption) -> Result<(), Fault> {
     let sql = "INSERT INTO ads_option (kind, value, name, details) VALUES ($1, $2, $3, $4) \
                ON CONFLICT (kind, value) \
                DO UPDATE SET name = excluded.name, details = excluded.details";
@@ -38,23 +38,23 @@ pub fn put(tx: &mut Tx<'_>, choice: &Choice) -> Result<(), Fault> {
         (&choice.name).into(),
         (&choice.details).into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// Takes one away; false when there is none.
 pub fn remove(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<bool, Fault> {
     let sql = "DELETE FROM ads_option WHERE kind = $1 AND value = $2";
-    Ok(tx.exec(sql, &[kind.into(), value.into()])? > 0)
+    Ok(tx.execute(sql, &[kind.into(), value.into()])? > 0)
 }
 
 /// The one with a value.
-pub fn find(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<Choice>, Fault> {
+pub fn find(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<TargetingOption>, Fault> {
     let sql = "SELECT kind, value, name, details FROM ads_option WHERE kind = $1 AND value = $2";
-    tx.row(sql, &[kind.into(), value.into()], read)
+    tx.query_row(sql, &[kind.into(), value.into()], option_from_row)
 }
 
 /// All of a type, in the order of their values.
-pub fn of_kind(tx: &mut Tx<'_>, kind: &str) -> Result<Vec<Choice>, Fault> {
+pub fn list_by_kind(tx: &mut Tx<'_>, kind: &str) -> Result<Vec<TargetingOption>, Fault> {
     let sql = "SELECT kind, value, name, details FROM ads_option WHERE kind = $1 ORDER BY value";
-    tx.rows(sql, &[kind.into()], read)
+    tx.query_rows(sql, &[kind.into()], option_from_row)
 }

@@ -1,7 +1,7 @@
 //! The true differences between the two engines' schema languages; all of them.
 
 /// A migration's text as SQLite wants it.
-pub(crate) fn for_file(script: &str) -> String {
+pub(crate) fn to_sqlite(script: &str) -> String {
     let statements = script.replace("SERIAL_KEY", "INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT");
     let statements = statements
         .replace("BIGINT", "INTEGER")
@@ -15,7 +15,7 @@ pub(crate) fn for_file(script: &str) -> String {
 }
 
 /// A migration's text as PostgreSQL wants it.
-pub(crate) fn for_server(script: &str) -> String {
+pub(crate) fn to_postgres(script: &str) -> String {
     script
         .replace("SERIAL_KEY", "BIGSERIAL NOT NULL PRIMARY KEY")
         .replace("BYTES", "BYTEA")

@@ -10,48 +10,48 @@ use super::Tx;
 
 /// Work over a transaction. It may be run again when the engine asks for a retry, so it keeps its
 /// hands off everything but the transaction.
-pub trait Work<T>: Fn(&mut Tx<'_>) -> Result<T, Stop> + Send + 'static {}
+pub trait TransactionWork<T>: Fn(&mut Tx<'_>) -> Result<T, Stop> + Send + 'static {}
 
-impl<T, F: Fn(&mut Tx<'_>) -> Result<T, Stop> + Send + 'static> Work<T> for F {}
+impl<T, F: Fn(&mut Tx<'_>) -> Result<T, Stop> + Send + 'static> TransactionWork<T> for F {}
 
 /// The way to a connection's thread.
-pub(crate) type Queue = crossbeam_channel::Sender<Box<dyn Errand>>;
+pub(crate) type JobQueue = crossbeam_channel::Sender<Box<dyn DatabaseJob>>;
 
 /// What a connection's thread sees of a job.
-pub(crate) trait Errand: Send {
+pub(crate) trait DatabaseJob: Send {
     /// Whether it may change something.
-    fn writes(&self) -> bool;
+    fn is_write(&self) -> bool;
     /// Does the work; false asks to undo what it did.
     fn run(&mut self, tx: &mut Tx<'_>) -> bool;
     /// Sends the answer; a failed commit replaces whatever the work had to say.
     fn finish(self: Box<Self>, commit: Result<(), Arc<Fault>>);
 }
 
-pub(crate) struct Job<F, T> {
+pub(crate) struct PendingJob<F, T> {
     work: F,
-    writes: bool,
+    is_write: bool,
     outcome: Option<Result<T, Stop>>,
     reply: oneshot::Sender<Result<T, Stop>>,
 }
 
-impl<T: Send + 'static, F: Work<T>> Job<F, T> {
-    pub(crate) fn boxed(
+impl<T: Send + 'static, F: TransactionWork<T>> PendingJob<F, T> {
+    pub(crate) fn new_boxed(
         work: F,
         reply: oneshot::Sender<Result<T, Stop>>,
         writes: bool,
-    ) -> Box<dyn Errand> {
+    ) -> Box<dyn DatabaseJob> {
         Box::new(Self {
             work,
-            writes,
+            is_write: writes,
             outcome: None,
             reply,
         })
     }
 }
 
-impl<T: Send + 'static, F: Work<T>> Errand for Job<F, T> {
-    fn writes(&self) -> bool {
-        self.writes
+impl<T: Send + 'static, F: TransactionWork<T>> DatabaseJob for PendingJob<F, T> {
+    fn is_write(&self) -> bool {
+        self.is_write
     }
 
     fn run(&mut self, tx: &mut Tx<'_>) -> bool {

@@ -109,18 +109,18 @@ const SCRIPTS: &[(&str, &str)] = &[
     ),
 ];
 
-const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (
+const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (
     version BIGINT NOT NULL PRIMARY KEY,
     name TEXT NOT NULL,
     checksum TEXT NOT NULL,
     applied_at BIGINT NOT NULL
 );";
-pub(crate) const LIST: &str =
+pub(crate) const LIST_SQL: &str =
     "SELECT version, name, checksum, applied_at FROM migration ORDER BY version";
 
 /// A migration that was applied just now.
 #[derive(Clone, Debug)]
-pub struct Applied {
+pub struct AppliedMigration {
     /// Its number, from 1.
     pub version: i64,
     /// Its name.
@@ -129,7 +129,7 @@ pub struct Applied {
 
 /// A migration and whether the database has it.
 #[derive(Clone, Debug)]
-pub struct Migration {
+pub struct MigrationStatus {
     /// Its number, from 1.
     pub version: i64,
     /// Its name.
@@ -139,15 +139,15 @@ pub struct Migration {
 }
 
 /// A row of the table of migrations.
-pub(crate) struct Row {
+pub(crate) struct MigrationRow {
     version: i64,
     name: String,
     checksum: String,
     applied_at: Time,
 }
 
-impl Row {
-    pub(crate) fn read(row: &value::Row<'_, '_>) -> Result<Self, Fault> {
+impl MigrationRow {
+    pub(crate) fn from_row(row: &value::SqlRow<'_, '_>) -> Result<Self, Fault> {
         Ok(Self {
             version: row.int(0)?,
             name: row.text(1)?,
@@ -158,26 +158,29 @@ impl Row {
 }
 
 /// A database that can be migrated.
-pub(crate) trait Target {
+pub(crate) trait MigrationTarget {
     /// Waits until nobody else migrates the same database, until this connection is closed.
-    fn lock(&mut self) -> Result<(), Fault>;
-    fn run(&mut self, script: &str) -> Result<(), Fault>;
-    fn applied(&mut self) -> Result<Vec<Row>, Fault>;
+    fn lock_schema(&mut self) -> Result<(), Fault>;
+    fn run_script(&mut self, script: &str) -> Result<(), Fault>;
+    fn applied_migrations(&mut self) -> Result<Vec<MigrationRow>, Fault>;
 }
 
 /// Applies what is missing.
-pub(crate) fn run(target: &mut impl Target, now_ms: i64) -> Result<Vec<Applied>, Fault> {
-    target.lock()?;
-    let applied = target.applied()?;
-    check(&applied)?;
+pub(crate) fn apply_missing(
+    target: &mut impl MigrationTarget,
+    now_ms: i64,
+) -> Result<Vec<AppliedMigration>, Fault> {
+    target.lock_schema()?;
+    let applied = target.applied_migrations()?;
+    check_applied(&applied)?;
     let mut done = Vec::new();
     for (version, (name, script)) in (1..).zip(SCRIPTS).skip(applied.len()) {
         let checksum = checksum(script);
-        target.run(&format!(
-            "BEGIN; {TABLE} {script} INSERT INTO migration (version, name, checksum, applied_at) \
+        target.run_script(&format!(
+            "BEGIN; {CREATE_TABLE_SQL} {script} INSERT INTO migration (version, name, checksum, applied_at) \
              VALUES ({version}, '{name}', '{checksum}', {now_ms}); COMMIT;"
         ))?;
-        done.push(Applied {
+        done.push(AppliedMigration {
             version,
             name: (*name).to_owned(),
         });
@@ -186,9 +189,11 @@ pub(crate) fn run(target: &mut impl Target, now_ms: i64) -> Result<Vec<Applied>,
 }
 
 /// What is applied and what is missing.
-pub(crate) fn status(target: &mut impl Target) -> Result<Vec<Migration>, Fault> {
-    let applied = target.applied()?;
-    check(&applied)?;
+pub(crate) fn list_status(
+    target: &mut impl MigrationTarget,
+) -> Result<Vec<MigrationStatus>, Fault> {
+    let applied = target.applied_migrations()?;
+    check_applied(&applied)?;
     let mut all = all_missing();
     for (known, row) in all.iter_mut().zip(applied) {
         known.applied_at = Some(row.applied_at);
@@ -196,10 +201,10 @@ pub(crate) fn status(target: &mut impl Target) -> Result<Vec<Migration>, Fault> 
     Ok(all)
 }
 
-pub(crate) fn all_missing() -> Vec<Migration> {
+pub(crate) fn all_missing() -> Vec<MigrationStatus> {
     let scripts = (1..).zip(SCRIPTS);
     scripts
-        .map(|(version, (name, _))| Migration {
+        .map(|(version, (name, _))| MigrationStatus {
             version,
             name: (*name).to_owned(),
             applied_at: None,
@@ -208,7 +213,7 @@ pub(crate) fn all_missing() -> Vec<Migration> {
 }
 
 /// A database that knows more than this program, or something else, is left alone.
-fn check(applied: &[Row]) -> Result<(), Fault> {
+fn check_applied(applied: &[MigrationRow]) -> Result<(), Fault> {
     if applied.len() > SCRIPTS.len() {
         let newest = applied.last().map_or("", |row| row.name.as_str());
         return Err(Fault::new(format!(

@@ -6,16 +6,16 @@
 
 mod dialect;
 mod job;
-pub(crate) mod lite;
 mod migrate;
 mod postgres;
+pub(crate) mod sqlite;
 mod tx;
 mod value;
 
-pub use job::Work;
-pub use migrate::{Applied, Migration};
+pub use job::TransactionWork;
+pub use migrate::{AppliedMigration, MigrationStatus};
 pub use tx::Tx;
-pub(crate) use value::{Row, Value};
+pub(crate) use value::{SqlRow, SqlValue};
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,12 +23,12 @@ use std::sync::Arc;
 use base::{Fault, Stop};
 use tokio::sync::{oneshot, watch};
 
-use crate::context::Context;
-use job::{Job, Queue};
+use crate::context::StoreContext;
+use job::{JobQueue, PendingJob};
 
 /// Where the data is.
 #[derive(Clone, Debug)]
-pub enum Location {
+pub enum DatabaseLocation {
     /// A SQLite file.
     File(PathBuf),
     /// A PostgreSQL server, `postgres://…`.
@@ -36,93 +36,117 @@ pub enum Location {
 }
 
 /// The queues that lead to the connections.
-pub(crate) struct Db {
-    writes: Queue,
-    reads: Queue,
+pub(crate) struct Database {
+    write_queue: JobQueue,
+    read_queue: JobQueue,
     threads: Vec<std::thread::JoinHandle<()>>,
     /// The SQLite file.
-    file: Option<PathBuf>,
+    sqlite_path: Option<PathBuf>,
     /// Holds this node's number on a database server.
-    node: Option<crossbeam_channel::Sender<()>>,
+    node_lock: Option<crossbeam_channel::Sender<()>>,
     /// Counts the commits that appended to the log.
-    pub(crate) wake: watch::Receiver<u64>,
+    pub(crate) appended: watch::Receiver<u64>,
     /// Whether the log must be read with a snapshot-safe cursor.
-    pub(crate) server: bool,
+    pub(crate) is_server: bool,
 }
 
-impl Db {
+impl Database {
     /// Applies the migrations that are missing. Refuses a schema newer than this program.
-    pub(crate) fn migrate(location: &Location, now_ms: i64) -> Result<Vec<Applied>, Fault> {
+    pub(crate) fn migrate(
+        location: &DatabaseLocation,
+        now_ms: i64,
+    ) -> Result<Vec<AppliedMigration>, Fault> {
         match location {
-            Location::File(path) => migrate::run(&mut lite::Setup::open(path)?, now_ms),
-            Location::Server(url) => migrate::run(&mut postgres::Setup::open(url)?, now_ms),
+            DatabaseLocation::File(path) => {
+                migrate::apply_missing(&mut sqlite::SqliteMigrator::open(path)?, now_ms)
+            }
+            DatabaseLocation::Server(url) => {
+                migrate::apply_missing(&mut postgres::PostgresMigrator::open(url)?, now_ms)
+            }
         }
     }
 
     /// What has been applied and what is missing, without touching anything.
-    pub(crate) fn migration_status(location: &Location) -> Result<Vec<Migration>, Fault> {
+    pub(crate) fn migration_status(
+        location: &DatabaseLocation,
+    ) -> Result<Vec<MigrationStatus>, Fault> {
         match location {
-            Location::File(path) if !path.exists() => Ok(migrate::all_missing()),
-            Location::File(path) => migrate::status(&mut lite::Setup::open(path)?),
-            Location::Server(url) => migrate::status(&mut postgres::Setup::open(url)?),
+            DatabaseLocation::File(path) if !path.exists() => Ok(migrate::all_missing()),
+            DatabaseLocation::File(path) => {
+                migrate::list_status(&mut sqlite::SqliteMigrator::open(path)?)
+            }
+            DatabaseLocation::Server(url) => {
+                migrate::list_status(&mut postgres::PostgresMigrator::open(url)?)
+            }
         }
     }
 
     /// Opens the connections and starts their threads.
     pub(crate) fn open(
-        location: &Location,
+        location: &DatabaseLocation,
         connections: usize,
         node: u16,
-        context: &Arc<Context>,
+        context: &Arc<StoreContext>,
     ) -> Result<Self, Fault> {
         let (waker, wake) = watch::channel(0);
         let waker = Arc::new(waker);
         match location {
-            Location::File(path) => {
-                let (writes, mut threads) = lite::writer(path, context, waker)?;
-                let (reads, more) = lite::readers(path, connections, context)?;
+            DatabaseLocation::File(path) => {
+                let (writes, mut threads) = sqlite::spawn_writer(path, context, waker)?;
+                let (reads, more) = sqlite::spawn_readers(path, connections, context)?;
                 threads.extend(more);
                 Ok(Self {
-                    writes,
-                    reads,
+                    write_queue: writes,
+                    read_queue: reads,
                     threads,
-                    wake,
-                    file: Some(path.clone()),
-                    node: None,
-                    server: false,
+                    appended: wake,
+                    sqlite_path: Some(path.clone()),
+                    node_lock: None,
+                    is_server: false,
                 })
             }
-            Location::Server(url) => {
-                let (hold, holder) = postgres::take_node(url, node)?;
-                let (queue, mut threads) = postgres::pool(url, connections, context, waker)?;
+            DatabaseLocation::Server(url) => {
+                let (hold, holder) = postgres::claim_node_number(url, node)?;
+                let (queue, mut threads) = postgres::spawn_pool(url, connections, context, waker)?;
                 threads.push(holder);
                 Ok(Self {
-                    writes: queue.clone(),
-                    reads: queue,
+                    write_queue: queue.clone(),
+                    read_queue: queue,
                     threads,
-                    wake,
-                    file: None,
-                    node: Some(hold),
-                    server: true,
+                    appended: wake,
+                    sqlite_path: None,
+                    node_lock: Some(hold),
+                    is_server: true,
                 })
             }
         }
     }
 
     /// Runs `work` in a transaction and answers once it is on disk.
-    pub(crate) async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Stop> {
-        run(&self.writes, work, true).await
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        work: impl TransactionWork<T>,
+    ) -> Result<T, Stop> {
+        run_job(&self.write_queue, work, true).await
     }
 
     /// Runs `work` on one consistent view where the engine gives one without a round trip.
-    pub(crate) async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Stop> {
-        run(&self.reads, work, false).await
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        work: impl TransactionWork<T>,
+    ) -> Result<T, Stop> {
+        run_job(&self.read_queue, work, false).await
     }
 
     /// The same as [`Db::read`], for a thread that may wait.
-    pub(crate) fn read_now<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Stop> {
+    pub(crate) fn read_blocking<T: Send + 'static>(
+        &self,
+        work: impl TransactionWork<T>,
+    ) -> Result<T, Stop> {
         let (reply, answer) = oneshot::channel();
-        let sent = self.reads.send(Job::boxed(work, reply, false));
+        let sent = self
+            .read_queue
+            .send(PendingJob::new_boxed(work, reply, false));
         sent.map_err(|_| Fault::new("the store is closed"))?;
         let stopped = |_| Err(Fault::new("the store stopped in the middle").into());
         answer.blocking_recv().unwrap_or_else(stopped)
@@ -131,11 +155,11 @@ impl Db {
     /// Closes the queues and waits until every connection is closed.
     pub(crate) fn close(self) {
         let Self {
-            writes,
-            reads,
+            write_queue: writes,
+            read_queue: reads,
             threads,
-            file,
-            node,
+            sqlite_path: file,
+            node_lock: node,
             ..
         } = self;
         drop((writes, reads, node));
@@ -144,18 +168,18 @@ impl Db {
             drop(thread.join());
         }
         if let Some(file) = file {
-            lite::tidy(&file);
+            sqlite::truncate_wal(&file);
         }
     }
 }
 
-async fn run<T: Send + 'static>(
-    queue: &Queue,
-    work: impl Work<T>,
+async fn run_job<T: Send + 'static>(
+    queue: &JobQueue,
+    work: impl TransactionWork<T>,
     writes: bool,
 ) -> Result<T, Stop> {
     let (reply, answer) = oneshot::channel();
-    let job = Job::boxed(work, reply, writes);
+    let job = PendingJob::new_boxed(work, reply, writes);
     queue
         .send(job)
         .map_err(|_| Fault::new("the store is closed"))?;

@@ -13,35 +13,37 @@ use postgres::types::ToSql;
 use postgres::{Client, NoTls, Statement};
 use tokio::sync::watch;
 
-use super::job::{Errand, Queue};
-use super::tx::{Conn, Tx};
-use super::value::{Row, Value};
+use super::job::{DatabaseJob, JobQueue};
+use super::tx::{EngineConnection, Tx};
+use super::value::{SqlRow, SqlValue};
 use super::{dialect, migrate};
-use crate::context::Context;
+use crate::context::StoreContext;
 
 /// How often work is run again after another transaction got in its way.
-const TRIES: usize = 8;
+const MAX_RETRIES: usize = 8;
 /// Of the server's advisory locks, those that stand for nodes.
-const NODES: i64 = 7269 << 32;
+const NODE_LOCK_BASE: i64 = 7269 << 32;
 /// Tenths of a second.
-const NODE_TRIES: u32 = 30;
+const NODE_LOCK_RETRIES: u32 = 30;
 /// How often it is looked at whether the number is still held.
-const NODE_EVERY: Duration = Duration::from_secs(1);
-const CONNECT: Duration = Duration::from_secs(5);
+const NODE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A connection and the statements that it has prepared.
-pub(crate) struct Connection {
+pub(crate) struct PostgresConnection {
     client: Client,
     statements: HashMap<(&'static str, bool), Statement>,
     /// Whether the last failure asks for the work to be run again.
-    clashed: bool,
+    had_conflict: bool,
 }
 
-impl Connection {
+impl PostgresConnection {
     fn open(url: &str) -> Result<Self, Fault> {
         let mut config: postgres::Config =
             url.parse().map_err(Fault::when("the database address"))?;
-        config.connect_timeout(CONNECT).application_name("locum");
+        config
+            .connect_timeout(CONNECT_TIMEOUT)
+            .application_name("locum");
         let mut client = config
             .connect(NoTls)
             .map_err(|error| Fault::caused("connecting to PostgreSQL", error).passing())?;
@@ -53,22 +55,22 @@ impl Connection {
         Ok(Self {
             client,
             statements: HashMap::new(),
-            clashed: false,
+            had_conflict: false,
         })
     }
 
-    fn failed(&mut self, sql: &str, error: postgres::Error) -> Fault {
+    fn statement_fault(&mut self, sql: &str, error: postgres::Error) -> Fault {
         let clashes = [
             SqlState::T_R_SERIALIZATION_FAILURE,
             SqlState::T_R_DEADLOCK_DETECTED,
         ];
-        self.clashed |= error.code().is_some_and(|code| clashes.contains(code));
-        let passing = passes(&error);
+        self.had_conflict |= error.code().is_some_and(|code| clashes.contains(code));
+        let passing = is_transient(&error);
         let fault = Fault::caused(format!("running {sql:?}"), error);
         if passing { fault.passing() } else { fault }
     }
 
-    fn prepare(&mut self, sql: &'static str, many: bool) -> Result<Statement, Fault> {
+    fn prepare_cached(&mut self, sql: &'static str, many: bool) -> Result<Statement, Fault> {
         if let Some(statement) = self.statements.get(&(sql, many)) {
             return Ok(statement.clone());
         }
@@ -80,64 +82,64 @@ impl Connection {
         let statement = self
             .client
             .prepare(&text)
-            .map_err(|error| self.failed(sql, error))?;
+            .map_err(|error| self.statement_fault(sql, error))?;
         self.statements.insert((sql, many), statement.clone());
         Ok(statement)
     }
 
-    pub(crate) fn each(
+    pub(crate) fn for_each_row(
         &mut self,
         sql: &'static str,
-        args: &[Value<'_>],
-        read: impl FnMut(&Row<'_, '_>) -> Result<bool, Fault>,
+        args: &[SqlValue<'_>],
+        read: impl FnMut(&SqlRow<'_, '_>) -> Result<bool, Fault>,
     ) -> Result<(), Fault> {
-        let statement = self.prepare(sql, false)?;
-        let args = dynamic(args);
-        self.run(sql, &statement, &args, read)
+        let statement = self.prepare_cached(sql, false)?;
+        let args = to_sql_params(args);
+        self.run_query(sql, &statement, &args, read)
     }
 
-    pub(crate) fn of_each(
+    pub(crate) fn for_each_key(
         &mut self,
         sql: &'static str,
         keys: &[i64],
-        more: &[Value<'_>],
-        read: &mut dyn FnMut(&Row<'_, '_>) -> Result<bool, Fault>,
+        more: &[SqlValue<'_>],
+        read: &mut dyn FnMut(&SqlRow<'_, '_>) -> Result<bool, Fault>,
     ) -> Result<(), Fault> {
-        let statement = self.prepare(sql, true)?;
+        let statement = self.prepare_cached(sql, true)?;
         let mut args: Vec<&(dyn ToSql + Sync)> = vec![&keys];
-        args.extend(dynamic(more));
-        self.run(sql, &statement, &args, read)
+        args.extend(to_sql_params(more));
+        self.run_query(sql, &statement, &args, read)
     }
 
-    fn run(
+    fn run_query(
         &mut self,
         sql: &str,
         statement: &Statement,
         args: &[&(dyn ToSql + Sync)],
-        mut read: impl FnMut(&Row<'_, '_>) -> Result<bool, Fault>,
+        mut read: impl FnMut(&SqlRow<'_, '_>) -> Result<bool, Fault>,
     ) -> Result<(), Fault> {
         let answer = self.client.query(statement, args);
-        let rows = answer.map_err(|error| self.failed(sql, error))?;
+        let rows = answer.map_err(|error| self.statement_fault(sql, error))?;
         for row in &rows {
-            if !read(&Row::Postgres(row))? {
+            if !read(&SqlRow::Postgres(row))? {
                 break;
             }
         }
         Ok(())
     }
 
-    pub(crate) fn exec(&mut self, sql: &'static str, args: &[Value<'_>]) -> Result<u64, Fault> {
-        let statement = self.prepare(sql, false)?;
-        let args = dynamic(args);
+    pub(crate) fn exec(&mut self, sql: &'static str, args: &[SqlValue<'_>]) -> Result<u64, Fault> {
+        let statement = self.prepare_cached(sql, false)?;
+        let args = to_sql_params(args);
         self.client
             .execute(&statement, &args)
-            .map_err(|error| self.failed(sql, error))
+            .map_err(|error| self.statement_fault(sql, error))
     }
 
     fn lock_node(&mut self, node: u16) -> Result<bool, Fault> {
         let sql = "SELECT CAST(CAST(pg_try_advisory_lock($1) AS INTEGER) AS BIGINT)";
         let mut taken = false;
-        self.each(sql, &[(NODES | i64::from(node)).into()], |row| {
+        self.for_each_row(sql, &[(NODE_LOCK_BASE | i64::from(node)).into()], |row| {
             taken = row.int(0)? == 1;
             Ok(false)
         })?;
@@ -145,26 +147,26 @@ impl Connection {
     }
 
     /// Begins a transaction; nothing is lost yet where the connection broke while it was idle.
-    fn begin(&mut self, url: &str) -> Result<(), Fault> {
-        match self.control("BEGIN") {
+    fn begin_transaction(&mut self, url: &str) -> Result<(), Fault> {
+        match self.batch_execute("BEGIN") {
             Err(fault) if fault.passes() => {
                 *self = Self::open(url)?;
-                self.control("BEGIN")
+                self.batch_execute("BEGIN")
             }
             begun => begun,
         }
     }
 
-    fn control(&mut self, sql: &'static str) -> Result<(), Fault> {
+    fn batch_execute(&mut self, sql: &'static str) -> Result<(), Fault> {
         self.client
             .batch_execute(sql)
-            .map_err(|error| self.failed(sql, error))
+            .map_err(|error| self.statement_fault(sql, error))
     }
 }
 
 /// Whether the server is away or out of room: the connection broke, or its state is of a class
 /// that tells so (08 connections, 53 resources, 57P it was stopped).
-fn passes(error: &postgres::Error) -> bool {
+fn is_transient(error: &postgres::Error) -> bool {
     let classes = ["08", "53", "57P"];
     let broken = error
         .source()
@@ -176,7 +178,7 @@ fn passes(error: &postgres::Error) -> bool {
             .is_some_and(|state| classes.iter().any(|class| state.code().starts_with(class)))
 }
 
-fn dynamic<'a>(args: &'a [Value<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
+fn to_sql_params<'a>(args: &'a [SqlValue<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
     args.iter()
         .map(|arg| -> &(dyn ToSql + Sync) { arg })
         .collect()
@@ -184,16 +186,19 @@ fn dynamic<'a>(args: &'a [Value<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
 
 /// Takes a node's number for as long as the sender lives: no two nodes issue the same ids. Where
 /// the connection is lost meanwhile, the number is taken anew as soon as the server is back.
-pub(crate) fn take_node(url: &str, node: u16) -> Result<(Sender<()>, JoinHandle<()>), Fault> {
-    let mut conn = hold_node(url, node)?;
+pub(crate) fn claim_node_number(
+    url: &str,
+    node: u16,
+) -> Result<(Sender<()>, JoinHandle<()>), Fault> {
+    let mut conn = connect_and_lock_node(url, node)?;
     let (hold, released) = bounded::<()>(0);
     let url = url.to_owned();
     let keep = move || {
-        while released.recv_timeout(NODE_EVERY) == Err(RecvTimeoutError::Timeout) {
-            if conn.control("SELECT 1").is_ok() {
+        while released.recv_timeout(NODE_CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+            if conn.batch_execute("SELECT 1").is_ok() {
                 continue;
             }
-            match hold_node(&url, node) {
+            match connect_and_lock_node(&url, node) {
                 Ok(anew) => conn = anew,
                 Err(fault) => tracing::error!(%fault, node, "the number of this node is not held"),
             }
@@ -207,9 +212,9 @@ pub(crate) fn take_node(url: &str, node: u16) -> Result<(Sender<()>, JoinHandle<
     Ok((hold, thread.map_err(Fault::when("starting a thread"))?))
 }
 
-fn hold_node(url: &str, node: u16) -> Result<Connection, Fault> {
-    let mut conn = Connection::open(url)?;
-    for _ in 0..NODE_TRIES {
+fn connect_and_lock_node(url: &str, node: u16) -> Result<PostgresConnection, Fault> {
+    let mut conn = PostgresConnection::open(url)?;
+    for _ in 0..NODE_LOCK_RETRIES {
         if conn.lock_node(node)? {
             return Ok(conn);
         }
@@ -223,16 +228,16 @@ fn hold_node(url: &str, node: u16) -> Result<Connection, Fault> {
 
 /// Starts `count` threads over one queue. The first connection is made at once, so that a wrong
 /// address is known at the start; the others when they are needed.
-pub(crate) fn pool(
+pub(crate) fn spawn_pool(
     url: &str,
     count: usize,
-    context: &Arc<Context>,
+    context: &Arc<StoreContext>,
     waker: Arc<watch::Sender<u64>>,
-) -> Result<(Queue, Vec<JoinHandle<()>>), Fault> {
-    let (queue, jobs) = unbounded::<Box<dyn Errand>>();
-    let mut first = Some(Connection::open(url)?);
+) -> Result<(JobQueue, Vec<JoinHandle<()>>), Fault> {
+    let (queue, jobs) = unbounded::<Box<dyn DatabaseJob>>();
+    let mut first = Some(PostgresConnection::open(url)?);
     let threads = (0..count.max(1)).map(|_| {
-        let mut worker = Worker {
+        let mut worker = PoolWorker {
             url: url.to_owned(),
             conn: first.take(),
             context: Arc::clone(context),
@@ -241,23 +246,23 @@ pub(crate) fn pool(
         let jobs = jobs.clone();
         thread::Builder::new()
             .name("store-pool".to_owned())
-            .spawn(move || worker.work(&jobs))
+            .spawn(move || worker.run_jobs(&jobs))
             .map_err(Fault::when("starting a thread"))
     });
     Ok((queue, threads.collect::<Result<_, _>>()?))
 }
 
-struct Worker {
+struct PoolWorker {
     url: String,
-    conn: Option<Connection>,
-    context: Arc<Context>,
+    conn: Option<PostgresConnection>,
+    context: Arc<StoreContext>,
     waker: Arc<watch::Sender<u64>>,
 }
 
-impl Worker {
-    fn work(&mut self, jobs: &Receiver<Box<dyn Errand>>) {
+impl PoolWorker {
+    fn run_jobs(&mut self, jobs: &Receiver<Box<dyn DatabaseJob>>) {
         while let Ok(mut job) = jobs.recv() {
-            let commit = self.serve(job.as_mut());
+            let commit = self.run_job(job.as_mut());
             // A connection that is broken or still inside a transaction is never used again.
             if commit.is_err()
                 || self
@@ -271,34 +276,40 @@ impl Worker {
         }
     }
 
-    fn serve(&mut self, job: &mut dyn Errand) -> Result<(), Fault> {
+    fn run_job(&mut self, job: &mut dyn DatabaseJob) -> Result<(), Fault> {
         let conn = match &mut self.conn {
             Some(conn) => conn,
-            none => none.insert(Connection::open(&self.url)?),
+            none => none.insert(PostgresConnection::open(&self.url)?),
         };
-        if !job.writes() {
-            let read = job.run(&mut Tx::new(Conn::Postgres(conn), &self.context));
+        if !job.is_write() {
+            let read = job.run(&mut Tx::new(
+                EngineConnection::Postgres(conn),
+                &self.context,
+            ));
             // One that broke while it was idle is noticed only now.
             if !read && conn.client.is_closed() {
-                *conn = Connection::open(&self.url)?;
-                job.run(&mut Tx::new(Conn::Postgres(conn), &self.context));
+                *conn = PostgresConnection::open(&self.url)?;
+                job.run(&mut Tx::new(
+                    EngineConnection::Postgres(conn),
+                    &self.context,
+                ));
             }
             return Ok(());
         }
-        for _ in 0..TRIES {
-            conn.clashed = false;
-            conn.begin(&self.url)?;
-            let mut tx = Tx::new(Conn::Postgres(conn), &self.context);
+        for _ in 0..MAX_RETRIES {
+            conn.had_conflict = false;
+            conn.begin_transaction(&self.url)?;
+            let mut tx = Tx::new(EngineConnection::Postgres(conn), &self.context);
             let keep = job.run(&mut tx);
-            let marks = tx.marks;
-            let ended = conn.control(if keep { "COMMIT" } else { "ROLLBACK" });
-            if conn.clashed {
-                drop(conn.control("ROLLBACK"));
+            let marks = tx.effects;
+            let ended = conn.batch_execute(if keep { "COMMIT" } else { "ROLLBACK" });
+            if conn.had_conflict {
+                drop(conn.batch_execute("ROLLBACK"));
                 continue;
             }
             ended?;
             if keep {
-                marks.announce(&self.context, &self.waker);
+                marks.publish(&self.context, &self.waker);
             }
             return Ok(());
         }
@@ -307,38 +318,38 @@ impl Worker {
 }
 
 /// A connection for migrations.
-pub(crate) struct Setup(Connection);
+pub(crate) struct PostgresMigrator(PostgresConnection);
 
-impl Setup {
+impl PostgresMigrator {
     pub(crate) fn open(url: &str) -> Result<Self, Fault> {
-        Connection::open(url).map(Self)
+        PostgresConnection::open(url).map(Self)
     }
 }
 
-impl migrate::Target for Setup {
-    fn lock(&mut self) -> Result<(), Fault> {
+impl migrate::MigrationTarget for PostgresMigrator {
+    fn lock_schema(&mut self) -> Result<(), Fault> {
         let locked = self.0.client.batch_execute("SELECT pg_advisory_lock(7268)");
         locked.map_err(Fault::when("waiting for another migration"))
     }
 
-    fn run(&mut self, script: &str) -> Result<(), Fault> {
-        let script = dialect::for_server(script);
+    fn run_script(&mut self, script: &str) -> Result<(), Fault> {
+        let script = dialect::to_postgres(script);
         self.0
             .client
             .batch_execute(&script)
             .map_err(Fault::when("running a migration"))
     }
 
-    fn applied(&mut self) -> Result<Vec<migrate::Row>, Fault> {
+    fn applied_migrations(&mut self) -> Result<Vec<migrate::MigrationRow>, Fault> {
         let mut exists = false;
-        self.0.each("SELECT 1 FROM pg_tables WHERE tablename = 'migration' AND schemaname = current_schema()", &[], |_| {
+        self.0.for_each_row("SELECT 1 FROM pg_tables WHERE tablename = 'migration' AND schemaname = current_schema()", &[], |_| {
             exists = true;
             Ok(false)
         })?;
         let mut all = Vec::new();
         if exists {
-            self.0.each(migrate::LIST, &[], |row| {
-                all.push(migrate::Row::read(row)?);
+            self.0.for_each_row(migrate::LIST_SQL, &[], |row| {
+                all.push(migrate::MigrationRow::from_row(row)?);
                 Ok(true)
             })?;
         }

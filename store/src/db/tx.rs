@@ -5,62 +5,64 @@ use std::sync::atomic::Ordering;
 use base::{Chance, Fault, Id, Time};
 use tokio::sync::watch;
 
-use super::value::{Row, Value};
-use super::{lite, postgres};
-use crate::context::Context;
+use super::value::{SqlRow, SqlValue};
+use super::{postgres, sqlite};
+use crate::context::StoreContext;
 
 /// An open transaction. What a verb does through it is done as a whole or not at all.
 pub struct Tx<'c> {
-    conn: Conn<'c>,
-    context: &'c Context,
+    conn: EngineConnection<'c>,
+    context: &'c StoreContext,
     now: Time,
-    pub(crate) marks: Marks,
+    pub(crate) effects: CommitEffects,
 }
 
 /// What a commit must make known.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Marks {
+pub(crate) struct CommitEffects {
     /// By how much the log got longer: its readers are woken.
-    pub(crate) appended: u32,
+    pub(crate) appended_events: u32,
     /// A credential may mean something else.
-    pub(crate) credentials: bool,
+    pub(crate) credentials_changed: bool,
     /// Something is to be sent: senders are woken.
-    pub(crate) queued: bool,
+    pub(crate) deliveries_queued: bool,
 }
 
-impl Marks {
-    pub(crate) fn add(&mut self, other: Self) {
-        self.appended = self.appended.saturating_add(other.appended);
-        self.credentials |= other.credentials;
-        self.queued |= other.queued;
+impl CommitEffects {
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.appended_events = self.appended_events.saturating_add(other.appended_events);
+        self.credentials_changed |= other.credentials_changed;
+        self.deliveries_queued |= other.deliveries_queued;
     }
 
     /// Makes it known, after the commit and before anyone is told of it.
-    pub(crate) fn announce(self, context: &Context, waker: &watch::Sender<u64>) {
-        if self.credentials {
-            context.credentials.fetch_add(1, Ordering::SeqCst);
+    pub(crate) fn publish(self, context: &StoreContext, waker: &watch::Sender<u64>) {
+        if self.credentials_changed {
+            context.credentials_version.fetch_add(1, Ordering::SeqCst);
         }
-        if self.queued {
-            context.queued.send_modify(|commits| *commits += 1);
+        if self.deliveries_queued {
+            context
+                .delivery_commits
+                .send_modify(|commits| *commits += 1);
         }
-        if self.appended > 0 {
+        if self.appended_events > 0 {
             waker.send_modify(|commits| *commits += 1);
         }
     }
 }
 
-pub(crate) enum Conn<'c> {
-    Lite(&'c rusqlite::Connection),
-    Postgres(&'c mut postgres::Connection),
+pub(crate) enum EngineConnection<'c> {
+    Sqlite(&'c rusqlite::Connection),
+    Postgres(&'c mut postgres::PostgresConnection),
 }
 
 impl<'c> Tx<'c> {
-    pub(crate) fn new(conn: Conn<'c>, context: &'c Context) -> Self {
+    pub(crate) fn new(conn: EngineConnection<'c>, context: &'c StoreContext) -> Self {
         Self {
             conn,
             context,
             now: context.clock.now(),
-            marks: Marks::default(),
+            effects: CommitEffects::default(),
         }
     }
 
@@ -75,7 +77,7 @@ impl<'c> Tx<'c> {
     }
 
     /// Keeps later ids above one that an import brings along.
-    pub fn ids_stay_above<K>(&self, id: Id<K>) {
+    pub fn keep_ids_above<K>(&self, id: Id<K>) {
         self.context.ids.stay_above(id.get());
     }
 
@@ -86,29 +88,29 @@ impl<'c> Tx<'c> {
 
     /// Says that after the commit a credential may mean something else: a token revoked, an app
     /// or a user changed.
-    pub fn credentials_changed(&mut self) {
-        self.marks.credentials = true;
+    pub fn mark_credentials_changed(&mut self) {
+        self.effects.credentials_changed = true;
     }
 
     /// Says that after the commit something is to be sent.
-    pub(crate) fn queued(&mut self) {
-        self.marks.queued = true;
+    pub(crate) fn mark_deliveries_queued(&mut self) {
+        self.effects.deliveries_queued = true;
     }
 
     /// The source of random bytes.
-    pub fn chance(&self) -> &Chance {
-        &self.context.chance
+    pub fn rng(&self) -> &Chance {
+        &self.context.rng
     }
 
     /// Encrypts a secret for one place (`table.column:row`).
-    pub(crate) fn seal(&self, place: &str, secret: &str) -> Result<Vec<u8>, Fault> {
+    pub(crate) fn encrypt(&self, place: &str, secret: &str) -> Result<Vec<u8>, Fault> {
         self.context
             .keyring
-            .seal(place, secret.as_bytes(), &self.context.chance)
+            .seal(place, secret.as_bytes(), &self.context.rng)
     }
 
     /// Decrypts what [`Tx::seal`] made for the same place.
-    pub(crate) fn unseal(&self, place: &str, sealed: &[u8]) -> Result<base::Secret, Fault> {
+    pub(crate) fn decrypt(&self, place: &str, sealed: &[u8]) -> Result<base::Secret, Fault> {
         let plain = self
             .context
             .keyring
@@ -120,30 +122,30 @@ impl<'c> Tx<'c> {
     }
 
     /// The same for bytes.
-    pub(crate) fn seal_bytes(&self, place: &str, plain: &[u8]) -> Result<Vec<u8>, Fault> {
+    pub(crate) fn encrypt_bytes(&self, place: &str, plain: &[u8]) -> Result<Vec<u8>, Fault> {
         let context = self.context;
-        context.keyring.seal(place, plain, &context.chance)
+        context.keyring.seal(place, plain, &context.rng)
     }
 
     /// What was sealed for a place; none where it was not.
-    pub(crate) fn opened(&self, place: &str, sealed: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn try_decrypt(&self, place: &str, sealed: &[u8]) -> Option<Vec<u8>> {
         self.context.keyring.open(place, sealed).ok()
     }
 
     /// Whether a sealed secret needs no new seal.
-    pub(crate) fn is_sealed_with_current(&self, sealed: &[u8]) -> bool {
+    pub(crate) fn is_encrypted_with_current_key(&self, sealed: &[u8]) -> bool {
         self.context.keyring.sealed_with_current(sealed)
     }
 
     /// All rows of a query.
-    pub(crate) fn rows<T>(
+    pub(crate) fn query_rows<T>(
         &mut self,
         sql: &'static str,
-        args: &[Value<'_>],
-        mut read: impl FnMut(&Row<'_, '_>) -> Result<T, Fault>,
+        args: &[SqlValue<'_>],
+        mut read: impl FnMut(&SqlRow<'_, '_>) -> Result<T, Fault>,
     ) -> Result<Vec<T>, Fault> {
         let mut all = Vec::new();
-        self.each(sql, args, |row| {
+        self.for_each_row(sql, args, |row| {
             all.push(read(row)?);
             Ok(true)
         })?;
@@ -151,14 +153,14 @@ impl<'c> Tx<'c> {
     }
 
     /// The first row of a query, if there is one.
-    pub(crate) fn row<T>(
+    pub(crate) fn query_row<T>(
         &mut self,
         sql: &'static str,
-        args: &[Value<'_>],
-        mut read: impl FnMut(&Row<'_, '_>) -> Result<T, Fault>,
+        args: &[SqlValue<'_>],
+        mut read: impl FnMut(&SqlRow<'_, '_>) -> Result<T, Fault>,
     ) -> Result<Option<T>, Fault> {
         let mut first = None;
-        self.each(sql, args, |row| {
+        self.for_each_row(sql, args, |row| {
             first = Some(read(row)?);
             Ok(false)
         })?;
@@ -166,54 +168,60 @@ impl<'c> Tx<'c> {
     }
 
     /// Runs through the rows of a query until `read` answers false.
-    pub(crate) fn each(
+    pub(crate) fn for_each_row(
         &mut self,
         sql: &'static str,
-        args: &[Value<'_>],
-        read: impl FnMut(&Row<'_, '_>) -> Result<bool, Fault>,
+        args: &[SqlValue<'_>],
+        read: impl FnMut(&SqlRow<'_, '_>) -> Result<bool, Fault>,
     ) -> Result<(), Fault> {
         match &mut self.conn {
-            Conn::Lite(conn) => lite::each(conn, sql, args, read),
-            Conn::Postgres(conn) => conn.each(sql, args, read),
+            EngineConnection::Sqlite(conn) => sqlite::for_each_row(conn, sql, args, read),
+            EngineConnection::Postgres(conn) => conn.for_each_row(sql, args, read),
         }
     }
 
     /// Rows for each of many keys, in no order that holds on both engines. The query names the
     /// key once, as `= $1`; `more` are its further arguments from `$2` on.
-    pub(crate) fn of_each<T>(
+    pub(crate) fn query_by_keys<T>(
         &mut self,
         sql: &'static str,
         keys: &[i64],
-        more: &[Value<'_>],
-        mut read: impl FnMut(&Row<'_, '_>) -> Result<T, Fault>,
+        more: &[SqlValue<'_>],
+        mut read: impl FnMut(&SqlRow<'_, '_>) -> Result<T, Fault>,
     ) -> Result<Vec<T>, Fault> {
         let mut all = Vec::with_capacity(keys.len());
-        let mut push = |row: &Row<'_, '_>| {
+        let mut push = |row: &SqlRow<'_, '_>| {
             all.push(read(row)?);
             Ok(true)
         };
         match &mut self.conn {
-            Conn::Lite(conn) => lite::of_each(conn, sql, keys, more, &mut push)?,
-            Conn::Postgres(conn) => conn.of_each(sql, keys, more, &mut push)?,
+            EngineConnection::Sqlite(conn) => {
+                sqlite::for_each_key(conn, sql, keys, more, &mut push)?
+            }
+            EngineConnection::Postgres(conn) => conn.for_each_key(sql, keys, more, &mut push)?,
         }
         Ok(all)
     }
 
     /// Runs a statement; the number of rows that it touched.
-    pub(crate) fn exec(&mut self, sql: &'static str, args: &[Value<'_>]) -> Result<u64, Fault> {
+    pub(crate) fn execute(
+        &mut self,
+        sql: &'static str,
+        args: &[SqlValue<'_>],
+    ) -> Result<u64, Fault> {
         match &mut self.conn {
-            Conn::Lite(conn) => lite::exec(conn, sql, args),
-            Conn::Postgres(conn) => conn.exec(sql, args),
+            EngineConnection::Sqlite(conn) => sqlite::exec(conn, sql, args),
+            EngineConnection::Postgres(conn) => conn.exec(sql, args),
         }
     }
 
     /// Whether this is a database server that others may write to at the same time.
     /// Whether others may write to the same database at the same time.
     pub const fn is_shared(&self) -> bool {
-        self.on_server()
+        self.is_postgres()
     }
 
-    pub(crate) const fn on_server(&self) -> bool {
-        matches!(self.conn, Conn::Postgres(_))
+    pub(crate) const fn is_postgres(&self) -> bool {
+        matches!(self.conn, EngineConnection::Postgres(_))
     }
 }

@@ -8,7 +8,7 @@ use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 /// One argument of a statement.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Value<'a> {
+pub(crate) enum SqlValue<'a> {
     Null,
     Int(i64),
     Text(&'a str),
@@ -17,7 +17,7 @@ pub(crate) enum Value<'a> {
 
 macro_rules! from {
     ($($from:ty => |$value:ident| $to:expr;)*) => {
-        $(impl<'a> From<$from> for Value<'a> {
+        $(impl<'a> From<$from> for SqlValue<'a> {
             fn from($value: $from) -> Self { $to }
         })*
     };
@@ -34,19 +34,19 @@ from! {
     base::Time => |value| Self::Int(value.ms());
 }
 
-impl<K> From<Id<K>> for Value<'_> {
+impl<K> From<Id<K>> for SqlValue<'_> {
     fn from(id: Id<K>) -> Self {
         Self::Int(id.get())
     }
 }
 
-impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
+impl<'a, T: Into<SqlValue<'a>>> From<Option<T>> for SqlValue<'a> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Null, Into::into)
     }
 }
 
-impl rusqlite::ToSql for Value<'_> {
+impl rusqlite::ToSql for SqlValue<'_> {
     fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
         use rusqlite::types::ValueRef;
         Ok(rusqlite::types::ToSqlOutput::Borrowed(match *self {
@@ -58,7 +58,7 @@ impl rusqlite::ToSql for Value<'_> {
     }
 }
 
-impl ToSql for Value<'_> {
+impl ToSql for SqlValue<'_> {
     fn to_sql(
         &self,
         ty: &Type,
@@ -81,8 +81,8 @@ impl ToSql for Value<'_> {
 }
 
 /// One row of an answer; cells are counted from 0.
-pub(crate) enum Row<'r, 's> {
-    Lite(&'r rusqlite::Row<'s>),
+pub(crate) enum SqlRow<'r, 's> {
+    Sqlite(&'r rusqlite::Row<'s>),
     Postgres(&'r postgres::Row),
 }
 
@@ -91,14 +91,14 @@ macro_rules! cells {
         $($(#[$doc])*
         pub(crate) fn $name(&self, cell: usize) -> Result<$type, Fault> {
             match self {
-                Self::Lite(row) => row.get(cell).map_err(Fault::when("a cell of a row")),
+                Self::Sqlite(row) => row.get(cell).map_err(Fault::when("a cell of a row")),
                 Self::Postgres(row) => row.try_get(cell).map_err(Fault::when("a cell of a row")),
             }
         })*
     };
 }
 
-impl Row<'_, '_> {
+impl SqlRow<'_, '_> {
     cells! {
         int -> i64;
         opt_int -> Option<i64>;
@@ -109,7 +109,7 @@ impl Row<'_, '_> {
     }
 
     /// A switch: stored as 0 or 1.
-    pub(crate) fn switch(&self, cell: usize) -> Result<bool, Fault> {
+    pub(crate) fn bool(&self, cell: usize) -> Result<bool, Fault> {
         self.int(cell).map(|value| value != 0)
     }
 

@@ -3,11 +3,11 @@
 use base::{Fault, Time};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// A try to reach a webhook: with a delivery, or with a challenge.
 #[derive(Clone, Debug, Default)]
-pub struct Attempt {
+pub struct DeliveryAttempt {
     /// Which webhook.
     pub webhook_id: i64,
     /// What was sent; 0: a challenge.
@@ -19,31 +19,31 @@ pub struct Attempt {
     /// What went wrong, or empty.
     pub problem: String,
     /// How long it took, in milliseconds.
-    pub took_ms: i64,
+    pub duration_ms: i64,
     /// The signature that was sent, or the token of the challenge.
-    pub sent: String,
+    pub signature_or_token: String,
     /// The right answer to the challenge.
     pub expected: String,
     /// How the answer began.
     pub answer: String,
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Attempt, Fault> {
-    Ok(Attempt {
+fn attempt_from_row(row: &SqlRow<'_, '_>) -> Result<DeliveryAttempt, Fault> {
+    Ok(DeliveryAttempt {
         webhook_id: row.int(0)?,
         delivery_seq: row.int(1)?,
         at: row.time(2)?,
         status: row.int(3)?,
         problem: row.text(4)?,
-        took_ms: row.int(5)?,
-        sent: row.text(6)?,
+        duration_ms: row.int(5)?,
+        signature_or_token: row.text(6)?,
         expected: row.text(7)?,
         answer: row.text(8)?,
     })
 }
 
 /// Notes a try.
-pub fn note(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<(), Fault> {
+pub fn insert_attempt(tx: &mut Tx<'_>, attempt: &DeliveryAttempt) -> Result<(), Fault> {
     let sql = "INSERT INTO delivery_attempt (webhook_id, delivery_seq, at, status, problem, \
                took_ms, sent, expected, answer) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
     let args = [
@@ -52,36 +52,40 @@ pub fn note(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<(), Fault> {
         attempt.at.into(),
         attempt.status.into(),
         (&attempt.problem).into(),
-        attempt.took_ms.into(),
-        (&attempt.sent).into(),
+        attempt.duration_ms.into(),
+        (&attempt.signature_or_token).into(),
         (&attempt.expected).into(),
         (&attempt.answer).into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// The tries of a delivery, newest first.
-pub fn of_delivery(
+pub fn list_attempts(
     tx: &mut Tx<'_>,
     webhook_id: i64,
     delivery_seq: i64,
     limit: i64,
-) -> Result<Vec<Attempt>, Fault> {
+) -> Result<Vec<DeliveryAttempt>, Fault> {
     let sql = "SELECT webhook_id, delivery_seq, at, status, problem, took_ms, sent, expected, answer \
                FROM delivery_attempt WHERE webhook_id = $1 AND delivery_seq = $2 \
                ORDER BY seq DESC LIMIT $3";
     let args = [webhook_id.into(), delivery_seq.into(), limit.into()];
-    tx.rows(sql, &args, read)
+    tx.query_rows(sql, &args, attempt_from_row)
 }
 
 /// The challenges of a webhook, newest first.
-pub fn challenges(tx: &mut Tx<'_>, webhook_id: i64, limit: i64) -> Result<Vec<Attempt>, Fault> {
-    of_delivery(tx, webhook_id, 0, limit)
+pub fn list_challenges(
+    tx: &mut Tx<'_>,
+    webhook_id: i64,
+    limit: i64,
+) -> Result<Vec<DeliveryAttempt>, Fault> {
+    list_attempts(tx, webhook_id, 0, limit)
 }
 
 /// Forgets the oldest tries, at most `limit` of them, if they were made before a moment.
 pub fn prune_attempts(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM delivery_attempt WHERE seq IN (SELECT seq FROM delivery_attempt \
                ORDER BY seq LIMIT $1) AND at < $2";
-    tx.exec(sql, &[limit.into(), before.into()])
+    tx.execute(sql, &[limit.into(), before.into()])
 }

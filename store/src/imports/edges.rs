@@ -3,7 +3,7 @@
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
-use crate::graph::{self, Tie};
+use crate::graph::{self, RelationKind};
 
 /// One account's stance towards another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,32 +59,36 @@ pub fn insert_edge(
              ON CONFLICT DO NOTHING"
         }
     };
-    Ok(tx.exec(sql, &[source.into(), target.into(), id.into()])? > 0)
+    Ok(tx.execute(sql, &[source.into(), target.into(), id.into()])? > 0)
 }
 
 /// Whether anyone waits for an approval.
-pub fn has_requests(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+pub fn has_follow_requests(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM follow_request LIMIT 1";
-    Ok(tx.row(sql, &[], |_| Ok(()))?.is_some())
+    Ok(tx.query_row(sql, &[], |_| Ok(()))?.is_some())
 }
 
 /// Ends what one of two users, in this order, has with the other as a follower, once one of them
 /// blocks the other; whether it was a follow.
-pub fn sever(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, Fault> {
-    graph::delete(tx, Tie::Request, source, target)?;
+pub fn delete_follow_between(
+    tx: &mut Tx<'_>,
+    source: UserId,
+    target: UserId,
+) -> Result<bool, Fault> {
+    graph::delete(tx, RelationKind::Request, source, target)?;
     let sql = "DELETE FROM follow WHERE source_id = $1 AND target_id = $2";
-    Ok(tx.exec(sql, &[source.into(), target.into()])? > 0)
+    Ok(tx.execute(sql, &[source.into(), target.into()])? > 0)
 }
 
 /// Adds a like with an id of its own, by which likes are ordered; false when it is there already.
 pub fn insert_like(tx: &mut Tx<'_>, user: UserId, post: PostId, id: i64) -> Result<bool, Fault> {
     let sql = "INSERT INTO post_like (user_id, post_id, id) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
-    Ok(tx.exec(sql, &[user.into(), post.into(), id.into()])? > 0)
+    Ok(tx.execute(sql, &[user.into(), post.into(), id.into()])? > 0)
 }
 
 /// Puts a post into a user's mentions.
 pub fn insert_mention(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<(), Fault> {
     let sql = "INSERT INTO mention (user_id, post_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-    tx.exec(sql, &[user.into(), post.into()]).map(|_| ())
+    tx.execute(sql, &[user.into(), post.into()]).map(|_| ())
 }

@@ -1,35 +1,35 @@
 //! Two accounts that turn out to be one.
 
-mod stands;
-mod talks;
+mod account_references;
+mod conversations;
 
 use base::{Fault, UserId};
 
-use self::stands::STANDS;
-use crate::{Tx, follows, people};
+use self::account_references::ACCOUNT_REFERENCES;
+use crate::{Tx, follows, user_search};
 
 /// A placeholder whose id is ours has become known under its own id: what waits for the one now
 /// waits for the other, and the placeholder is gone.
-pub fn absorb(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
+pub fn absorb_placeholder(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
     let moves = [
         "UPDATE post SET author_id = $1 WHERE author_id = $2 AND state = 3",
         "UPDATE list SET owner_id = $1 WHERE owner_id = $2 AND deleted_at IS NULL",
     ];
     for sql in moves {
-        tx.exec(sql, &[to.into(), from.into()])?;
+        tx.execute(sql, &[to.into(), from.into()])?;
     }
-    forget(tx, from)
+    delete_placeholder(tx, from)
 }
 
-fn forget(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
-    tx.exec("DELETE FROM import_name WHERE user_id = $1", &[user.into()])?;
-    people::remove(tx, user)?;
-    tx.exec("DELETE FROM users WHERE id = $1", &[user.into()])
+fn delete_placeholder(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
+    tx.execute("DELETE FROM import_name WHERE user_id = $1", &[user.into()])?;
+    user_search::remove_user(tx, user)?;
+    tx.execute("DELETE FROM users WHERE id = $1", &[user.into()])
         .map(|_| ())
 }
 
 /// Rows that both have and that more hangs on than their counters: done before `from`'s go.
-const TWICE: &[&str] = &[
+const RESOLVE_DUPLICATES: &[&str] = &[
     "UPDATE poll_option SET votes = votes - 1 WHERE EXISTS (SELECT 1 FROM poll_vote a \
      JOIN poll_vote b ON b.poll_id = a.poll_id WHERE a.user_id = $1 AND b.user_id = $2 \
      AND a.poll_id = poll_option.poll_id AND a.choice = poll_option.choice)",
@@ -46,7 +46,7 @@ const TWICE: &[&str] = &[
 ];
 
 /// The badge of an affiliate goes with them, unless `to` has one: there is one for each.
-const BADGE: &[&str] = &[
+const MOVE_BADGE: &[&str] = &[
     "DELETE FROM affiliate WHERE user_id = $1 AND EXISTS \
      (SELECT 1 FROM users WHERE id = $2 AND affiliation <> '')",
     "UPDATE users SET affiliation = (SELECT affiliation FROM users WHERE id = $1) \
@@ -54,7 +54,7 @@ const BADGE: &[&str] = &[
 ];
 
 /// Nobody follows someone when one of them blocks the other.
-const SEVERED: &[&str] = &[
+const DELETE_BLOCKED_FOLLOWS: &[&str] = &[
     "UPDATE users SET followers_count = followers_count - 1 WHERE id IN \
      (SELECT target_id FROM follow WHERE source_id = $1 AND (target_id IN \
      (SELECT target_id FROM block WHERE source_id = $1) OR target_id IN \
@@ -77,7 +77,7 @@ const SEVERED: &[&str] = &[
 ];
 
 /// Nobody follows, blocks, mutes or joins themselves.
-const SELVES: &[&str] = &[
+const DELETE_SELF_RELATIONS: &[&str] = &[
     "DELETE FROM follow_request WHERE source_id = $1 AND target_id = $1",
     "DELETE FROM dm_block WHERE source_id = $1 AND target_id = $1",
     "DELETE FROM follow WHERE source_id = $1 AND target_id = $1",
@@ -89,7 +89,7 @@ const SELVES: &[&str] = &[
     "DELETE FROM affiliate WHERE organization_id = $1 AND user_id = $1",
 ];
 
-const RECOUNT: &[&str] = &[
+const RECOUNT_SQL: &[&str] = &[
     "UPDATE users SET followers_count = (SELECT COUNT(*) FROM follow WHERE target_id = $1), \
      verified_followers_count = (SELECT COUNT(*) FROM follow f JOIN users s \
      ON s.id = f.source_id WHERE f.target_id = $1 AND s.verified = 1), \
@@ -109,30 +109,34 @@ const RECOUNT: &[&str] = &[
 
 /// Gives everything that `from` has to `to`, counts `to` again and removes `from`. It looks
 /// through all posts: for the one person whose archive is imported, not for everyone in it.
-pub fn merge(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
+pub fn merge_accounts(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
     // Nobody counts the two as verified followers while they are made one.
-    let verified = follows::verified(tx, &[from, to])?;
+    let verified = follows::filter_verified(tx, &[from, to])?;
     for user in &verified {
-        follows::count_verified(tx, *user, -1)?;
+        follows::add_to_verified_counts(tx, *user, -1)?;
     }
-    talks::join(tx, from, to)?;
-    for sql in TWICE.iter().chain(BADGE) {
-        tx.exec(sql, &[from.into(), to.into()])?;
+    conversations::merge_conversations(tx, from, to)?;
+    for sql in RESOLVE_DUPLICATES.iter().chain(MOVE_BADGE) {
+        tx.execute(sql, &[from.into(), to.into()])?;
     }
-    for stand in STANDS.iter() {
-        for sql in &stand.twice {
-            tx.exec(sql, &[from.into(), to.into()])?;
+    for stand in ACCOUNT_REFERENCES.iter() {
+        for sql in &stand.duplicate_sql {
+            tx.execute(sql, &[from.into(), to.into()])?;
         }
-        tx.exec(stand.moves, &[to.into(), from.into()])?;
+        tx.execute(stand.move_sql, &[to.into(), from.into()])?;
     }
     rename_badges(tx, from, to)?;
-    for sql in SELVES.iter().chain(SEVERED).chain(RECOUNT) {
-        tx.exec(sql, &[to.into()])?;
+    for sql in DELETE_SELF_RELATIONS
+        .iter()
+        .chain(DELETE_BLOCKED_FOLLOWS)
+        .chain(RECOUNT_SQL)
+    {
+        tx.execute(sql, &[to.into()])?;
     }
     if verified.contains(&to) {
-        follows::count_verified(tx, to, 1)?;
+        follows::add_to_verified_counts(tx, to, 1)?;
     }
-    forget(tx, from)
+    delete_placeholder(tx, from)
 }
 
 /// The badge of an organization's affiliates names it.
@@ -142,5 +146,5 @@ fn rename_badges(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault>
                CAST($2 AS TEXT)) WHERE id IN \
                (SELECT user_id FROM affiliate WHERE organization_id = $3)";
     let args = [(&before).into(), (&after).into(), to.into()];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }

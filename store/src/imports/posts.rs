@@ -3,17 +3,17 @@
 use base::{Fault, PostId, Time, UserId};
 
 use crate::Tx;
-use crate::posts::{Post, State};
+use crate::posts::{Post, PostState};
 
 /// What an import must know of a post that is there.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct ImportedPostSummary {
     /// The post.
     pub id: PostId,
     /// Its author.
     pub author_id: UserId,
     /// Whether it is there for others.
-    pub state: State,
+    pub state: PostState,
     /// Its conversation.
     pub conversation_id: PostId,
     /// Whether anything of its text is known.
@@ -21,17 +21,17 @@ pub struct Seen {
 }
 
 /// Those of these posts that are there, in whatever state.
-pub fn seen(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Seen>, Fault> {
+pub fn find_posts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<ImportedPostSummary>, Fault> {
     let sql = "SELECT id, author_id, state, conversation_id, \
                CASE WHEN text = '' THEN CAST(0 AS BIGINT) ELSE CAST(1 AS BIGINT) END \
                FROM post WHERE id = $1";
-    tx.of_each(sql, ids, &[], |row| {
-        Ok(Seen {
+    tx.query_by_keys(sql, ids, &[], |row| {
+        Ok(ImportedPostSummary {
             id: row.id(0)?,
             author_id: row.id(1)?,
-            state: State::read(row.int(2)?)?,
+            state: PostState::from_number(row.int(2)?)?,
             conversation_id: row.id(3)?,
-            has_text: row.switch(4)?,
+            has_text: row.bool(4)?,
         })
     })
 }
@@ -51,14 +51,14 @@ pub fn insert_placeholder(tx: &mut Tx<'_>, post: &Post) -> Result<bool, Fault> {
         (&post.entities).into(),
         post.display_end.into(),
     ];
-    Ok(tx.exec(sql, &args)? > 0)
+    Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// Completes a placeholder by what has become known of its author (unless that is 0) and its text.
-pub fn learn(tx: &mut Tx<'_>, post: &Post) -> Result<(), Fault> {
+pub fn complete_placeholder(tx: &mut Tx<'_>, post: &Post) -> Result<(), Fault> {
     if post.author_id.get() != 0 {
         let sql = "UPDATE post SET author_id = $1 WHERE id = $2 AND state = 3 AND author_id = 0";
-        tx.exec(sql, &[post.author_id.into(), post.id.into()])?;
+        tx.execute(sql, &[post.author_id.into(), post.id.into()])?;
     }
     if !post.text.is_empty() {
         let sql = "UPDATE post SET text = $1, lang = $2, entities = $3, display_end = $4 \
@@ -70,44 +70,44 @@ pub fn learn(tx: &mut Tx<'_>, post: &Post) -> Result<(), Fault> {
             post.display_end.into(),
             post.id.into(),
         ];
-        tx.exec(sql, &args)?;
+        tx.execute(sql, &args)?;
     }
     Ok(())
 }
 
 /// Whether a user has a live repost of a post, of those that everyone sees or of those that are
 /// for promotion only.
-pub fn is_reposted(
+pub fn has_reposted(
     tx: &mut Tx<'_>,
     post: PostId,
     by: UserId,
     nullcast: bool,
 ) -> Result<bool, Fault> {
-    Ok(crate::reposts::of_user(tx, by, post, nullcast)?.is_some())
+    Ok(crate::reposts::find_by_user(tx, by, post, nullcast)?.is_some())
 }
 
 /// Marks a live post as superseded by a later version, without counters.
-pub fn supersede(tx: &mut Tx<'_>, post: PostId, root: PostId) -> Result<(), Fault> {
+pub fn mark_superseded(tx: &mut Tx<'_>, post: PostId, root: PostId) -> Result<(), Fault> {
     let sql = "UPDATE post SET state = 1, edit_root_id = $1 WHERE id = $2";
-    tx.exec(sql, &[root.into(), post.into()]).map(|_| ())
+    tx.execute(sql, &[root.into(), post.into()]).map(|_| ())
 }
 
 /// The replies to any of these posts.
-pub fn children(tx: &mut Tx<'_>, parents: &[i64]) -> Result<Vec<i64>, Fault> {
+pub fn list_replies(tx: &mut Tx<'_>, parents: &[i64]) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT id FROM post WHERE in_reply_to_post_id = $1";
-    tx.of_each(sql, parents, &[], |row| row.int(0))
+    tx.query_by_keys(sql, parents, &[], |row| row.int(0))
 }
 
 /// Says which conversation a post belongs to.
 pub fn set_conversation(tx: &mut Tx<'_>, post: i64, conversation: PostId) -> Result<(), Fault> {
     let sql = "UPDATE post SET conversation_id = $1 WHERE id = $2";
-    tx.exec(sql, &[conversation.into(), post.into()])
+    tx.execute(sql, &[conversation.into(), post.into()])
         .map(|_| ())
 }
 
 /// By how much a post's counters move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PostShift {
+pub struct PostCounterDeltas {
     /// Live replies.
     pub replies: i64,
     /// Live quotes.
@@ -120,7 +120,7 @@ pub struct PostShift {
 
 /// Moves a post's counters. An imported like or repost is one of those that the post's own
 /// figures told of, as far as these go.
-pub fn shift_post(tx: &mut Tx<'_>, post: i64, by: &PostShift) -> Result<(), Fault> {
+pub fn apply_post_deltas(tx: &mut Tx<'_>, post: i64, by: &PostCounterDeltas) -> Result<(), Fault> {
     let sql = "UPDATE post SET reply_count = reply_count + $1, quote_count = quote_count + $2, \
                repost_count = repost_count + $3, like_count = like_count + $4, \
                imported_repost_count = CASE WHEN imported_repost_count > $3 \
@@ -134,17 +134,17 @@ pub fn shift_post(tx: &mut Tx<'_>, post: i64, by: &PostShift) -> Result<(), Faul
         by.likes.into(),
         post.into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 impl Post {
     /// A post of which nothing is known but its id and perhaps its author.
-    pub fn blank(id: PostId, author_id: UserId, created_at: Time) -> Self {
+    pub fn placeholder(id: PostId, author_id: UserId, created_at: Time) -> Self {
         Self {
             id,
             author_id,
             created_at,
-            state: State::Placeholder,
+            state: PostState::Placeholder,
             text: String::new(),
             lang: "und".to_owned(),
             conversation_id: id,

@@ -6,7 +6,7 @@ use crate::Tx;
 
 /// Where an import stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct ImportProgress {
     /// Where in the source it goes on.
     pub position: String,
     /// What has been done so far (JSON).
@@ -16,19 +16,19 @@ pub struct Mark {
 }
 
 /// Where the import of a source stands, if one was ever begun.
-pub fn progress(tx: &mut Tx<'_>, source: &str) -> Result<Option<Mark>, Fault> {
+pub fn load_progress(tx: &mut Tx<'_>, source: &str) -> Result<Option<ImportProgress>, Fault> {
     let sql = "SELECT position, report, finished FROM import_progress WHERE source = $1";
-    tx.row(sql, &[source.into()], |row| {
-        Ok(Mark {
+    tx.query_row(sql, &[source.into()], |row| {
+        Ok(ImportProgress {
             position: row.text(0)?,
             report: row.text(1)?,
-            finished: row.switch(2)?,
+            finished: row.bool(2)?,
         })
     })
 }
 
 /// Says where the import of a source stands, in the transaction of what it has stored.
-pub fn set_progress(tx: &mut Tx<'_>, source: &str, mark: &Mark) -> Result<(), Fault> {
+pub fn set_progress(tx: &mut Tx<'_>, source: &str, mark: &ImportProgress) -> Result<(), Fault> {
     let sql = "INSERT INTO import_progress (source, position, report, finished) \
                VALUES ($1, $2, $3, $4) ON CONFLICT (source) DO UPDATE SET \
                position = excluded.position, report = excluded.report, \
@@ -39,32 +39,32 @@ pub fn set_progress(tx: &mut Tx<'_>, source: &str, mark: &Mark) -> Result<(), Fa
         (&mark.report).into(),
         mark.finished.into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// Whether an import stands at `position` and goes on from there. Until the transaction ends,
 /// another one of the same source waits here.
-pub fn claim(tx: &mut Tx<'_>, source: &str, position: &str) -> Result<bool, Fault> {
+pub fn claim_progress(tx: &mut Tx<'_>, source: &str, position: &str) -> Result<bool, Fault> {
     let sql = "UPDATE import_progress SET finished = 0 \
                WHERE source = $1 AND position = $2 AND finished = 0";
-    Ok(tx.exec(sql, &[source.into(), position.into()])? > 0)
+    Ok(tx.execute(sql, &[source.into(), position.into()])? > 0)
 }
 
 /// Notes whose posts a source has brought.
-pub fn note_authors(tx: &mut Tx<'_>, source: &str, authors: &[UserId]) -> Result<(), Fault> {
+pub fn insert_authors(tx: &mut Tx<'_>, source: &str, authors: &[UserId]) -> Result<(), Fault> {
     let sql = "INSERT INTO import_author (source, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     for author in authors {
-        tx.exec(sql, &[source.into(), (*author).into()])?;
+        tx.execute(sql, &[source.into(), (*author).into()])?;
     }
     Ok(())
 }
 
 /// Makes the readers of some of those whose posts a source has brought, and these themselves, read
 /// their home timeline afresh, and the lists that they are on; false when all know.
-pub fn renew_homes(tx: &mut Tx<'_>, source: &str, limit: i64) -> Result<bool, Fault> {
+pub fn invalidate_home_timelines(tx: &mut Tx<'_>, source: &str, limit: i64) -> Result<bool, Fault> {
     let sql = "SELECT MAX(user_id) FROM (SELECT user_id FROM import_author WHERE source = $1 \
                ORDER BY user_id LIMIT $2) some_authors";
-    let last = tx.row(sql, &[source.into(), limit.into()], |row| row.opt_int(0))?;
+    let last = tx.query_row(sql, &[source.into(), limit.into()], |row| row.opt_int(0))?;
     let Some(last) = last.flatten() else {
         return Ok(false);
     };
@@ -79,7 +79,7 @@ pub fn renew_homes(tx: &mut Tx<'_>, source: &str, limit: i64) -> Result<bool, Fa
         "DELETE FROM import_author WHERE source = $1 AND user_id <= $2",
     ];
     for sql in steps {
-        tx.exec(sql, &[source.into(), last.into()])?;
+        tx.execute(sql, &[source.into(), last.into()])?;
     }
     Ok(true)
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use base::{Fault, Time};
 
-use super::{HOUR, hour_of};
+use super::{HOUR_MS, hour_start};
 use crate::Tx;
 
 /// What became of a line item in an auction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bidding {
+pub struct AuctionBid {
     /// The line item.
     pub line_item_id: i64,
     /// The least bid that would have won a place.
@@ -18,12 +18,12 @@ pub struct Bidding {
     /// Whether it won one.
     pub won: bool,
     /// How many auctions it stands for, where not all are looked at.
-    pub times: i64,
+    pub weight: i64,
 }
 
 /// What became of a line item in its auctions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Contest {
+pub struct AuctionStatistics {
     /// Auctions that it was in.
     pub entered: i64,
     /// Those of them that it won.
@@ -32,10 +32,10 @@ pub struct Contest {
     prices: Vec<(i64, i64)>,
 }
 
-impl Contest {
+impl AuctionStatistics {
     /// A bid that would have won half of the auctions: never less than the median of what places
     /// went for, and an eighth more at most.
-    pub fn median(&self) -> Option<i64> {
+    pub fn median_bid(&self) -> Option<i64> {
         let mut passed = 0_i64;
         let mut prices = self.prices.iter();
         let middle = prices.find(|(_, times)| {
@@ -47,7 +47,7 @@ impl Contest {
 }
 
 /// Eight steps between an amount and its double.
-fn step(price: i64) -> i64 {
+fn price_bucket(price: i64) -> i64 {
     let price = price.max(1);
     let double = i64::from(price.ilog2());
     let eighths = (i128::from(price) * 8) >> double;
@@ -55,14 +55,14 @@ fn step(price: i64) -> i64 {
 }
 
 /// Counts what became of line items in an auction.
-pub fn note_auction(tx: &mut Tx<'_>, bids: &[Bidding]) -> Result<(), Fault> {
-    let hour = hour_of(tx.now().ms(), 0);
+pub fn record_auction(tx: &mut Tx<'_>, bids: &[AuctionBid]) -> Result<(), Fault> {
+    let hour = hour_start(tx.now().ms(), 0);
     let mut rows: BTreeMap<(i64, i64), (i64, i64, i64)> = BTreeMap::new();
     for bid in bids {
-        let row = rows.entry((bid.line_item_id, step(bid.price_micro)));
+        let row = rows.entry((bid.line_item_id, price_bucket(bid.price_micro)));
         let row = row.or_default();
-        let won = if bid.won { bid.times } else { 0 };
-        *row = (row.0 + bid.times, row.1 + won, row.2.max(bid.price_micro));
+        let won = if bid.won { bid.weight } else { 0 };
+        *row = (row.0 + bid.weight, row.1 + won, row.2.max(bid.price_micro));
     }
     let sql = "INSERT INTO ad_auction (line_item_id, hour, step, entered, won, highest) \
                VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (line_item_id, hour, step) \
@@ -73,23 +73,23 @@ pub fn note_auction(tx: &mut Tx<'_>, bids: &[Bidding]) -> Result<(), Fault> {
     // In one order everywhere, so that two who count at once wait for each other and do not clash.
     for ((item, step), (entered, won, highest)) in rows {
         let args = [item, hour, step, entered, won, highest].map(Into::into);
-        tx.exec(sql, &args)?;
+        tx.execute(sql, &args)?;
     }
     Ok(())
 }
 
 /// What became of some line items in auctions since a moment's hour; those that were in none are
 /// left out.
-pub fn contests(
+pub fn load_auction_statistics(
     tx: &mut Tx<'_>,
     line_items: &[i64],
     since: Time,
-) -> Result<BTreeMap<i64, Contest>, Fault> {
+) -> Result<BTreeMap<i64, AuctionStatistics>, Fault> {
     let sql = "SELECT line_item_id, step, CAST(SUM(entered) AS BIGINT), \
                CAST(SUM(won) AS BIGINT), MAX(highest) FROM ad_auction \
                WHERE line_item_id = $1 AND hour >= $2 GROUP BY line_item_id, step";
-    let since = hour_of(since.ms(), 0);
-    let mut rows = tx.of_each(sql, line_items, &[since.into()], |row| {
+    let since = hour_start(since.ms(), 0);
+    let mut rows = tx.query_by_keys(sql, line_items, &[since.into()], |row| {
         Ok([
             row.int(0)?,
             row.int(1)?,
@@ -99,7 +99,7 @@ pub fn contests(
         ])
     })?;
     rows.sort_unstable();
-    let mut all: BTreeMap<i64, Contest> = BTreeMap::new();
+    let mut all: BTreeMap<i64, AuctionStatistics> = BTreeMap::new();
     for [item, _, entered, won, highest] in rows {
         let contest = all.entry(item).or_default();
         contest.entered = contest.entered.saturating_add(entered);
@@ -110,45 +110,45 @@ pub fn contests(
 }
 
 /// How long they are kept: what is looked back over, and a day more.
-const KEPT_MS: i64 = 8 * 24 * HOUR;
+const RETENTION_MS: i64 = 8 * 24 * HOUR_MS;
 
 /// Forgets some of what was longer ago; how many rows.
-pub fn forget_auctions(tx: &mut Tx<'_>, limit: i64) -> Result<u64, Fault> {
+pub fn prune_auctions(tx: &mut Tx<'_>, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM ad_auction WHERE (line_item_id, hour, step) IN \
                (SELECT line_item_id, hour, step FROM ad_auction WHERE hour < $1 LIMIT $2)";
-    let before = tx.now().plus_ms(-KEPT_MS);
-    tx.exec(sql, &[before.into(), limit.into()])
+    let before = tx.now().plus_ms(-RETENTION_MS);
+    tx.execute(sql, &[before.into(), limit.into()])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Contest, step};
+    use super::{AuctionStatistics, price_bucket};
 
     #[test]
     fn steps_rise_with_the_price_and_are_an_eighth_wide() {
-        let mut last = step(1);
+        let mut last = price_bucket(1);
         assert_eq!(last, 0);
         for price in 2..5_000 {
-            let next = step(price);
+            let next = price_bucket(price);
             assert!(next >= last, "{price}");
             // Whatever shares a step is within an eighth of it.
-            assert!(step(price + price / 7 + 1) > next, "{price}");
+            assert!(price_bucket(price + price / 7 + 1) > next, "{price}");
             last = next;
         }
-        assert!(step(i64::MAX) > step(i64::MAX / 2));
+        assert!(price_bucket(i64::MAX) > price_bucket(i64::MAX / 2));
     }
 
     #[test]
     fn the_median_wins_half() {
-        let of = |prices: &[(i64, i64)]| Contest {
+        let of = |prices: &[(i64, i64)]| AuctionStatistics {
             entered: prices.iter().map(|(_, times)| times).sum(),
             won: 0,
             prices: prices.to_vec(),
         };
-        assert_eq!(of(&[]).median(), None);
-        assert_eq!(of(&[(10, 1)]).median(), Some(10));
-        assert_eq!(of(&[(10, 1), (20, 1)]).median(), Some(10));
-        assert_eq!(of(&[(10, 1), (20, 1), (40, 1)]).median(), Some(20));
-        assert_eq!(of(&[(10, 1), (20, 2), (40, 7)]).median(), Some(40));
+        assert_eq!(of(&[]).median_bid(), None);
+        assert_eq!(of(&[(10, 1)]).median_bid(), Some(10));
+        assert_eq!(of(&[(10, 1), (20, 1)]).median_bid(), Some(10));
+        assert_eq!(of(&[(10, 1), (20, 1), (40, 1)]).median_bid(), Some(20));
+        assert_eq!(of(&[(10, 1), (20, 2), (40, 7)]).median_bid(), Some(40));
     }
 }

@@ -5,18 +5,18 @@ use base::{Fault, PostId, Time, UserId};
 use crate::Tx;
 
 /// Notes that something was shown before a post's video.
-pub fn note_video(tx: &mut Tx<'_>, post: PostId, at: Time) -> Result<(), Fault> {
+pub fn record_video_ad(tx: &mut Tx<'_>, post: PostId, at: Time) -> Result<(), Fault> {
     let sql = "INSERT INTO ad_video (author_id, post_id, shown_at) \
                SELECT author_id, id, $1 FROM post WHERE id = $2 \
                ON CONFLICT (author_id, post_id) DO UPDATE SET shown_at = \
                CASE WHEN excluded.shown_at > ad_video.shown_at \
                THEN excluded.shown_at ELSE ad_video.shown_at END";
-    tx.exec(sql, &[at.into(), post.into()]).map(|_| ())
+    tx.execute(sql, &[at.into(), post.into()]).map(|_| ())
 }
 
 /// Before how many of an author's videos something was shown since a moment.
-pub fn videos_shown_before(tx: &mut Tx<'_>, author: UserId, since: Time) -> Result<i64, Fault> {
+pub fn count_videos_with_ads(tx: &mut Tx<'_>, author: UserId, since: Time) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM ad_video WHERE author_id = $1 AND shown_at > $2";
-    let found = tx.row(sql, &[author.into(), since.into()], |row| row.int(0))?;
+    let found = tx.query_row(sql, &[author.into(), since.into()], |row| row.int(0))?;
     Ok(found.unwrap_or(0))
 }

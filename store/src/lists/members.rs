@@ -4,94 +4,103 @@ use base::{Fault, UserId};
 
 use super::List;
 use crate::Tx;
-use crate::edges::{hanging, page, page_to, trimmed};
-use crate::exports::{Pair, Tied};
-use crate::follows::Edge;
-use crate::posts::Span;
+use crate::edges::{edge_page, edge_page_query, trim_page, typed_edge_page};
+use crate::exports::{EdgeWithId, IdPair};
+use crate::follows::UserEdge;
+use crate::posts::PageRange;
 
 /// Puts a user on a list, with both counters; false when it is there already.
 pub fn add_member(tx: &mut Tx<'_>, list: &List, user: UserId) -> Result<bool, Fault> {
     let id = tx.next_id::<()>().get();
-    add_member_as(tx, list, user, id)
+    add_member_with_id(tx, list, user, id)
 }
 
 /// The same, with the membership's own number.
-pub fn add_member_as(tx: &mut Tx<'_>, list: &List, user: UserId, id: i64) -> Result<bool, Fault> {
+pub fn add_member_with_id(
+    tx: &mut Tx<'_>,
+    list: &List,
+    user: UserId,
+    id: i64,
+) -> Result<bool, Fault> {
     let sql = "INSERT INTO list_member (list_id, user_id, id, private) VALUES ($1, $2, $3, $4) \
                ON CONFLICT DO NOTHING";
     let args = [list.id.into(), user.into(), id.into(), list.private.into()];
-    if tx.exec(sql, &args)? == 0 {
+    if tx.execute(sql, &args)? == 0 {
         return Ok(false);
     }
-    count(tx, list, user, 1)?;
+    add_to_counts(tx, list, user, 1)?;
     Ok(true)
 }
 
 /// Takes a user off a list, with both counters; false when it is not on it.
 pub fn remove_member(tx: &mut Tx<'_>, list: &List, user: UserId) -> Result<bool, Fault> {
     let sql = "DELETE FROM list_member WHERE list_id = $1 AND user_id = $2";
-    if tx.exec(sql, &[list.id.into(), user.into()])? == 0 {
+    if tx.execute(sql, &[list.id.into(), user.into()])? == 0 {
         return Ok(false);
     }
-    count(tx, list, user, -1)?;
+    add_to_counts(tx, list, user, -1)?;
     Ok(true)
 }
 
-fn count(tx: &mut Tx<'_>, list: &List, user: UserId, by: i64) -> Result<(), Fault> {
+fn add_to_counts(tx: &mut Tx<'_>, list: &List, user: UserId, by: i64) -> Result<(), Fault> {
     let sql = "UPDATE list SET member_count = member_count + $1, \
                member_version = member_version + 1 WHERE id = $2";
-    tx.exec(sql, &[by.into(), list.id.into()])?;
+    tx.execute(sql, &[by.into(), list.id.into()])?;
     if !list.private && list.deleted_at.is_none() {
         let sql = "UPDATE users SET listed_count = listed_count + $1 WHERE id = $2";
-        tx.exec(sql, &[by.into(), user.into()])?;
+        tx.execute(sql, &[by.into(), user.into()])?;
     }
     Ok(())
 }
 
 /// Moves the counters of everyone on a list that becomes open (1), private or nothing (-1).
-pub(super) fn count_all(tx: &mut Tx<'_>, list: i64, by: i64) -> Result<(), Fault> {
+pub(super) fn add_to_listed_counts(tx: &mut Tx<'_>, list: i64, by: i64) -> Result<(), Fault> {
     let sql = "UPDATE users SET listed_count = listed_count + $1 \
                WHERE id IN (SELECT user_id FROM list_member WHERE list_id = $2)";
-    tx.exec(sql, &[by.into(), list.into()]).map(|_| ())
+    tx.execute(sql, &[by.into(), list.into()]).map(|_| ())
 }
 
 /// Whether a user is on a list.
 pub fn is_member(tx: &mut Tx<'_>, list: i64, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM list_member WHERE list_id = $1 AND user_id = $2";
     Ok(tx
-        .row(sql, &[list.into(), user.into()], |_| Ok(()))?
+        .query_row(sql, &[list.into(), user.into()], |_| Ok(()))?
         .is_some())
 }
 
 /// The lists that these users are on and everyone may see: the user, the list.
-pub fn open_lists(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(UserId, i64)>, Fault> {
+pub fn public_lists_of_users(
+    tx: &mut Tx<'_>,
+    users: &[UserId],
+) -> Result<Vec<(UserId, i64)>, Fault> {
     let keys: Vec<_> = users.iter().map(|user| user.get()).collect();
     let sql = "SELECT user_id, list_id FROM list_member WHERE user_id = $1 AND private = 0";
-    tx.of_each(sql, &keys, &[], |row| Ok((row.id(0)?, row.int(1)?)))
+    tx.query_by_keys(sql, &keys, &[], |row| Ok((row.id(0)?, row.int(1)?)))
 }
 
 /// Everyone who is on a list.
-pub fn everyone_on(tx: &mut Tx<'_>, list: i64) -> Result<Vec<UserId>, Fault> {
+pub fn list_member_ids(tx: &mut Tx<'_>, list: i64) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT user_id FROM list_member WHERE list_id = $1";
-    tx.rows(sql, &[list.into()], |row| row.id(0))
+    tx.query_rows(sql, &[list.into()], |row| row.id(0))
 }
 
 /// A page of those who are on a list, latest first: the user and the membership's own number.
-pub fn members_of(tx: &mut Tx<'_>, list: i64, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let sql = hanging!("SELECT user_id, id FROM list_member WHERE list_id = $1");
-    page_to(tx, list, span, sql)
+pub fn member_page(tx: &mut Tx<'_>, list: i64, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
+    let sql = edge_page_query!("SELECT user_id, id FROM list_member WHERE list_id = $1");
+    typed_edge_page(tx, list, span, sql)
 }
 
 /// A page of the lists that a user is on and everyone may see, and of the private ones that
 /// belong to `owner`; latest first: the list and the membership's own number.
-pub fn memberships(
+pub fn membership_page(
     tx: &mut Tx<'_>,
     user: UserId,
     owner: Option<UserId>,
-    span: &Span,
-) -> Result<Vec<Pair>, Fault> {
-    let sql = hanging!("SELECT list_id, id FROM list_member WHERE user_id = $1 AND private = 0");
-    let mut found = page(tx, user, span, sql)?;
+    span: &PageRange,
+) -> Result<Vec<IdPair>, Fault> {
+    let sql =
+        edge_page_query!("SELECT list_id, id FROM list_member WHERE user_id = $1 AND private = 0");
+    let mut found = edge_page(tx, user, span, sql)?;
     let Some(owner) = owner else {
         return Ok(found);
     };
@@ -105,17 +114,21 @@ pub fn memberships(
         span.above.into(),
         span.below.into(),
     ];
-    found.extend(tx.rows(own, &args, |row| Ok((row.int(0)?, row.int(1)?)))?);
+    found.extend(tx.query_rows(own, &args, |row| Ok((row.int(0)?, row.int(1)?)))?);
     found.sort_unstable_by_key(|(_, id)| std::cmp::Reverse(*id));
-    Ok(trimmed(found, span))
+    Ok(trim_page(found, span))
 }
 
 /// The members of all live lists behind one, as list and user.
-pub fn members(tx: &mut Tx<'_>, after: Pair, limit: i64) -> Result<Vec<Tied>, Fault> {
+pub fn list_all_members(
+    tx: &mut Tx<'_>,
+    after: IdPair,
+    limit: i64,
+) -> Result<Vec<EdgeWithId>, Fault> {
     let sql = "SELECT m.list_id, m.user_id, m.id FROM list_member m JOIN list l ON l.id = m.list_id \
                WHERE (m.list_id, m.user_id) > ($1, $2) AND l.deleted_at IS NULL \
                ORDER BY m.list_id, m.user_id LIMIT $3";
-    tx.rows(
+    tx.query_rows(
         sql,
         &[after.0.into(), after.1.into(), limit.into()],
         |row| Ok(((row.int(0)?, row.int(1)?), row.int(2)?)),

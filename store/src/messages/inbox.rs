@@ -4,126 +4,140 @@ use std::cmp::Reverse;
 
 use base::{Fault, UserId};
 
-use super::{Event, Kind};
+use super::{MessageEvent, MessageEventKind};
 use crate::Tx;
-use crate::db::Value;
-use crate::edges::{both_ways, page_of, trimmed};
-use crate::posts::Span;
+use crate::db::SqlValue;
+use crate::edges::{directional_query, query_page, trim_page};
+use crate::posts::PageRange;
 
 /// Gives an event to each of some participants.
-pub(super) fn deliver(tx: &mut Tx<'_>, event: &Event, readers: &[UserId]) -> Result<(), Fault> {
+pub(super) fn insert_copies(
+    tx: &mut Tx<'_>,
+    event: &MessageEvent,
+    readers: &[UserId],
+) -> Result<(), Fault> {
     let sql = "INSERT INTO dm_inbox (user_id, kind, event_id, conversation_id) \
                VALUES ($1, $2, $3, $4)";
     readers.iter().try_for_each(|reader| {
         let args = [
             (*reader).into(),
-            event.kind.number().into(),
+            event.kind.to_number().into(),
             event.id.into(),
             event.conversation.id.into(),
         ];
-        tx.exec(sql, &args).map(|_| ())
+        tx.execute(sql, &args).map(|_| ())
     })
 }
 
 /// Whether a user has an event.
-pub fn holds(tx: &mut Tx<'_>, user: UserId, event: &Event) -> Result<bool, Fault> {
+pub fn has_event(tx: &mut Tx<'_>, user: UserId, event: &MessageEvent) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM dm_inbox WHERE user_id = $1 AND kind = $2 AND event_id = $3";
-    let args = [user.into(), event.kind.number().into(), event.id.into()];
-    Ok(tx.row(sql, &args, |_| Ok(()))?.is_some())
+    let args = [user.into(), event.kind.to_number().into(), event.id.into()];
+    Ok(tx.query_row(sql, &args, |_| Ok(()))?.is_some())
 }
 
 /// A page of the events that a user has, newest first, of some kinds, in one conversation or in
 /// all of them.
-pub fn page(
+pub fn inbox_page(
     tx: &mut Tx<'_>,
     user: UserId,
     conversation: Option<i64>,
-    kinds: &[Kind],
-    span: &Span,
+    kinds: &[MessageEventKind],
+    span: &PageRange,
 ) -> Result<Vec<i64>, Fault> {
     let mut found = Vec::new();
     for kind in kinds {
-        found.extend(of_kind(tx, user, conversation, *kind, span)?);
+        found.extend(inbox_page_of_kind(tx, user, conversation, *kind, span)?);
     }
     found.sort_unstable_by_key(|id| Reverse(*id));
-    Ok(trimmed(found, span))
+    Ok(trim_page(found, span))
 }
 
-fn of_kind(
+fn inbox_page_of_kind(
     tx: &mut Tx<'_>,
     user: UserId,
     conversation: Option<i64>,
-    kind: Kind,
-    span: &Span,
+    kind: MessageEventKind,
+    span: &PageRange,
 ) -> Result<Vec<i64>, Fault> {
-    let mut of: Vec<Value<'_>> = vec![user.into(), kind.number().into()];
-    of.extend(conversation.map(Value::from));
+    let mut of: Vec<SqlValue<'_>> = vec![user.into(), kind.to_number().into()];
+    of.extend(conversation.map(SqlValue::from));
     let sql = match conversation {
-        None => both_ways!(
+        None => directional_query!(
             "SELECT event_id FROM dm_inbox WHERE user_id = $1 AND kind = $2 AND event_id > $3 \
              AND event_id < $4 ORDER BY event_id",
             " LIMIT $5"
         ),
-        Some(_) => both_ways!(
+        Some(_) => directional_query!(
             "SELECT event_id FROM dm_inbox WHERE user_id = $1 AND kind = $2 \
              AND conversation_id = $3 AND event_id > $4 AND event_id < $5 ORDER BY event_id",
             " LIMIT $6"
         ),
     };
-    page_of(tx, &of, span, sql, |row| row.int(0))
+    query_page(tx, &of, span, sql, |row| row.int(0))
 }
 
 /// The newest message that a user has in a conversation.
-pub fn newest(tx: &mut Tx<'_>, user: UserId, conversation: i64) -> Result<Option<i64>, Fault> {
-    let span = Span::newest(1);
-    let found = page(tx, user, Some(conversation), &[Kind::Message], &span)?;
+pub fn newest_message(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    conversation: i64,
+) -> Result<Option<i64>, Fault> {
+    let span = PageRange::newest(1);
+    let found = inbox_page(
+        tx,
+        user,
+        Some(conversation),
+        &[MessageEventKind::Message],
+        &span,
+    )?;
     Ok(found.first().copied())
 }
 
 /// Takes an event from a user; false when they do not have it. The last one to lose it loses it
 /// for all.
-pub fn remove(tx: &mut Tx<'_>, user: UserId, event: &Event) -> Result<bool, Fault> {
+pub fn remove_copy(tx: &mut Tx<'_>, user: UserId, event: &MessageEvent) -> Result<bool, Fault> {
     let sql = "DELETE FROM dm_inbox WHERE user_id = $1 AND kind = $2 AND event_id = $3";
-    let args = [user.into(), event.kind.number().into(), event.id.into()];
-    if tx.exec(sql, &args)? == 0 {
+    let args = [user.into(), event.kind.to_number().into(), event.id.into()];
+    if tx.execute(sql, &args)? == 0 {
         return Ok(false);
     }
     let sql = "UPDATE dm_event SET copies = copies - 1 WHERE id = $1";
-    tx.exec(sql, &[event.id.into()])?;
-    forget(tx, event.id)?;
+    tx.execute(sql, &[event.id.into()])?;
+    delete_if_unreferenced(tx, event.id)?;
     Ok(true)
 }
 
 /// Forgets an event that nobody has any more, and what it carried.
-fn forget(tx: &mut Tx<'_>, event: i64) -> Result<(), Fault> {
+fn delete_if_unreferenced(tx: &mut Tx<'_>, event: i64) -> Result<(), Fault> {
     let sql = "SELECT media_id FROM dm_event WHERE id = $1 AND copies <= 0";
-    let Some(media) = tx.row(sql, &[event.into()], |row| row.opt_id(0))? else {
+    let Some(media) = tx.query_row(sql, &[event.into()], |row| row.opt_id(0))? else {
         return Ok(());
     };
-    tx.exec("DELETE FROM dm_event WHERE id = $1", &[event.into()])?;
+    tx.execute("DELETE FROM dm_event WHERE id = $1", &[event.into()])?;
     let now = tx.now();
     media.map_or(Ok(()), |media| {
-        crate::media::release_from_message(tx, media, now)
+        crate::media::remove_message_use(tx, media, now)
     })
 }
 
 /// Takes a user out of a conversation, with all that they have of it; false when they are not in
 /// it. It costs what they have there: rows of their own, once.
-pub fn leave(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> Result<bool, Fault> {
+pub fn remove_participant(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> Result<bool, Fault> {
     let args = [user.into(), conversation.into()];
     let sql = "DELETE FROM dm_participant WHERE user_id = $1 AND conversation_id = $2";
-    if tx.exec(sql, &args)? == 0 {
+    if tx.execute(sql, &args)? == 0 {
         return Ok(false);
     }
     let sql = "UPDATE dm_event SET copies = copies - 1 WHERE id IN \
                (SELECT event_id FROM dm_inbox WHERE user_id = $1 AND conversation_id = $2)";
-    tx.exec(sql, &args)?;
+    tx.execute(sql, &args)?;
     let sql = "SELECT e.id FROM dm_inbox i JOIN dm_event e ON e.id = i.event_id \
                WHERE i.user_id = $1 AND i.conversation_id = $2 AND e.copies <= 0";
-    let lost = tx.rows(sql, &args, |row| row.int(0))?;
+    let lost = tx.query_rows(sql, &args, |row| row.int(0))?;
     let sql = "DELETE FROM dm_inbox WHERE user_id = $1 AND conversation_id = $2";
-    tx.exec(sql, &args)?;
+    tx.execute(sql, &args)?;
     lost.into_iter()
-        .try_for_each(|event| forget(tx, event))
+        .try_for_each(|event| delete_if_unreferenced(tx, event))
         .map(|()| true)
 }

@@ -2,20 +2,20 @@
 
 use base::{Fault, PostId, UserId};
 
-use super::{Post, read};
+use super::{Post, post_from_row};
 use crate::Tx;
-use crate::edges::{both_ways, page_of};
+use crate::edges::{directional_query, query_page};
 
 /// Which part of a timeline is asked for: ids strictly between two bounds.
 #[derive(Clone, Copy, Debug)]
-pub struct Span {
+pub struct PageRange {
     /// Only ids above this.
     pub above: i64,
     /// Only ids below this.
     pub below: i64,
     /// From the old end on, for a page towards the newer ones. The answer is newest first all
     /// the same.
-    pub rising: bool,
+    pub ascending: bool,
     /// At most so many.
     pub limit: i64,
     /// Leaves replies out.
@@ -24,13 +24,13 @@ pub struct Span {
     pub without_reposts: bool,
 }
 
-impl Span {
+impl PageRange {
     /// The newest `limit` of everything.
     pub const fn newest(limit: i64) -> Self {
         Self {
             above: 0,
             below: i64::MAX,
-            rising: false,
+            ascending: false,
             limit,
             without_replies: false,
             without_reposts: false,
@@ -39,8 +39,12 @@ impl Span {
 }
 
 /// A page of an author's live posts, newest first.
-pub fn of_author(tx: &mut Tx<'_>, author: UserId, span: &Span) -> Result<Vec<Post>, Fault> {
-    let sql = both_ways!(
+pub fn page_by_author(
+    tx: &mut Tx<'_>,
+    author: UserId,
+    span: &PageRange,
+) -> Result<Vec<Post>, Fault> {
+    let sql = directional_query!(
         columns!(
             "SELECT ",
             " FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 \
@@ -49,7 +53,7 @@ pub fn of_author(tx: &mut Tx<'_>, author: UserId, span: &Span) -> Result<Vec<Pos
         ),
         " LIMIT $6"
     );
-    page_of(
+    query_page(
         tx,
         &[
             author.into(),
@@ -58,13 +62,13 @@ pub fn of_author(tx: &mut Tx<'_>, author: UserId, span: &Span) -> Result<Vec<Pos
         ],
         span,
         sql,
-        read,
+        post_from_row,
     )
 }
 
 /// A user's own live posts below an id, newest first: those that are for promotion only, or all
 /// others; with answers and what begins with a mention, or without.
-pub fn own(
+pub fn list_own_posts(
     tx: &mut Tx<'_>,
     (user, nullcast, answers): (UserId, bool, bool),
     below: i64,
@@ -85,12 +89,16 @@ pub fn own(
     }
     let sql = if nullcast { of!("1") } else { of!("0") };
     let args = [user.into(), below.into(), answers.into(), limit.into()];
-    tx.rows(sql, &args, read)
+    tx.query_rows(sql, &args, post_from_row)
 }
 
 /// A page of the live posts that mention a user, newest first.
-pub fn mentioning(tx: &mut Tx<'_>, user: UserId, span: &Span) -> Result<Vec<Post>, Fault> {
-    let sql = both_ways!(
+pub fn page_mentioning(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    span: &PageRange,
+) -> Result<Vec<Post>, Fault> {
+    let sql = directional_query!(
         columns!(
             "SELECT ",
             " FROM mention JOIN post ON id = post_id WHERE user_id = $1 AND state = 0 \
@@ -100,7 +108,7 @@ pub fn mentioning(tx: &mut Tx<'_>, user: UserId, span: &Span) -> Result<Vec<Post
         ),
         " LIMIT $6"
     );
-    page_of(
+    query_page(
         tx,
         &[
             user.into(),
@@ -109,22 +117,26 @@ pub fn mentioning(tx: &mut Tx<'_>, user: UserId, span: &Span) -> Result<Vec<Post
         ],
         span,
         sql,
-        read,
+        post_from_row,
     )
 }
 
 /// Ids and authors of the newest live posts of everyone above an id, newest first.
-pub fn recent(tx: &mut Tx<'_>, above: PostId, limit: i64) -> Result<Vec<(PostId, UserId)>, Fault> {
+pub fn list_recent(
+    tx: &mut Tx<'_>,
+    above: PostId,
+    limit: i64,
+) -> Result<Vec<(PostId, UserId)>, Fault> {
     let sql = "SELECT id, author_id FROM post WHERE state = 0 AND nullcast = 0 AND id > $1 \
                ORDER BY id DESC LIMIT $2";
-    tx.rows(sql, &[above.into(), limit.into()], |row| {
+    tx.query_rows(sql, &[above.into(), limit.into()], |row| {
         Ok((row.id(0)?, row.id(1)?))
     })
 }
 
 /// The same of some authors, for a database server: one request that takes no more rows than they
 /// have, however much others write.
-pub fn recent_of(
+pub fn list_recent_by_authors(
     tx: &mut Tx<'_>,
     authors: &[UserId],
     above: PostId,
@@ -133,13 +145,13 @@ pub fn recent_of(
     let sql = "SELECT id, author_id FROM post WHERE author_id = $1 AND state = 0 \
                AND nullcast = 0 AND id > $2 ORDER BY id DESC LIMIT $3";
     let keys: Vec<_> = authors.iter().map(|author| author.get()).collect();
-    tx.of_each(sql, &keys, &[above.into(), limit.into()], |row| {
+    tx.query_by_keys(sql, &keys, &[above.into(), limit.into()], |row| {
         Ok((row.id(0)?, row.id(1)?))
     })
 }
 
 /// Ids of an author's live posts below an id, newest first.
-pub fn ids_of_author(
+pub fn list_ids_by_author(
     tx: &mut Tx<'_>,
     author: UserId,
     below: i64,
@@ -147,40 +159,40 @@ pub fn ids_of_author(
 ) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT id FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 \
                AND id < $2 ORDER BY id DESC LIMIT $3";
-    tx.rows(sql, &[author.into(), below.into(), limit.into()], |row| {
+    tx.query_rows(sql, &[author.into(), below.into(), limit.into()], |row| {
         row.id(0)
     })
 }
 
 /// How many of an author's live posts from an id on show a video.
-pub fn videos_since(tx: &mut Tx<'_>, author: UserId, from: i64) -> Result<i64, Fault> {
+pub fn count_videos_since(tx: &mut Tx<'_>, author: UserId, from: i64) -> Result<i64, Fault> {
     // Keys of videos begin with 7 or 13, those of photos and moving pictures with others.
     let sql = "SELECT COUNT(*) FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 \
                AND id >= $2 AND (',' || media_keys LIKE '%,7_%' OR ',' || media_keys LIKE '%,13_%')";
-    let found = tx.row(sql, &[author.into(), from.into()], |row| row.int(0))?;
+    let found = tx.query_row(sql, &[author.into(), from.into()], |row| row.int(0))?;
     Ok(found.unwrap_or(0))
 }
 
 /// Ids of everyone's live posts between two ids, the first excluded, oldest first.
-pub fn live_between(
+pub fn list_live_between(
     tx: &mut Tx<'_>,
     above: i64,
     last: i64,
     limit: i64,
 ) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT id FROM post WHERE id > $1 AND id <= $2 AND state = 0 ORDER BY id LIMIT $3";
-    tx.rows(sql, &[above.into(), last.into(), limit.into()], |row| {
+    tx.query_rows(sql, &[above.into(), last.into(), limit.into()], |row| {
         row.id(0)
     })
 }
 
 /// What a post says, for who counts words.
 #[derive(Clone, Debug)]
-pub struct Said {
+pub struct PostText {
     /// The post.
     pub id: i64,
     /// Who wrote it.
-    pub author: i64,
+    pub author_id: i64,
     /// The whole text.
     pub text: String,
     /// The code of its language.
@@ -188,13 +200,13 @@ pub struct Said {
 }
 
 /// What some posts say that are live, no reposts and not for promotion only; in no particular order.
-pub fn said(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Said>, Fault> {
+pub fn find_texts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<PostText>, Fault> {
     let sql = "SELECT id, author_id, text, lang FROM post WHERE id = $1 AND state = 0 \
                AND nullcast = 0 AND repost_of_id IS NULL";
-    tx.of_each(sql, ids, &[], |row| {
-        Ok(Said {
+    tx.query_by_keys(sql, ids, &[], |row| {
+        Ok(PostText {
             id: row.int(0)?,
-            author: row.int(1)?,
+            author_id: row.int(1)?,
             text: row.text(2)?,
             lang: row.text(3)?,
         })

@@ -2,8 +2,8 @@
 
 use base::{Fault, PostId, Time, UserId};
 
-use super::adding::count_targets;
-use super::{Post, count_author, versions};
+use super::insertion::add_to_target_counts;
+use super::{Post, add_to_author_counts, list_versions};
 use crate::{Tx, polls};
 
 /// Leaves nothing of posts but their ids.
@@ -21,29 +21,29 @@ macro_rules! blank {
 /// with its author; none when another was faster.
 pub fn delete(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<(PostId, UserId)>, Fault> {
     let versions = match post.edit_root_id {
-        Some(root) => versions(tx, root)?,
+        Some(root) => list_versions(tx, root)?,
         None => vec![post.id],
     };
     let now = tx.now();
     // The posts themselves first: whoever acts on one at the same time waits, and finds it gone.
     for id in &versions {
         let sql = concat!(blank!(), " id = $2 AND state <> 2");
-        if tx.exec(sql, &[now.into(), (*id).into()])? == 0 && *id == post.id {
+        if tx.execute(sql, &[now.into(), (*id).into()])? == 0 && *id == post.id {
             return Ok(Vec::new());
         }
-        clear(tx, OF_POST, *id)?;
-        polls::erase(tx, *id)?;
+        execute_all(tx, DELETE_POST_EDGES, *id)?;
+        polls::delete_by_post(tx, *id)?;
     }
     let mut gone: Vec<(PostId, UserId)> = versions.iter().map(|id| (*id, post.author_id)).collect();
     for id in &versions {
         gone.extend(delete_reposts(tx, *id)?);
     }
-    count_targets(tx, post, -1)?;
-    count_author(tx, post, -1)?;
+    add_to_target_counts(tx, post, -1)?;
+    add_to_author_counts(tx, post, -1)?;
     let sql = "UPDATE users SET most_recent_post_id = \
                (SELECT MAX(id) FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0) \
                WHERE id = $1";
-    tx.exec(sql, &[post.author_id.into()])?;
+    tx.execute(sql, &[post.author_id.into()])?;
     Ok(gone)
 }
 
@@ -69,19 +69,19 @@ macro_rules! clearing {
 }
 
 /// Of the post $1.
-const OF_POST: &[&str] = clearing!("= $1");
+const DELETE_POST_EDGES: &[&str] = clearing!("= $1");
 /// Of the reposts of the post $1.
-const OF_REPOSTS: &[&str] =
+const DELETE_REPOST_EDGES: &[&str] =
     clearing!("IN (SELECT id FROM post WHERE repost_of_id = $1 AND state = 0)");
 
-fn clear(tx: &mut Tx<'_>, statements: &[&'static str], post: PostId) -> Result<(), Fault> {
+fn execute_all(tx: &mut Tx<'_>, statements: &[&'static str], post: PostId) -> Result<(), Fault> {
     let mut statements = statements.iter();
-    statements.try_for_each(|sql| tx.exec(sql, &[post.into()]).map(|_| ()))
+    statements.try_for_each(|sql| tx.execute(sql, &[post.into()]).map(|_| ()))
 }
 
 /// What the authors of a post's reposts lose with them; each has one that is seen at most, and one
 /// for promotion.
-const AUTHORS: &[&str] = &[
+const UPDATE_REPOST_AUTHORS: &[&str] = &[
     "UPDATE users SET post_count = post_count - (SELECT COUNT(*) FROM post \
      WHERE repost_of_id = $1 AND state = 0 AND author_id = users.id) WHERE id IN \
      (SELECT author_id FROM post WHERE repost_of_id = $1 AND state = 0)",
@@ -97,19 +97,19 @@ const AUTHORS: &[&str] = &[
 /// All of them at once: there may be many.
 fn delete_reposts(tx: &mut Tx<'_>, of: PostId) -> Result<Vec<(PostId, UserId)>, Fault> {
     let sql = "SELECT id, author_id FROM post WHERE repost_of_id = $1 AND state = 0";
-    let reposts = tx.rows(sql, &[of.into()], |row| Ok((row.id(0)?, row.id(1)?)))?;
+    let reposts = tx.query_rows(sql, &[of.into()], |row| Ok((row.id(0)?, row.id(1)?)))?;
     if !reposts.is_empty() {
-        clear(tx, OF_REPOSTS, of)?;
-        clear(tx, AUTHORS, of)?;
+        execute_all(tx, DELETE_REPOST_EDGES, of)?;
+        execute_all(tx, UPDATE_REPOST_AUTHORS, of)?;
         let sql = concat!(blank!(), " repost_of_id = $2 AND state = 0");
         let now = tx.now();
-        tx.exec(sql, &[now.into(), of.into()])?;
+        tx.execute(sql, &[now.into(), of.into()])?;
     }
     Ok(reposts)
 }
 
 /// Since when those of these posts are gone that are.
-pub fn removed(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<(i64, Time)>, Fault> {
+pub fn removal_times(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<(i64, Time)>, Fault> {
     let sql = "SELECT id, removed_at FROM post WHERE id = $1 AND removed_at IS NOT NULL";
-    tx.of_each(sql, posts, &[], |row| Ok((row.int(0)?, row.time(1)?)))
+    tx.query_by_keys(sql, posts, &[], |row| Ok((row.int(0)?, row.time(1)?)))
 }

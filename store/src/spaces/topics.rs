@@ -3,12 +3,12 @@
 use base::Fault;
 
 use crate::Tx;
-use crate::db::Row;
-use crate::exports::Pair;
+use crate::db::SqlRow;
+use crate::exports::IdPair;
 
 /// A topic of spaces.
 #[derive(Clone, Debug)]
-pub struct Topic {
+pub struct SpaceTopic {
     /// Snowflake id.
     pub id: i64,
     /// Its name.
@@ -17,8 +17,8 @@ pub struct Topic {
     pub description: String,
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Topic, Fault> {
-    Ok(Topic {
+fn topic_from_row(row: &SqlRow<'_, '_>) -> Result<SpaceTopic, Fault> {
+    Ok(SpaceTopic {
         id: row.int(0)?,
         name: row.text(1)?,
         description: row.text(2)?,
@@ -26,32 +26,32 @@ fn read(row: &Row<'_, '_>) -> Result<Topic, Fault> {
 }
 
 /// The topic with a name, made now where there is none.
-pub fn topic(tx: &mut Tx<'_>, name: &str) -> Result<Topic, Fault> {
+pub fn find_or_insert_topic(tx: &mut Tx<'_>, name: &str) -> Result<SpaceTopic, Fault> {
     let sql = "INSERT INTO space_topic (id, name) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     let id = tx.next_id::<()>();
-    tx.exec(sql, &[id.into(), name.into()])?;
+    tx.execute(sql, &[id.into(), name.into()])?;
     let sql = "SELECT id, name, description FROM space_topic WHERE name = $1";
-    tx.row(sql, &[name.into()], read)?
+    tx.query_row(sql, &[name.into()], topic_from_row)?
         .ok_or_else(|| Fault::new("a topic is gone as soon as it was made"))
 }
 
 /// Says that a space is about a topic.
-pub fn about(tx: &mut Tx<'_>, space: i64, topic: i64) -> Result<(), Fault> {
+pub fn add_topic(tx: &mut Tx<'_>, space: i64, topic: i64) -> Result<(), Fault> {
     let sql = "INSERT INTO space_subject (space_id, topic_id) VALUES ($1, $2) \
                ON CONFLICT DO NOTHING";
-    tx.exec(sql, &[space.into(), topic.into()]).map(|_| ())
+    tx.execute(sql, &[space.into(), topic.into()]).map(|_| ())
 }
 
 /// The topics of these spaces, as space and topic.
-pub fn topics_of(tx: &mut Tx<'_>, spaces: &[i64]) -> Result<Vec<Pair>, Fault> {
+pub fn topics_by_spaces(tx: &mut Tx<'_>, spaces: &[i64]) -> Result<Vec<IdPair>, Fault> {
     let sql = "SELECT space_id, topic_id FROM space_subject WHERE space_id = $1";
-    let mut found = tx.of_each(sql, spaces, &[], |row| Ok((row.int(0)?, row.int(1)?)))?;
+    let mut found = tx.query_by_keys(sql, spaces, &[], |row| Ok((row.int(0)?, row.int(1)?)))?;
     found.sort_unstable();
     Ok(found)
 }
 
 /// The topics with these ids, in no particular order; unknown ids are left out.
-pub fn topics(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Topic>, Fault> {
+pub fn find_topics(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<SpaceTopic>, Fault> {
     let sql = "SELECT id, name, description FROM space_topic WHERE id = $1";
-    tx.of_each(sql, ids, &[], read)
+    tx.query_by_keys(sql, ids, &[], topic_from_row)
 }

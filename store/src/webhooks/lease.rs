@@ -7,7 +7,7 @@ use crate::Tx;
 
 /// Takes a webhook for a node until a moment; false when another node has it. With one node there
 /// is nobody to share with.
-pub fn take_lease(
+pub fn acquire_lease(
     tx: &mut Tx<'_>,
     webhook_id: i64,
     node: i64,
@@ -27,7 +27,7 @@ pub fn take_lease(
         node.into(),
         now.into(),
     ];
-    Ok(tx.exec(sql, &args)? > 0)
+    Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// Keeps what a node has until a later moment; which webhooks those are.
@@ -36,22 +36,23 @@ pub fn renew_leases(tx: &mut Tx<'_>, node: i64, until: Time) -> Result<Vec<i64>,
         return Ok(Vec::new());
     }
     let sql = "UPDATE webhook_lease SET until = $1 WHERE node = $2";
-    tx.exec(sql, &[until.into(), node.into()])?;
+    tx.execute(sql, &[until.into(), node.into()])?;
     let sql = "SELECT webhook_id FROM webhook_lease WHERE node = $1";
-    tx.rows(sql, &[node.into()], |row| row.int(0))
+    tx.query_rows(sql, &[node.into()], |row| row.int(0))
 }
 
 /// Gives a webhook back.
-pub fn drop_lease(tx: &mut Tx<'_>, webhook_id: i64, node: i64) -> Result<(), Fault> {
+pub fn release_lease(tx: &mut Tx<'_>, webhook_id: i64, node: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM webhook_lease WHERE webhook_id = $1 AND node = $2";
-    tx.exec(sql, &[webhook_id.into(), node.into()]).map(|_| ())
+    tx.execute(sql, &[webhook_id.into(), node.into()])
+        .map(|_| ())
 }
 
 /// Gives back all that a node has: at its end, and at its start what it had when it was killed.
-pub fn drop_leases_of(tx: &mut Tx<'_>, node: i64) -> Result<(), Fault> {
+pub fn release_node_leases(tx: &mut Tx<'_>, node: i64) -> Result<(), Fault> {
     if !tx.is_shared() {
         return Ok(());
     }
     let sql = "DELETE FROM webhook_lease WHERE node = $1";
-    tx.exec(sql, &[node.into()]).map(|_| ())
+    tx.execute(sql, &[node.into()]).map(|_| ())
 }

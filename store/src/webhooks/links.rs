@@ -3,11 +3,11 @@
 use base::{AppId, Fault, Time};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// A link of an app's stream to one of its webhooks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct StreamLink {
     /// The webhook.
     pub webhook_id: i64,
     /// The app, whose rules choose the posts.
@@ -18,8 +18,8 @@ pub struct Link {
     pub created_at: Time,
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Link, Fault> {
-    Ok(Link {
+fn link_from_row(row: &SqlRow<'_, '_>) -> Result<StreamLink, Fault> {
+    Ok(StreamLink {
         webhook_id: row.int(0)?,
         app_id: row.id(1)?,
         fields: row.text(2)?,
@@ -28,35 +28,40 @@ fn read(row: &Row<'_, '_>) -> Result<Link, Fault> {
 }
 
 /// Links an app's stream to one of its webhooks; again, the fields are those of the last time.
-pub fn link(tx: &mut Tx<'_>, webhook_id: i64, app: AppId, fields: &str) -> Result<(), Fault> {
+pub fn link_stream(
+    tx: &mut Tx<'_>,
+    webhook_id: i64,
+    app: AppId,
+    fields: &str,
+) -> Result<(), Fault> {
     let now = tx.now();
     let sql = "INSERT INTO stream_link (webhook_id, app_id, fields, created_at) \
                VALUES ($1, $2, $3, $4) ON CONFLICT (webhook_id) DO UPDATE SET fields = excluded.fields";
     let args = [webhook_id.into(), app.into(), fields.into(), now.into()];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// Ends an app's link; false when there is none.
-pub fn unlink(tx: &mut Tx<'_>, webhook_id: i64, app: AppId) -> Result<bool, Fault> {
+pub fn unlink_stream(tx: &mut Tx<'_>, webhook_id: i64, app: AppId) -> Result<bool, Fault> {
     let sql = "DELETE FROM stream_link WHERE webhook_id = $1 AND app_id = $2";
-    Ok(tx.exec(sql, &[webhook_id.into(), app.into()])? > 0)
+    Ok(tx.execute(sql, &[webhook_id.into(), app.into()])? > 0)
 }
 
 /// Ends the link of a webhook.
-pub(super) fn unlink_webhook(tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Fault> {
+pub(super) fn delete_webhook_links(tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM stream_link WHERE webhook_id = $1";
-    tx.exec(sql, &[webhook_id.into()]).map(|_| ())
+    tx.execute(sql, &[webhook_id.into()]).map(|_| ())
 }
 
 /// The links of an app's stream.
-pub fn links_of_app(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<Link>, Fault> {
+pub fn stream_links(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<StreamLink>, Fault> {
     let sql = "SELECT webhook_id, app_id, fields, created_at FROM stream_link \
                WHERE app_id = $1 ORDER BY webhook_id";
-    tx.rows(sql, &[app.into()], read)
+    tx.query_rows(sql, &[app.into()], link_from_row)
 }
 
 /// The links of all apps.
-pub fn all_links(tx: &mut Tx<'_>) -> Result<Vec<Link>, Fault> {
+pub fn all_stream_links(tx: &mut Tx<'_>) -> Result<Vec<StreamLink>, Fault> {
     let sql = "SELECT webhook_id, app_id, fields, created_at FROM stream_link ORDER BY webhook_id";
-    tx.rows(sql, &[], read)
+    tx.query_rows(sql, &[], link_from_row)
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use base::{Fault, PostId, UserId};
 use store::Tx;
-use store::imports::{self, PostShift, Seen, UserShift};
+use store::imports::{self, ImportedPostSummary, PostCounterDeltas, UserCounterDeltas};
 use store::posts::Post;
 
 use crate::report::Report;
@@ -20,9 +20,9 @@ pub(crate) struct Desk {
     /// Who has a handle, asked once.
     pub(crate) handles: HashMap<String, Option<UserId>>,
     /// Posts that are there.
-    pub(crate) posts: HashMap<i64, Seen>,
-    users: BTreeMap<UserId, UserShift>,
-    counts: BTreeMap<i64, PostShift>,
+    pub(crate) posts: HashMap<i64, ImportedPostSummary>,
+    users: BTreeMap<UserId, UserCounterDeltas>,
+    counts: BTreeMap<i64, PostCounterDeltas>,
     authors: BTreeSet<UserId>,
     /// Who is verified of those who follow.
     pub(crate) verified: BTreeSet<UserId>,
@@ -58,11 +58,11 @@ impl Desk {
         }
     }
 
-    pub(crate) fn shift_user(&mut self, user: UserId) -> &mut UserShift {
+    pub(crate) fn shift_user(&mut self, user: UserId) -> &mut UserCounterDeltas {
         self.users.entry(user).or_default()
     }
 
-    pub(crate) fn shift_post(&mut self, post: PostId) -> &mut PostShift {
+    pub(crate) fn shift_post(&mut self, post: PostId) -> &mut PostCounterDeltas {
         self.counts.entry(post.get()).or_default()
     }
 
@@ -102,12 +102,12 @@ impl Desk {
     /// Moves all counters, once each and in order.
     pub(crate) fn settle(&mut self, tx: &mut Tx<'_>, key: &str) -> Result<(), Fault> {
         for (user, by) in &self.users {
-            imports::shift_user(tx, *user, by)?;
+            imports::apply_user_deltas(tx, *user, by)?;
         }
         for (post, by) in &self.counts {
-            imports::shift_post(tx, *post, by)?;
+            imports::apply_post_deltas(tx, *post, by)?;
         }
         let authors: Vec<UserId> = self.authors.iter().copied().collect();
-        imports::note_authors(tx, key, &authors)
+        imports::insert_authors(tx, key, &authors)
     }
 }

@@ -6,9 +6,9 @@ use base::id::first_at;
 use base::{Fault, PostId, Time, UserId};
 use store::Tx;
 use store::follows;
-use store::graph::{self, Tie};
+use store::graph::{self, RelationKind};
 use store::imports::{self, EdgeKind};
-use store::posts::State;
+use store::posts::PostState;
 
 use super::desk::{Desk, NOBODY};
 use super::{placeholders, posts};
@@ -25,7 +25,7 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<
     let unknown = likes.filter(|post| !desk.posts.contains_key(post));
     let unknown = unknown.collect();
     posts::look_up(tx, desk, unknown)?;
-    let waiting = imports::has_requests(tx)?;
+    let waiting = imports::has_follow_requests(tx)?;
     let ends = items.iter().filter_map(|item| match item {
         Item::Edge(EdgeKind::Follow | EdgeKind::Block, tie) => Some([tie.from, tie.to]),
         _ => None,
@@ -33,7 +33,7 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<
     let ends = ends.flatten().filter_map(|end| desk.person(end));
     let ends: BTreeSet<UserId> = ends.collect();
     let ends: Vec<UserId> = ends.into_iter().collect();
-    desk.verified = follows::verified(tx, &ends)?.into_iter().collect();
+    desk.verified = follows::filter_verified(tx, &ends)?.into_iter().collect();
     for item in items {
         match item {
             Item::Edge(kind, tie) => {
@@ -47,7 +47,7 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<
                 let id = tie.id.unwrap_or_else(|| tx.next_id::<()>().get());
                 edge(tx, desk, *kind, (from, to), id)?;
                 if waiting && *kind == EdgeKind::Follow {
-                    graph::delete(tx, Tie::Request, from, to)?;
+                    graph::delete(tx, RelationKind::Request, from, to)?;
                 }
             }
             Item::Like(one) => like(tx, desk, one)?,
@@ -87,7 +87,7 @@ fn edge(
         EdgeKind::Follow => shift(desk, from, to, 1),
         EdgeKind::Block => {
             for (from, to) in [(from, to), (to, from)] {
-                if imports::sever(tx, from, to)? {
+                if imports::delete_follow_between(tx, from, to)? {
                     shift(desk, from, to, -1);
                 }
             }
@@ -99,7 +99,8 @@ fn edge(
 
 /// Whether one of two users blocks the other.
 fn is_blocked(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<bool, Fault> {
-    Ok(graph::exists(tx, Tie::Block, one, other)? || graph::exists(tx, Tie::Block, other, one)?)
+    Ok(graph::exists(tx, RelationKind::Block, one, other)?
+        || graph::exists(tx, RelationKind::Block, other, one)?)
 }
 
 fn shift(desk: &mut Desk, from: UserId, to: UserId, by: i64) {
@@ -122,7 +123,7 @@ fn like(tx: &mut Tx<'_>, desk: &mut Desk, one: &Like) -> Result<(), Fault> {
     };
     let post = PostId::new(like.post);
     let seen = placeholders::ensure(tx, desk, post, NOBODY, one.draft.as_ref())?;
-    if seen.state == State::Deleted {
+    if seen.state == PostState::Deleted {
         desk.report.skip("like", "the post was deleted here", || {
             format!("post {post}")
         });

@@ -15,7 +15,7 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<
         match item {
             Item::List(told) => list(tx, desk, told)?,
             Item::Member(told) => {
-                let Some(list) = lists::by_id(tx, told.list)? else {
+                let Some(list) = lists::find_by_id(tx, told.list)? else {
                     desk.report
                         .skip("list_member", "the list is not known", || {
                             format!("list {}", told.list)
@@ -36,8 +36,8 @@ fn list(tx: &mut Tx<'_>, desk: &mut Desk, told: &Told) -> Result<(), Fault> {
     let owner = owner(tx, desk, told)?;
     let name: String = told.name.chars().take(100).collect();
     let known = match told.id {
-        Some(id) => lists::by_id(tx, id)?,
-        None => lists::by_name(tx, owner, &name)?,
+        Some(id) => lists::find_by_id(tx, id)?,
+        None => lists::find_by_name(tx, owner, &name)?,
     };
     let id = told.id.unwrap_or_else(|| tx.next_id::<()>().get());
     let list = List {
@@ -74,7 +74,7 @@ fn keep(
         return Ok(list);
     };
     list.id = known.id;
-    if list.owner_id != NOBODY && lists::learn_owner(tx, &list)? {
+    if list.owner_id != NOBODY && lists::complete_placeholder(tx, &list)? {
         desk.report.take("list");
     } else {
         desk.report.know("list");
@@ -107,7 +107,7 @@ fn member(
     let id = id.unwrap_or_else(|| tx.next_id::<()>().get());
     if list.deleted_at.is_some() {
         deleted(desk, kind, list);
-    } else if lists::add_member_as(tx, list, user, id)? {
+    } else if lists::add_member_with_id(tx, list, user, id)? {
         desk.came(id);
         desk.report.take(kind);
     } else {

@@ -14,8 +14,8 @@ mod users;
 
 use base::{PostId, Stop};
 use serde_json::json;
-use store::imports::{self, Mark};
-use store::{Tx, log};
+use store::imports::{self, ImportProgress};
+use store::{Tx, event_log};
 
 pub(crate) use owner::owner;
 
@@ -39,7 +39,7 @@ pub(crate) fn store(
     setup: &Setup,
     so_far: &Report,
 ) -> Result<Stored, Stop> {
-    if !imports::claim(tx, &setup.key, &chunk.before)? {
+    if !imports::claim_progress(tx, &setup.key, &chunk.before)? {
         return Ok(Stored::Elsewhere);
     }
     let mut desk = Desk::new(setup.owner);
@@ -52,12 +52,12 @@ pub(crate) fn store(
     talks::store(tx, &mut desk, &chunk.items)?;
     rows::store(tx, &mut desk, &chunk.items)?;
     desk.settle(tx, &setup.key)?;
-    tx.ids_stay_above(PostId::new(desk.highest));
+    tx.keep_ids_above(PostId::new(desk.highest));
     announce(tx, &desk, setup)?;
     let mut report = so_far.clone();
     report.add(desk.report);
     report.add(chunk.report.clone());
-    let mark = Mark {
+    let mark = ImportProgress {
         position: chunk.after.clone(),
         report: report.stored(),
         finished: false,
@@ -89,7 +89,7 @@ fn announce(tx: &mut Tx<'_>, desk: &Desk, setup: &Setup) -> Result<(), Stop> {
         "last_post_id": desk.range.map(|range| range.1.to_string()),
     });
     let owner = setup.owner.map_or(0, base::UserId::get);
-    Ok(log::append(
+    Ok(event_log::append(
         tx,
         "import.batch",
         owner,

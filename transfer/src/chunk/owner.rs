@@ -3,7 +3,7 @@
 use archive::Account;
 use base::text::username_ok;
 use base::{Fault, UserId};
-use store::users::{self, State, User};
+use store::users::{self, User, UserState};
 use store::{Tx, imports};
 
 use super::desk::Desk;
@@ -21,14 +21,14 @@ pub(crate) fn owner(
     report: &mut Report,
 ) -> Result<Result<Option<UserId>, String>, Fault> {
     let here = match asked {
-        Some(Owner::Id(id)) => match users::by_id(tx, *id)? {
+        Some(Owner::Id(id)) => match users::find_by_id(tx, *id)? {
             Some(user) => Some(user),
             None => return Ok(Err(format!("there is no user {id}"))),
         },
         Some(Owner::Username(name)) if !username_ok(name) => {
             return Ok(Err(format!("{name:?} is no handle")));
         }
-        Some(Owner::Username(name)) => match users::by_username(tx, name)? {
+        Some(Owner::Username(name)) => match users::find_by_username(tx, name)? {
             Some(user) => Some(user),
             None => Some(make(tx, account, name)?),
         },
@@ -37,7 +37,7 @@ pub(crate) fn owner(
     let Some(account) = account else {
         return Ok(Ok(here.map(|user| user.id)));
     };
-    let known = imports::aliases(tx, &[account.id])?;
+    let known = imports::find_aliases(tx, &[account.id])?;
     let known = known.first().map(|(_, user)| *user);
     let here = match here {
         Some(here) => here,
@@ -59,23 +59,23 @@ fn at_home(
     known: Option<UserId>,
 ) -> Result<Option<User>, Fault> {
     if let Some(known) = known {
-        return users::by_id(tx, known);
+        return users::find_by_id(tx, known);
     }
-    let same_id = users::by_id(tx, UserId::new(account.id))?;
+    let same_id = users::find_by_id(tx, UserId::new(account.id))?;
     if same_id
         .as_ref()
-        .is_some_and(|user| user.state != State::Placeholder)
+        .is_some_and(|user| user.state != UserState::Placeholder)
     {
         return Ok(same_id);
     }
-    let same_handle = users::by_username(tx, &account.handle)?;
-    let same_handle = same_handle.filter(|user| user.state != State::Placeholder);
+    let same_handle = users::find_by_username(tx, &account.handle)?;
+    let same_handle = same_handle.filter(|user| user.state != UserState::Placeholder);
     Ok(same_handle.or(same_id))
 }
 
 fn make(tx: &mut Tx<'_>, account: Option<&Account>, username: &str) -> Result<User, Fault> {
     let id = match account {
-        Some(account) if users::by_id(tx, UserId::new(account.id))?.is_none() => {
+        Some(account) if users::find_by_id(tx, UserId::new(account.id))?.is_none() => {
             UserId::new(account.id)
         }
         _ => tx.next_id(),
@@ -86,10 +86,10 @@ fn make(tx: &mut Tx<'_>, account: Option<&Account>, username: &str) -> Result<Us
     };
     let mut desk = Desk::new(None);
     let username = people::free_name(tx, &mut desk, id, username, Claim::Real)?;
-    let mut user = User::blank(id, &username, created_at);
+    let mut user = User::new(id, &username, created_at);
     user.name = names::display_name(account.map_or("", |account| &account.name), &username);
     users::insert(tx, &user, "")?;
-    tx.ids_stay_above(id);
+    tx.keep_ids_above(id);
     Ok(user)
 }
 
@@ -101,28 +101,28 @@ fn join(
     report: &mut Report,
 ) -> Result<Result<(), String>, Fault> {
     if here.id.get() != account.id {
-        match users::by_id(tx, UserId::new(account.id))? {
-            Some(other) if other.state != State::Placeholder => {
+        match users::find_by_id(tx, UserId::new(account.id))? {
+            Some(other) if other.state != UserState::Placeholder => {
                 return Ok(Err(format!(
                     "the archive's account is here already as @{}",
                     other.username
                 )));
             }
-            Some(other) => imports::merge(tx, other.id, here.id)?,
+            Some(other) => imports::merge_accounts(tx, other.id, here.id)?,
             None => {}
         }
-        imports::alias(tx, account.id, here.id)?;
+        imports::set_alias(tx, account.id, here.id)?;
         report.remark(format!(
             "@{} ({}) of the archive is @{} ({}) here",
             account.handle, account.id, here.username, here.id
         ));
     }
-    if here.state == State::Placeholder {
+    if here.state == UserState::Placeholder {
         let mut user = here.clone();
         let mut desk = Desk::new(None);
         user.username = people::free_name(tx, &mut desk, here.id, &account.handle, Claim::Real)?;
         user.name = names::display_name(&account.name, &user.username);
-        user.state = State::Active;
+        user.state = UserState::Active;
         if account.created_at_ms > 0 {
             user.created_at = base::Time::from_ms(account.created_at_ms);
         }

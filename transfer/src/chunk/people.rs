@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use base::text::username_ok;
 use base::{Fault, UserId};
-use store::imports::Known;
-use store::users::{self, State, User};
+use store::imports::ImportedUserSummary;
+use store::users::{self, User, UserState};
 use store::{Tx, imports};
 
 use super::desk::Desk;
@@ -39,13 +39,13 @@ pub(crate) fn resolve(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Resul
     }
     let unknown = told.keys().filter(|id| !desk.people.contains_key(id));
     let ids: Vec<i64> = unknown.copied().collect();
-    desk.people.extend(imports::aliases(tx, &ids)?);
+    desk.people.extend(imports::find_aliases(tx, &ids)?);
     let ids: Vec<i64> = ids
         .into_iter()
         .filter(|id| !desk.people.contains_key(id))
         .collect();
-    let known = imports::known(tx, &ids)?;
-    let mut known: HashMap<i64, Known> = known
+    let known = imports::find_users(tx, &ids)?;
+    let mut known: HashMap<i64, ImportedUserSummary> = known
         .into_iter()
         .map(|user| (user.id.get(), user))
         .collect();
@@ -53,7 +53,7 @@ pub(crate) fn resolve(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Resul
         let what = told.get(&id).copied().unwrap_or_default();
         match known.remove(&id) {
             None => add(tx, desk, UserId::new(id), what)?,
-            Some(user) if user.placeholder => complete(tx, desk, &user, what)?,
+            Some(user) if user.is_placeholder => complete(tx, desk, &user, what)?,
             Some(_) => {}
         }
         desk.people.insert(id, UserId::new(id));
@@ -117,9 +117,9 @@ fn name_post<'a>(post: &'a Prepared, told: &mut People<'a>) {
 /// Adds a placeholder.
 fn add(tx: &mut Tx<'_>, desk: &mut Desk, id: UserId, told: Told<'_>) -> Result<(), Fault> {
     let username = free_name(tx, desk, id, told.handle, Claim::Told)?;
-    let mut user = User::blank(id, &username, names::time_of(id.get()));
+    let mut user = User::new(id, &username, names::time_of(id.get()));
     user.name = names::display_name(told.name, &username);
-    user.state = State::Placeholder;
+    user.state = UserState::Placeholder;
     if !users::insert(tx, &user, "")? {
         return Err(Fault::new(format!("the user {id} came in between")));
     }
@@ -130,7 +130,12 @@ fn add(tx: &mut Tx<'_>, desk: &mut Desk, id: UserId, told: Told<'_>) -> Result<(
 }
 
 /// Gives a placeholder the handle and the name that have become known.
-fn complete(tx: &mut Tx<'_>, desk: &mut Desk, user: &Known, told: Told<'_>) -> Result<(), Fault> {
+fn complete(
+    tx: &mut Tx<'_>,
+    desk: &mut Desk,
+    user: &ImportedUserSummary,
+    told: Told<'_>,
+) -> Result<(), Fault> {
     let is_bare = names::is_fallback(&user.username, user.id.get());
     let username = if is_bare && !told.handle.is_empty() {
         free_name(tx, desk, user.id, told.handle, Claim::Told)?
@@ -144,7 +149,7 @@ fn complete(tx: &mut Tx<'_>, desk: &mut Desk, user: &Known, told: Told<'_>) -> R
         user.name.clone()
     };
     if username != user.username || name != user.name {
-        imports::rename(tx, user.id, &username, &name)?;
+        imports::rename_placeholder(tx, user.id, &username, &name)?;
         desk.handles.remove(&username.to_ascii_lowercase());
     }
     Ok(())
@@ -162,7 +167,7 @@ pub(crate) fn free_name(
         return Ok(wanted.to_owned());
     }
     for fallback in names::fallbacks(id.get()) {
-        match users::by_username(tx, &fallback)? {
+        match users::find_by_username(tx, &fallback)? {
             Some(holder) if holder.id != id => {}
             _ => return Ok(fallback),
         }
@@ -178,17 +183,17 @@ fn make_room(
     wanted: &str,
     claim: Claim,
 ) -> Result<bool, Fault> {
-    let Some(holder) = users::by_username(tx, wanted)? else {
+    let Some(holder) = users::find_by_username(tx, wanted)? else {
         return Ok(true);
     };
     if holder.id == id {
         return Ok(true);
     }
-    if holder.state != State::Placeholder {
+    if holder.state != UserState::Placeholder {
         return Ok(false);
     }
     if imports::is_name_only(tx, holder.id)? {
-        imports::absorb(tx, holder.id, id)?;
+        imports::absorb_placeholder(tx, holder.id, id)?;
         desk.handles.remove(&holder.username.to_ascii_lowercase());
         for seen in desk.posts.values_mut() {
             if seen.author_id == holder.id {
@@ -201,7 +206,7 @@ fn make_room(
         return Ok(false);
     }
     let moved = free_name(tx, desk, holder.id, "", Claim::Told)?;
-    imports::rename(tx, holder.id, &moved, &holder.name)?;
+    imports::rename_placeholder(tx, holder.id, &moved, &holder.name)?;
     Ok(true)
 }
 
@@ -215,7 +220,7 @@ pub(crate) fn by_handle(
     if let Some(known) = desk.handles.get(&key) {
         return Ok(*known);
     }
-    let user = users::by_username(tx, &key)?.map(|user| user.id);
+    let user = users::find_by_username(tx, &key)?.map(|user| user.id);
     desk.handles.insert(key, user);
     Ok(user)
 }
@@ -234,7 +239,7 @@ pub(crate) fn of_handle(
     }
     let id = tx.next_id();
     add(tx, desk, id, Told { handle, name: "" })?;
-    imports::name_only(tx, id, handle)?;
+    imports::mark_name_only(tx, id, handle)?;
     desk.handles.insert(handle.to_ascii_lowercase(), Some(id));
     Ok(Some(id))
 }

@@ -2,8 +2,8 @@
 
 use base::{Fault, PostId, UserId};
 use network::compose::{Draft, Reading};
-use store::imports::Seen;
-use store::posts::{Post, State};
+use store::imports::ImportedPostSummary;
+use store::posts::{Post, PostState};
 use store::users::{self, User};
 use store::{Tx, imports};
 
@@ -17,10 +17,10 @@ pub(crate) fn ensure(
     id: PostId,
     author: UserId,
     text: Option<&Draft>,
-) -> Result<Seen, Fault> {
+) -> Result<ImportedPostSummary, Fault> {
     match desk.posts.get(&id.get()).copied() {
         None => add(tx, desk, id, author, text),
-        Some(seen) if seen.state == State::Placeholder => {
+        Some(seen) if seen.state == PostState::Placeholder => {
             let better = seen.author_id == NOBODY && author != NOBODY;
             let text = text.filter(|_| !seen.has_text);
             if better || text.is_some() {
@@ -38,11 +38,11 @@ fn add(
     id: PostId,
     author: UserId,
     text: Option<&Draft>,
-) -> Result<Seen, Fault> {
+) -> Result<ImportedPostSummary, Fault> {
     if author == NOBODY {
         meet_nobody(tx, desk)?;
     }
-    let mut post = Post::blank(id, author, names::time_of(id.get()));
+    let mut post = Post::placeholder(id, author, names::time_of(id.get()));
     if let Some(text) = text {
         write(&mut post, text);
     }
@@ -51,10 +51,10 @@ fn add(
     }
     desk.came(id.get());
     desk.report.placeholders.posts += 1;
-    let seen = Seen {
+    let seen = ImportedPostSummary {
         id,
         author_id: author,
-        state: State::Placeholder,
+        state: PostState::Placeholder,
         conversation_id: id,
         has_text: text.is_some(),
     };
@@ -65,15 +65,15 @@ fn add(
 fn learn(
     tx: &mut Tx<'_>,
     desk: &mut Desk,
-    mut seen: Seen,
+    mut seen: ImportedPostSummary,
     author: UserId,
     text: Option<&Draft>,
-) -> Result<Seen, Fault> {
-    let mut post = Post::blank(seen.id, author, names::time_of(seen.id.get()));
+) -> Result<ImportedPostSummary, Fault> {
+    let mut post = Post::placeholder(seen.id, author, names::time_of(seen.id.get()));
     if let Some(text) = text {
         write(&mut post, text);
     }
-    imports::learn(tx, &post)?;
+    imports::complete_placeholder(tx, &post)?;
     if seen.author_id == NOBODY {
         seen.author_id = author;
     }
@@ -101,11 +101,11 @@ fn meet_nobody(tx: &mut Tx<'_>, desk: &mut Desk) -> Result<(), Fault> {
     if desk.people.contains_key(&NOBODY.get()) {
         return Ok(());
     }
-    if users::by_id(tx, NOBODY)?.is_none() {
+    if users::find_by_id(tx, NOBODY)?.is_none() {
         let username = super::people::free_name(tx, desk, NOBODY, "", super::people::Claim::Told)?;
-        let mut nobody = User::blank(NOBODY, &username, names::time_of(0));
+        let mut nobody = User::new(NOBODY, &username, names::time_of(0));
         "Unknown".clone_into(&mut nobody.name);
-        nobody.state = users::State::Placeholder;
+        nobody.state = users::UserState::Placeholder;
         users::insert(tx, &nobody, "")?;
         desk.report.placeholders.users += 1;
     }

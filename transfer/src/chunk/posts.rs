@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use base::{Fault, PostId, UserId};
 use store::Tx;
-use store::imports::{self, Seen};
-use store::posts::{self, Beside, State};
+use store::imports::{self, ImportedPostSummary};
+use store::posts::{self, NewPostDetails, PostState};
 
 use super::desk::{Desk, NOBODY};
 use super::{media, people, placeholders};
@@ -31,7 +31,7 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, all: &[&Prepared]) -> Resu
 
 /// Finds out which posts are there.
 pub(super) fn look_up(tx: &mut Tx<'_>, desk: &mut Desk, ids: Vec<i64>) -> Result<(), Fault> {
-    let seen = imports::seen(tx, &ids)?;
+    let seen = imports::find_posts(tx, &ids)?;
     desk.posts
         .extend(seen.into_iter().map(|seen| (seen.id.get(), seen)));
     Ok(())
@@ -40,7 +40,7 @@ pub(super) fn look_up(tx: &mut Tx<'_>, desk: &mut Desk, ids: Vec<i64>) -> Result
 fn store_one(tx: &mut Tx<'_>, desk: &mut Desk, told: &Prepared) -> Result<(), Fault> {
     let id = told.post.id;
     let there = desk.posts.get(&id).copied();
-    if there.is_some_and(|seen| seen.state != State::Placeholder) {
+    if there.is_some_and(|seen| seen.state != PostState::Placeholder) {
         desk.report.know("post");
         return Ok(());
     }
@@ -50,15 +50,15 @@ fn store_one(tx: &mut Tx<'_>, desk: &mut Desk, told: &Prepared) -> Result<(), Fa
     let place = place(tx, desk, told, author)?;
     let keys = store_media(tx, desk, told, author)?;
     let (post, mentioned) = build(tx, desk, told, author, &place, keys)?;
-    let beside = Beside {
+    let beside = NewPostDetails {
         imported_likes: told.post.like_count.max(0),
         imported_reposts: told.post.repost_count.max(0),
         direct_message_deep_link: told.post.message_link.clone(),
-        ..Beside::default()
+        ..NewPostDetails::default()
     };
     let stored = match there {
-        None => posts::insert_alone(tx, &post, &beside)?,
-        Some(_) => is_free(tx, &post)? && posts::fill(tx, &post, &beside)?,
+        None => posts::insert_without_counts(tx, &post, &beside)?,
+        Some(_) => is_free(tx, &post)? && posts::replace_placeholder(tx, &post, &beside)?,
     };
     if !stored {
         let why = "its author reposted the same post already";
@@ -67,7 +67,7 @@ fn store_one(tx: &mut Tx<'_>, desk: &mut Desk, told: &Prepared) -> Result<(), Fa
     }
     desk.post_came(id);
     desk.report.take("post");
-    let seen = Seen {
+    let seen = ImportedPostSummary {
         id: post.id,
         author_id: author,
         state: post.state,
@@ -79,7 +79,7 @@ fn store_one(tx: &mut Tx<'_>, desk: &mut Desk, told: &Prepared) -> Result<(), Fa
         desk.report.placeholders.completed_posts += 1;
         pass_on(tx, desk, &seen)?;
     }
-    if post.state == State::Live {
+    if post.state == PostState::Live {
         desk.count(&post, 1);
         for user in mentioned {
             imports::insert_mention(tx, user, post.id)?;
@@ -91,7 +91,7 @@ fn store_one(tx: &mut Tx<'_>, desk: &mut Desk, told: &Prepared) -> Result<(), Fa
 /// A repost may be put in the place of its placeholder unless there is another one like it.
 fn is_free(tx: &mut Tx<'_>, post: &posts::Post) -> Result<bool, Fault> {
     match post.repost_of_id {
-        Some(source) => Ok(!imports::is_reposted(
+        Some(source) => Ok(!imports::has_reposted(
             tx,
             source,
             post.author_id,
@@ -169,29 +169,34 @@ fn versions(
         let Some(seen) = desk.posts.get(version).copied() else {
             continue;
         };
-        let is_version = matches!(seen.state, State::Live | State::Superseded);
+        let is_version = matches!(seen.state, PostState::Live | PostState::Superseded);
         if !is_version || seen.author_id != author {
             continue;
         }
         if *version > post.id {
             place.superseded = true;
-        } else if *version < post.id && seen.state == State::Live {
+        } else if *version < post.id && seen.state == PostState::Live {
             supersede(tx, desk, seen, root)?;
         }
     }
     Ok(())
 }
 
-fn supersede(tx: &mut Tx<'_>, desk: &mut Desk, seen: Seen, root: PostId) -> Result<(), Fault> {
-    let Some(old) = posts::by_id(tx, seen.id)? else {
+fn supersede(
+    tx: &mut Tx<'_>,
+    desk: &mut Desk,
+    seen: ImportedPostSummary,
+    root: PostId,
+) -> Result<(), Fault> {
+    let Some(old) = posts::find_by_id(tx, seen.id)? else {
         return Ok(());
     };
-    imports::supersede(tx, seen.id, root)?;
+    imports::mark_superseded(tx, seen.id, root)?;
     desk.count(&old, -1);
     desk.posts.insert(
         seen.id.get(),
-        Seen {
-            state: State::Superseded,
+        ImportedPostSummary {
+            state: PostState::Superseded,
             ..seen
         },
     );
@@ -216,13 +221,13 @@ fn store_media(
 }
 
 /// Tells the answers to a post that has become known which conversation they belong to.
-fn pass_on(tx: &mut Tx<'_>, desk: &mut Desk, root: &Seen) -> Result<(), Fault> {
+fn pass_on(tx: &mut Tx<'_>, desk: &mut Desk, root: &ImportedPostSummary) -> Result<(), Fault> {
     if root.conversation_id == root.id {
         return Ok(());
     }
     let mut parents = vec![root.id.get()];
     while !parents.is_empty() {
-        let children = imports::children(tx, &parents)?;
+        let children = imports::list_replies(tx, &parents)?;
         for child in &children {
             imports::set_conversation(tx, *child, root.conversation_id)?;
             if let Some(seen) = desk.posts.get_mut(child) {

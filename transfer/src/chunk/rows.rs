@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use base::{AppId, Fault, PostId, Secret, Time, UserId};
 use network::apps::{self, App};
-use store::carried::{self, Cell, Column, Kind, Outcome};
-use store::posts::State;
+use store::portable_tables::{self, CellValue, ColumnType, InsertOutcome, PortableColumn};
+use store::posts::PostState;
 use store::{Tx, communities};
 
 use super::desk::{Desk, NOBODY};
@@ -23,7 +23,7 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<
     });
     let mut rows: Vec<&Row> = rows.collect();
     // What a row refers to comes before it, in whatever order the lines stand.
-    rows.sort_by_cached_key(|row| row.table.place());
+    rows.sort_by_cached_key(|row| row.table.position());
     let mut unknown: Vec<i64> = rows.iter().flat_map(|row| row.posts()).collect();
     unknown.retain(|post| !desk.posts.contains_key(post));
     unknown.sort_unstable();
@@ -51,21 +51,21 @@ fn store_one(tx: &mut Tx<'_>, desk: &mut Desk, known: &mut Known, row: &Row) -> 
         cells: in_order(kind, cells),
     };
     match insert(tx, &row)? {
-        Outcome::Added => {}
-        Outcome::There => {
+        InsertOutcome::Added => {}
+        InsertOutcome::AlreadyExists => {
             desk.report.know(kind);
             return Ok(());
         }
-        Outcome::Refused => {
+        InsertOutcome::Refused => {
             let why = "what it needs is not here, or something stands in its place";
             desk.report.skip(kind, why, || row.example());
             return Ok(());
         }
     }
     for (column, cell) in row.table.columns.iter().zip(&row.cells) {
-        if let (Kind::Id | Kind::Stamp, Some(id)) = (column.kind, cell.int()) {
+        if let (ColumnType::Id | ColumnType::Stamp, Some(id)) = (column.kind, cell.as_int()) {
             desk.came(id);
-            if column.kind == Kind::Id {
+            if column.kind == ColumnType::Id {
                 known.insert((kind, id), true);
                 index(tx, kind, id)?;
             }
@@ -80,29 +80,33 @@ fn placed(
     tx: &mut Tx<'_>,
     desk: &mut Desk,
     known: &mut Known,
-    column: &Column,
-    cell: &Cell,
-) -> Result<Result<Cell, String>, Fault> {
+    column: &PortableColumn,
+    cell: &CellValue,
+) -> Result<Result<CellValue, String>, Fault> {
     let here = |id: i64| desk.person(Some(id)).map_or(id, UserId::get);
     Ok(Ok(match (column.kind, cell) {
-        (Kind::User, Cell::Int(id)) => Cell::Int(here(*id)),
-        (Kind::UserOrNone, Cell::Int(id)) if *id > 0 => Cell::Int(here(*id)),
-        (Kind::Users, Cell::Text(ids)) => {
+        (ColumnType::User, CellValue::Int(id)) => CellValue::Int(here(*id)),
+        (ColumnType::UserOrNone, CellValue::Int(id)) if *id > 0 => CellValue::Int(here(*id)),
+        (ColumnType::Users, CellValue::Text(ids)) => {
             let ids = ids.split(',').filter_map(|id| id.parse().ok());
             let ids: Vec<String> = ids.map(|id| here(id).to_string()).collect();
-            Cell::Text(ids.join(","))
+            CellValue::Text(ids.join(","))
         }
-        (Kind::Post, Cell::Int(id)) => {
+        (ColumnType::Post, CellValue::Int(id)) => {
             let seen = placeholders::ensure(tx, desk, PostId::new(*id), NOBODY, None)?;
-            if seen.state == State::Deleted {
+            if seen.state == PostState::Deleted {
                 return Ok(Err("the post was deleted here".to_owned()));
             }
             cell.clone()
         }
-        (Kind::Of(table), Cell::Int(id)) if !is_there(tx, known, table, *id)? => {
+        (ColumnType::Reference(table), CellValue::Int(id)) if !is_there(tx, known, table, *id)? => {
             return Ok(Err(format!("its {table} is not here")));
         }
-        (Kind::OptOf(table), Cell::Int(id)) if !is_there(tx, known, table, *id)? => Cell::Null,
+        (ColumnType::OptReference(table), CellValue::Int(id))
+            if !is_there(tx, known, table, *id)? =>
+        {
+            CellValue::Null
+        }
         _ => cell.clone(),
     }))
 }
@@ -116,37 +120,37 @@ fn is_there(
     if let Some(there) = known.get(&(table, id)) {
         return Ok(*there);
     }
-    let there = carried::exists(tx, table, id)?;
+    let there = portable_tables::row_exists(tx, table, id)?;
     known.insert((table, id), there);
     Ok(there)
 }
 
 /// The two of a conversation stand in the order of their ids, whoever they are here.
-fn in_order(kind: &str, mut cells: Vec<Cell>) -> Vec<Cell> {
+fn in_order(kind: &str, mut cells: Vec<CellValue>) -> Vec<CellValue> {
     if kind == "dm_conversation"
         && let [_, lower, higher] = cells.as_mut_slice()
-        && lower.int() > higher.int()
+        && lower.as_int() > higher.as_int()
     {
         std::mem::swap(lower, higher);
     }
     cells
 }
 
-fn insert(tx: &mut Tx<'_>, row: &Row) -> Result<Outcome, Fault> {
+fn insert(tx: &mut Tx<'_>, row: &Row) -> Result<InsertOutcome, Fault> {
     match row.table.name {
-        "app" if apps::adopt(tx, app(row))? => Ok(Outcome::Added),
-        "app" => Ok(Outcome::There),
-        _ => carried::insert(tx, row.table, &row.cells),
+        "app" if apps::adopt(tx, app(row))? => Ok(InsertOutcome::Added),
+        "app" => Ok(InsertOutcome::AlreadyExists),
+        _ => portable_tables::insert_row(tx, row.table, &row.cells),
     }
 }
 
 /// An app that has no keys yet.
 fn app(row: &Row) -> App {
-    let cell = |name: &str| row.table.cell(&row.cells, name);
-    let number = |name: &str| cell(name).and_then(Cell::int).unwrap_or(0);
+    let cell = |name: &str| row.table.find_cell(&row.cells, name);
+    let number = |name: &str| cell(name).and_then(CellValue::as_int).unwrap_or(0);
     let text = |name: &str| {
         cell(name)
-            .and_then(Cell::text)
+            .and_then(CellValue::as_text)
             .unwrap_or_default()
             .to_owned()
     };
@@ -158,9 +162,9 @@ fn app(row: &Row) -> App {
         website_url: text("website_url"),
         created_at: Time::from_ms(number("created_at")),
         state: if number("state") == 0 {
-            apps::State::Active
+            apps::AppStatus::Active
         } else {
-            apps::State::Suspended
+            apps::AppStatus::Suspended
         },
         api_key: String::new(),
         api_secret: Secret::new(""),
@@ -180,8 +184,8 @@ fn app(row: &Row) -> App {
 /// Lets what came be found by its words.
 fn index(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<(), Fault> {
     match kind {
-        "community" => match communities::by_id(tx, id)? {
-            Some(community) => communities::index(tx, &community),
+        "community" => match communities::find_by_id(tx, id)? {
+            Some(community) => communities::index_words(tx, &community),
             None => Ok(()),
         },
         "space" => network::spaces::index(tx, id),

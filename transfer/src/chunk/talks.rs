@@ -5,8 +5,8 @@ use archive::{Happening, Message};
 use base::id::first_at;
 use base::{Fault, Time, UserId};
 use store::Tx;
-use store::carried::{self, Cell, Outcome};
-use store::messages::{self, Conversation};
+use store::messages::{self, DmConversation};
+use store::portable_tables::{self, CellValue, InsertOutcome};
 
 use super::desk::Desk;
 use crate::read::{Item, Said};
@@ -29,9 +29,9 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<
             continue;
         };
         match store_one(tx, desk, owner, said)? {
-            Outcome::Added => desk.report.take("message"),
-            Outcome::There => desk.report.know("message"),
-            Outcome::Refused => {
+            InsertOutcome::Added => desk.report.take("message"),
+            InsertOutcome::AlreadyExists => desk.report.know("message"),
+            InsertOutcome::Refused => {
                 let of = said.message.conversation.clone();
                 let why = "it cannot be told whose conversation it is";
                 desk.report.skip("message", why, || of);
@@ -46,7 +46,7 @@ fn store_one(
     desk: &mut Desk,
     owner: UserId,
     said: &Said,
-) -> Result<Outcome, Fault> {
+) -> Result<InsertOutcome, Fault> {
     let told = &said.message;
     let sender = desk.person(told.sender).unwrap_or(owner);
     let people: Vec<UserId> = told
@@ -55,7 +55,7 @@ fn store_one(
         .filter_map(|id| desk.person(Some(*id)))
         .collect();
     let Some(talk) = conversation(tx, desk, owner, &told.conversation)? else {
-        return Ok(Outcome::Refused);
+        return Ok(InsertOutcome::Refused);
     };
     if talk.pair.is_none() {
         let came = match told.happening {
@@ -66,10 +66,10 @@ fn store_one(
         for user in came.iter().chain([&sender, &owner]) {
             let gone = !stays && came.contains(user) && *user != owner;
             // Whoever has something of it is in it by their own account.
-            if gone && messages::newest(tx, *user, talk.id)?.is_none() {
-                messages::leave(tx, talk.id, *user)?;
+            if gone && messages::newest_message(tx, *user, talk.id)?.is_none() {
+                messages::remove_participant(tx, talk.id, *user)?;
             } else if !gone {
-                messages::join(tx, talk.id, *user)?;
+                messages::add_participant(tx, talk.id, *user)?;
             }
         }
     }
@@ -85,27 +85,27 @@ fn store_one(
         _ => joined(&people),
     };
     let event = [
-        Cell::Int(id),
-        Cell::Int(talk.id),
-        Cell::Int(kind),
-        Cell::Int(sender.get()),
-        Cell::Null,
-        Cell::Text(reading.text),
-        Cell::Text(reading.entities),
-        Cell::Null,
-        Cell::Text(String::new()),
-        Cell::Text(String::new()),
-        Cell::Text(changed),
+        CellValue::Int(id),
+        CellValue::Int(talk.id),
+        CellValue::Int(kind),
+        CellValue::Int(sender.get()),
+        CellValue::Null,
+        CellValue::Text(reading.text),
+        CellValue::Text(reading.entities),
+        CellValue::Null,
+        CellValue::Text(String::new()),
+        CellValue::Text(String::new()),
+        CellValue::Text(changed),
     ];
-    let copy = [owner.get(), kind, id, talk.id].map(Cell::Int);
+    let copy = [owner.get(), kind, id, talk.id].map(CellValue::Int);
     add(tx, "dm_event", &event)?;
     desk.came(id);
     add(tx, "dm_inbox", &copy)
 }
 
-fn add(tx: &mut Tx<'_>, table: &str, row: &[Cell]) -> Result<Outcome, Fault> {
-    match carried::table(table) {
-        Some(table) => carried::insert(tx, table, row),
+fn add(tx: &mut Tx<'_>, table: &str, row: &[CellValue]) -> Result<InsertOutcome, Fault> {
+    match portable_tables::find_table(table) {
+        Some(table) => portable_tables::insert_row(tx, table, row),
         None => Err(Fault::new(format!("no table {table} is carried"))),
     }
 }
@@ -121,16 +121,16 @@ fn conversation(
     desk: &mut Desk,
     owner: UserId,
     name: &str,
-) -> Result<Option<Conversation>, Fault> {
+) -> Result<Option<DmConversation>, Fault> {
     let Some([one, other]) = pair(name) else {
         let Ok(id) = name.parse() else {
             return Ok(None);
         };
-        if let Some(group) = messages::group(tx, id)? {
+        if let Some(group) = messages::find_group(tx, id)? {
             return Ok(Some(group));
         }
-        let group = Conversation { id, pair: None };
-        let is_new = messages::insert(tx, &group)?;
+        let group = DmConversation { id, pair: None };
+        let is_new = messages::insert_conversation(tx, &group)?;
         desk.came(id);
         return Ok(is_new.then_some(group));
     };
@@ -140,17 +140,17 @@ fn conversation(
     if one != owner && other != owner {
         return Ok(None);
     }
-    if let Some(known) = messages::of_pair(tx, one, other)? {
-        messages::join(tx, known.id, owner)?;
+    if let Some(known) = messages::find_direct(tx, one, other)? {
+        messages::add_participant(tx, known.id, owner)?;
         return Ok(Some(known));
     }
-    let talk = Conversation {
+    let talk = DmConversation {
         id: tx.next_id::<()>().get(),
         pair: Some((one.min(other), one.max(other))),
     };
-    messages::insert(tx, &talk)?;
+    messages::insert_conversation(tx, &talk)?;
     for user in [one, other] {
-        messages::join(tx, talk.id, user)?;
+        messages::add_participant(tx, talk.id, user)?;
     }
     Ok(Some(talk))
 }

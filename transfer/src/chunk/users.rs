@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use archive::{Profile, User as Told};
 use base::{Fault, PostId, Time, UserId};
 use network::compose::profile_entities;
-use store::users::{self, State, User};
+use store::users::{self, User, UserState};
 use store::{Tx, imports};
 
 use super::desk::Desk;
@@ -32,7 +32,7 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<
         }
     }
     let ids: Vec<i64> = told.keys().copied().collect();
-    desk.people.extend(imports::aliases(tx, &ids)?);
+    desk.people.extend(imports::find_aliases(tx, &ids)?);
     for (id, user) in told {
         let here = desk.people.get(&id).copied();
         let here = here.unwrap_or(UserId::new(id));
@@ -43,9 +43,9 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut Desk, items: &[Item]) -> Result<
 }
 
 fn store_user(tx: &mut Tx<'_>, desk: &mut Desk, id: UserId, told: &Told) -> Result<(), Fault> {
-    let Some(mut user) = users::by_id(tx, id)? else {
+    let Some(mut user) = users::find_by_id(tx, id)? else {
         let username = free_name(tx, desk, id, told)?;
-        let mut user = User::blank(id, &username, created_at(id, told));
+        let mut user = User::new(id, &username, created_at(id, told));
         fill(&mut user, told);
         users::insert(tx, &user, "")?;
         if user.pinned_post_id.is_some() {
@@ -55,10 +55,10 @@ fn store_user(tx: &mut Tx<'_>, desk: &mut Desk, id: UserId, told: &Told) -> Resu
         desk.report.take("user");
         return Ok(());
     };
-    if user.state == State::Placeholder {
+    if user.state == UserState::Placeholder {
         user.username = free_name(tx, desk, id, told)?;
         user.created_at = created_at(id, told);
-        user.state = State::Active;
+        user.state = UserState::Active;
         fill(&mut user, told);
         users::update(tx, &user)?;
         desk.report.placeholders.completed_users += 1;
@@ -121,7 +121,7 @@ fn one_of<'t>(text: &'t str, words: &[&str]) -> Option<&'t str> {
 
 fn store_profile(tx: &mut Tx<'_>, desk: &mut Desk, profile: &Profile) -> Result<(), Fault> {
     let owner = match desk.owner {
-        Some(owner) => users::by_id(tx, owner)?,
+        Some(owner) => users::find_by_id(tx, owner)?,
         None => None,
     };
     let Some(owner) = owner else {
@@ -190,7 +190,8 @@ fn enrich(
     mut user: User,
     facts: &Facts<'_>,
 ) -> Result<(), Fault> {
-    if matches!(user.state, State::Deleted | State::Suspended) || !facts.complete(&mut user) {
+    if matches!(user.state, UserState::Deleted | UserState::Suspended) || !facts.complete(&mut user)
+    {
         return Ok(());
     }
     users::update(tx, &user)?;

@@ -6,10 +6,10 @@ use archive::{
 use base::id::created_at;
 use base::{Stop, Time};
 use serde_json::Value;
-use store::carried::{self, Cell, Table};
-use store::exports::{self, Pair};
+use store::exports::{self, IdPair};
 use store::imports::EdgeKind;
 use store::media::{self, Media};
+use store::portable_tables::{self, CellValue, PortableTable};
 use store::{Tx, lists};
 
 use super::{PAGE, Page, page_of};
@@ -32,8 +32,8 @@ pub(super) fn lists(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Stop> {
     Ok(page_of(&lists, |list| list.id, records))
 }
 
-pub(super) fn members(tx: &mut Tx<'_>, after: Pair) -> Result<Page<Pair>, Stop> {
-    let members = lists::members(tx, after, PAGE)?;
+pub(super) fn members(tx: &mut Tx<'_>, after: IdPair) -> Result<Page<IdPair>, Stop> {
+    let members = lists::list_all_members(tx, after, PAGE)?;
     let records = members
         .iter()
         .map(|((list, user), id)| {
@@ -47,8 +47,8 @@ pub(super) fn members(tx: &mut Tx<'_>, after: Pair) -> Result<Page<Pair>, Stop> 
     Ok(page_of(&members, |(pair, _)| *pair, records))
 }
 
-pub(super) fn edges(tx: &mut Tx<'_>, kind: EdgeKind, after: Pair) -> Result<Page<Pair>, Stop> {
-    let edges = exports::edges(tx, kind, after, PAGE)?;
+pub(super) fn edges(tx: &mut Tx<'_>, kind: EdgeKind, after: IdPair) -> Result<Page<IdPair>, Stop> {
+    let edges = exports::list_edges(tx, kind, after, PAGE)?;
     let line = match kind {
         EdgeKind::Follow => Record::Follow,
         EdgeKind::Block => Record::Block,
@@ -67,8 +67,8 @@ pub(super) fn edges(tx: &mut Tx<'_>, kind: EdgeKind, after: Pair) -> Result<Page
     Ok(page_of(&edges, |(pair, _)| *pair, records))
 }
 
-pub(super) fn likes(tx: &mut Tx<'_>, after: Pair) -> Result<Page<Pair>, Stop> {
-    let likes = exports::likes(tx, after, PAGE)?;
+pub(super) fn likes(tx: &mut Tx<'_>, after: IdPair) -> Result<Page<IdPair>, Stop> {
+    let likes = exports::list_likes(tx, after, PAGE)?;
     let records = likes.iter().map(|like| {
         Record::Like(Like {
             user: Some(like.user_id.get()),
@@ -101,12 +101,12 @@ pub(super) fn media(tx: &mut Tx<'_>, after: i64) -> Result<Page<i64>, Stop> {
 /// Rows of a carried table.
 pub(super) fn rows(
     tx: &mut Tx<'_>,
-    table: &'static Table,
-    after: &[Cell],
-) -> Result<Page<Vec<Cell>>, Stop> {
-    let rows = carried::page(tx, table, after, PAGE)?;
+    table: &'static PortableTable,
+    after: &[CellValue],
+) -> Result<Page<Vec<CellValue>>, Stop> {
+    let rows = portable_tables::page_after(tx, table, after, PAGE)?;
     let records = rows.iter().map(|row| rows::to_line(table, row)).collect();
-    Ok(page_of(&rows, |row| table.key_of(row), records))
+    Ok(page_of(&rows, |row| table.row_key(row), records))
 }
 
 /// An attachment as it stands in a line.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use archive::{Mention, Post as Line, Record, Repost};
 use base::{AppId, Fault, PostId, Stop, UserId};
 use store::media::{self, Media};
-use store::posts::{self, Post, State};
+use store::posts::{self, Post, PostState};
 use store::users::{self, User};
 use store::{Tx, exports};
 
@@ -35,14 +35,14 @@ impl Beside {
     fn of(tx: &mut Tx<'_>, all: &[Post]) -> Result<Self, Fault> {
         let ids: Vec<i64> = all.iter().map(|post| post.id.get()).collect();
         let sources = all.iter().filter_map(|post| post.repost_of_id);
-        let sources = posts::by_ids(tx, &unique(sources))?;
+        let sources = posts::find_by_ids(tx, &unique(sources))?;
         let authors = all.iter().chain(&sources).map(|post| post.author_id);
-        let users = users::by_ids(tx, &unique(authors))?;
+        let users = users::find_by_ids(tx, &unique(authors))?;
         let keys = all.iter().flat_map(|post| post.media_keys.split(','));
         let numbers = keys.filter_map(|key| key.split_once('_')?.1.parse::<i64>().ok());
-        let media = media::by_ids(tx, &unique(numbers))?;
+        let media = media::find_by_ids(tx, &unique(numbers))?;
         let mut mentions: HashMap<PostId, Vec<Mention>> = HashMap::new();
-        for one in exports::mentioned(tx, &ids)? {
+        for one in exports::list_mentioned_users(tx, &ids)? {
             mentions.entry(one.post_id).or_default().push(Mention {
                 id: Some(one.user_id.get()),
                 handle: one.username,
@@ -54,7 +54,7 @@ impl Beside {
         }
         let mut versions = HashMap::new();
         for root in unique(all.iter().filter_map(|post| post.edit_root_id)) {
-            let ids = posts::versions(tx, root)?;
+            let ids = posts::list_versions(tx, root)?;
             versions.insert(root, ids.iter().map(|id| id.get()).collect());
         }
         Ok(Self {
@@ -74,9 +74,9 @@ impl Beside {
         let author = self.users.get(&post.author_id).map(|user| user.state);
         let gone = matches!(
             author,
-            Some(users::State::Deleted | users::State::Suspended)
+            Some(users::UserState::Deleted | users::UserState::Suspended)
         );
-        matches!(post.state, State::Live | State::Superseded) && !gone
+        matches!(post.state, PostState::Live | PostState::Superseded) && !gone
     }
 
     fn line(&self, post: &Post) -> Line {
@@ -123,7 +123,7 @@ impl Beside {
         let author = source.map(|post| post.author_id);
         let handle = author.and_then(|author| self.users.get(&author));
         let known = author.filter(|author| author.get() != 0);
-        let waiting = source.filter(|post| post.state == State::Placeholder);
+        let waiting = source.filter(|post| post.state == PostState::Placeholder);
         Repost {
             handle: handle
                 .filter(|_| known.is_some())

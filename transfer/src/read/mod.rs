@@ -4,7 +4,7 @@ mod media;
 mod ready;
 
 use archive::{ArchiveError, Position, Record, Skipped, Why};
-use store::carried;
+use store::portable_tables;
 use tokio::sync::mpsc::Sender;
 
 pub(crate) use media::{file_name, key_of};
@@ -193,7 +193,9 @@ fn data_type(record: &Record) -> &'static str {
         Record::Media(_) => "media",
         Record::Message(message) if message.conversation.contains('-') => "directMessages",
         Record::Message(_) => "directMessagesGroup",
-        Record::Row(row) => carried::table(&row.kind).map_or("line", |table| table.name),
+        Record::Row(row) => {
+            portable_tables::find_table(&row.kind).map_or("line", |table| table.name)
+        }
         Record::Skipped(_) => "skipped",
     }
 }

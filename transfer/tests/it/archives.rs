@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use network::homes::{Homes, Of};
 use store::Tx;
-use store::posts::{Span, State};
+use store::posts::{PageRange, PostState};
 use store::users;
 
 use crate::sample::{ada, array, at, folder, grace, parts, post, text, zipped};
@@ -71,7 +71,7 @@ fn its_people_are_there() {
         let owner = world.user(12).await.unwrap();
         assert_eq!(
             (owner.username.as_str(), owner.state),
-            ("ada", users::State::Active)
+            ("ada", users::UserState::Active)
         );
         assert_eq!(
             (owner.post_count, owner.media_count, owner.like_count),
@@ -93,7 +93,7 @@ fn its_people_are_there() {
         assert_eq!(world.user(77).await.unwrap().username, "Grace_H");
         assert_eq!(
             world.user(7).await.unwrap().state,
-            users::State::Placeholder
+            users::UserState::Placeholder
         );
         assert_eq!(world.named("bob").await.unwrap().id.get(), 5);
     });
@@ -127,7 +127,7 @@ fn posts_keep_their_places() {
             .unwrap();
         assert_eq!(
             (source.state, source.author_id.get()),
-            (State::Placeholder, 77)
+            (PostState::Placeholder, 77)
         );
         assert_eq!(
             (source.text.as_str(), source.repost_count),
@@ -140,13 +140,16 @@ fn posts_keep_their_places() {
             (5, 5)
         );
         assert_eq!(old.conversation_id.get(), 19);
-        assert_eq!(world.post(19).await.unwrap().state, State::Placeholder);
+        assert_eq!(world.post(19).await.unwrap().state, PostState::Placeholder);
 
         let (old, new) = (
             world.post(at(50)).await.unwrap(),
             world.post(at(60)).await.unwrap(),
         );
-        assert_eq!((old.state, new.state), (State::Superseded, State::Live));
+        assert_eq!(
+            (old.state, new.state),
+            (PostState::Superseded, PostState::Live)
+        );
         assert_eq!(
             (new.edit_root_id.unwrap().get(), new.edits_remaining),
             (at(50), 4)
@@ -156,7 +159,7 @@ fn posts_keep_their_places() {
         let likes = world.post(at(5)).await.unwrap();
         assert_eq!(
             (likes.state, likes.text.as_str(), likes.author_id.get()),
-            (State::Placeholder, "a > b", 0)
+            (PostState::Placeholder, "a > b", 0)
         );
         assert_eq!(world.log().await, ["import.batch", "import.end"]);
     });
@@ -180,13 +183,13 @@ fn a_thread_is_one_conversation_in_whatever_chunks_it_comes() {
                 let post = world.post(at(seconds)).await.unwrap();
                 assert_eq!(
                     (post.state, post.conversation_id.get()),
-                    (State::Live, at(70)),
+                    (PostState::Live, at(70)),
                     "{batch}"
                 );
             }
             let (old, new) = (world.post(at(50)).await, world.post(at(60)).await);
             let states = (old.unwrap().state, new.unwrap().state);
-            assert_eq!(states, (State::Superseded, State::Live), "{batch}");
+            assert_eq!(states, (PostState::Superseded, PostState::Live), "{batch}");
         }
     });
 }
@@ -226,7 +229,7 @@ fn what_a_placeholder_waited_for_takes_its_place() {
         let grace = world.user(77).await.unwrap();
         assert_eq!(
             (grace.name.as_str(), grace.state),
-            ("Grace Hopper", users::State::Active)
+            ("Grace Hopper", users::UserState::Active)
         );
         assert_eq!(
             (
@@ -239,7 +242,7 @@ fn what_a_placeholder_waited_for_takes_its_place() {
         let liked = world.post(at(5)).await.unwrap();
         assert_eq!(
             (liked.state, liked.author_id.get(), liked.like_count),
-            (State::Live, 77, 3)
+            (PostState::Live, 77, 3)
         );
         assert_eq!(liked.text, "a > b, and more");
         let answered = world.post(at(0)).await.unwrap();
@@ -300,8 +303,9 @@ fn readers_find_what_came_in_their_home_timeline() {
         let homes = Arc::new(Homes::default());
         let page = async || {
             let (homes, user) = (Arc::clone(&homes), world.user(reader.get()).await.unwrap());
-            let page =
-                move |tx: &mut Tx<'_>| Ok(homes.page(tx, Of::Reader(&user), &Span::newest(100))?);
+            let page = move |tx: &mut Tx<'_>| {
+                Ok(homes.page(tx, Of::Reader(&user), &PageRange::newest(100))?)
+            };
             world.store.read(page).await.unwrap().0.len()
         };
         assert_eq!(page().await, 0);

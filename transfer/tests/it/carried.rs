@@ -20,7 +20,7 @@ use network::users::NewUser;
 use network::visibility::Viewer;
 use store::Tx;
 use store::media::Media;
-use store::rules::Product;
+use store::rules::StreamProduct;
 use transfer::{ImportOptions, Owner};
 
 use crate::sample::{folder, lines, parts};
@@ -145,7 +145,7 @@ fn posts(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
         ..text("Look")
     };
     let shown = say(tx, bea, shown)?;
-    store::media::tag(tx, shown, &[bea])?;
+    store::media::tag_users(tx, shown, &[bea])?;
     Ok(())
 }
 
@@ -216,7 +216,7 @@ fn groups(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
         ..NewStory::default()
     };
     network::news::create(tx, &story)?;
-    assert!(store::posts::by_id(tx, inside)?.unwrap().members_only);
+    assert!(store::posts::find_by_id(tx, inside)?.unwrap().members_only);
     let app = NewApp {
         name: "watch".to_owned(),
         owner_id: bea,
@@ -230,7 +230,7 @@ fn groups(tx: &mut Tx<'_>, people: People) -> Result<(), Stop> {
         sign_in: false,
     };
     let (app, _) = network::apps::create(tx, &app)?;
-    for product in [Product::Stream, Product::Powerstream] {
+    for product in [StreamProduct::Stream, StreamProduct::Powerstream] {
         let rule = NewRule {
             value: "boat  OR ship".to_owned(),
             canonical: "boat OR ship".to_owned(),
@@ -347,7 +347,7 @@ fn something_of_everything_comes_back_the_same_on_either_engine() {
         let (world, _) = filled(engine).await;
         let exported = world.lines().await;
         let kinds = kinds(&exported);
-        for table in store::carried::tables() {
+        for table in store::portable_tables::all_tables() {
             assert!(kinds.contains_key(table.name), "nothing of {}", table.name);
         }
         let (_folder, source) = lines("export.jsonl", &exported);

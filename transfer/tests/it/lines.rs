@@ -3,7 +3,7 @@
 use network::posts::{Author, NewPost};
 use network::users::NewUser;
 use store::Tx;
-use store::posts::State;
+use store::posts::PostState;
 
 use crate::sample::{ada, folder, grace, lines};
 use crate::world::{World, on_each_engine};
@@ -107,11 +107,11 @@ fn lines_of_the_old_interface_are_taken() {
         let source = world.post(50).await.unwrap();
         assert_eq!(
             (source.like_count, source.repost_count, source.state),
-            (7, 3, State::Live)
+            (7, 3, PostState::Live)
         );
         assert_eq!(world.post(51).await.unwrap().repost_of_id, Some(source.id));
         assert!(world.post(52).await.is_none());
-        assert_eq!(world.post(53).await.unwrap().state, State::Placeholder);
+        assert_eq!(world.post(53).await.unwrap().state, PostState::Placeholder);
         assert!(world.user(3).await.unwrap().verified);
         let why: Vec<_> = report
             .skipped

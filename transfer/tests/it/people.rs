@@ -1,7 +1,7 @@
 //! Who is who when somebody is here already.
 
 use base::UserId;
-use store::users::State;
+use store::users::UserState;
 use transfer::{Error, ImportOptions, Owner};
 
 use crate::sample::{ada, array, at, folder, lines, parts, post, text};
@@ -52,7 +52,7 @@ fn an_archive_can_be_given_to_somebody() {
         let world = World::new(engine).await;
         // Grace's archive has made a placeholder of Ada first.
         world.import(folder(&crate::sample::grace()).source()).await;
-        assert_eq!(world.user(12).await.unwrap().state, State::Placeholder);
+        assert_eq!(world.user(12).await.unwrap().state, UserState::Placeholder);
         let bea = world.join("bea").await;
         let options = ImportOptions {
             owner: Some(Owner::Username("bea".to_owned())),
@@ -106,7 +106,7 @@ fn a_handle_alone_waits_for_its_id() {
             .await;
         assert!(world.user(carol.id.get()).await.is_none());
         assert_eq!(world.post(source.get()).await.unwrap().author_id.get(), 33);
-        assert_eq!(world.named("carol").await.unwrap().state, State::Active);
+        assert_eq!(world.named("carol").await.unwrap().state, UserState::Active);
     });
 }
 

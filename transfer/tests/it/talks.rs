@@ -3,8 +3,8 @@
 use base::{Stop, UserId};
 use network::messages::{NewMessage, Sender};
 use store::Tx;
-use store::messages::{Event, Kind};
-use store::posts::Span;
+use store::messages::{MessageEvent, MessageEventKind};
+use store::posts::PageRange;
 use transfer::{ImportOptions, Report};
 
 use crate::sample::{Files, at, folder, parts, text};
@@ -52,11 +52,16 @@ async fn take(world: &World, files: &Files) -> Report {
 }
 
 /// What a user has, newest first.
-async fn inbox(world: &World, user: i64) -> Vec<Event> {
+async fn inbox(world: &World, user: i64) -> Vec<MessageEvent> {
     let read = move |tx: &mut Tx<'_>| {
-        let ids =
-            store::messages::page(tx, UserId::new(user), None, &Kind::ALL, &Span::newest(50))?;
-        let mut found = store::messages::by_ids(tx, &ids)?;
+        let ids = store::messages::inbox_page(
+            tx,
+            UserId::new(user),
+            None,
+            &MessageEventKind::ALL,
+            &PageRange::newest(50),
+        )?;
+        let mut found = store::messages::find_events(tx, &ids)?;
         found.sort_by_key(|event| std::cmp::Reverse(event.id));
         Ok(found)
     };
@@ -112,7 +117,11 @@ fn messages_are_taken_when_they_are_asked_for_and_by_their_owner_alone() {
         let read = move |tx: &mut Tx<'_>| {
             let mut all = Vec::new();
             for user in [8, 12, 77] {
-                all.push(store::messages::is_in(tx, group, UserId::new(user))?);
+                all.push(store::messages::is_participant(
+                    tx,
+                    group,
+                    UserId::new(user),
+                )?);
             }
             Ok(all)
         };
@@ -128,7 +137,9 @@ fn messages_are_taken_when_they_are_asked_for_and_by_their_owner_alone() {
         grace.extend(parts("77", "Grace_H", "Grace"));
         take(&world, &grace).await;
         assert_eq!(inbox(&world, 77).await.len(), 5);
-        let ids = |events: Vec<Event>| events.into_iter().map(|event| event.id).collect::<Vec<_>>();
+        let ids = |events: Vec<MessageEvent>| {
+            events.into_iter().map(|event| event.id).collect::<Vec<_>>()
+        };
         assert_eq!(ids(inbox(&world, 77).await), ids(found));
 
         // And they go on talking.

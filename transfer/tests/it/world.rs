@@ -8,7 +8,7 @@ use base::{Chance, Clock, PostId, Time, UserId};
 use network::users::NewUser;
 use store::posts::Post;
 use store::users::User;
-use store::{Location, Options, Store, Tx};
+use store::{DatabaseLocation, Store, StoreOptions, Tx};
 use tempfile::TempDir;
 use transfer::{Error, ImportOptions, Progress, Report, Source, export_json_lines, import};
 
@@ -18,7 +18,7 @@ pub(crate) const START: Time = Time::from_seconds(1_780_315_200);
 pub(crate) struct World {
     pub(crate) store: Store,
     pub(crate) folder: TempDir,
-    location: Location,
+    location: DatabaseLocation,
     clock: Clock,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn on_each_engine<F: Future<Output = ()>>(story: impl Fn(Engine) -> F
     });
 }
 
-fn fresh_database() -> Location {
+fn fresh_database() -> DatabaseLocation {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let name = format!("transfer_{}_{count}", std::process::id());
@@ -55,19 +55,19 @@ fn fresh_database() -> Location {
         client.batch_execute(&format!("{what} {name}")).unwrap();
     }
     let (before, _) = server.rsplit_once('/').unwrap();
-    Location::Server(format!("{before}/{name}"))
+    DatabaseLocation::Server(format!("{before}/{name}"))
 }
 
-fn options(location: Location, folder: &Path, clock: &Clock) -> Options {
+fn options(location: DatabaseLocation, folder: &Path, clock: &Clock) -> StoreOptions {
     let key = MasterKey::new(&Chance::seeded(1)).unwrap();
-    Options {
+    StoreOptions {
         location,
         data_dir: folder.to_owned(),
         connections: 2,
         node: 0,
         migrate: true,
         clock: clock.clone(),
-        chance: Chance::Os,
+        rng: Chance::Os,
         keyring: Keyring::new(key, Vec::new()),
     }
 }
@@ -80,7 +80,7 @@ impl World {
     pub(crate) async fn at(engine: Engine, clock: Clock) -> Self {
         let folder = TempDir::new().unwrap();
         let location = match engine {
-            Engine::Lite => Location::File(folder.path().join("locum.db")),
+            Engine::Lite => DatabaseLocation::File(folder.path().join("locum.db")),
             Engine::Postgres => tokio::task::spawn_blocking(fresh_database).await.unwrap(),
         };
         let store = Store::open(options(location.clone(), folder.path(), &clock));
@@ -162,22 +162,22 @@ impl World {
 
     /// Every counter agrees with its rows.
     pub(crate) async fn recount(&self) {
-        let work = |tx: &mut Tx<'_>| Ok(store::recount::check(tx)?);
+        let work = |tx: &mut Tx<'_>| Ok(store::integrity::find_mismatches(tx)?);
         assert_eq!(self.store.read(work).await.unwrap(), []);
     }
 
     pub(crate) async fn post(&self, id: i64) -> Option<Post> {
-        let work = move |tx: &mut Tx<'_>| Ok(store::posts::by_id(tx, PostId::new(id))?);
+        let work = move |tx: &mut Tx<'_>| Ok(store::posts::find_by_id(tx, PostId::new(id))?);
         self.store.read(work).await.unwrap()
     }
 
     pub(crate) async fn user(&self, id: i64) -> Option<User> {
-        let work = move |tx: &mut Tx<'_>| Ok(store::users::by_id(tx, UserId::new(id))?);
+        let work = move |tx: &mut Tx<'_>| Ok(store::users::find_by_id(tx, UserId::new(id))?);
         self.store.read(work).await.unwrap()
     }
 
     pub(crate) async fn named(&self, username: &'static str) -> Option<User> {
-        let work = move |tx: &mut Tx<'_>| Ok(store::users::by_username(tx, username)?);
+        let work = move |tx: &mut Tx<'_>| Ok(store::users::find_by_username(tx, username)?);
         self.store.read(work).await.unwrap()
     }
 
@@ -195,8 +195,12 @@ impl World {
     /// the same server may keep them back for a while.
     pub(crate) async fn log(&self) -> Vec<String> {
         loop {
-            let work =
-                |tx: &mut Tx<'_>| Ok((store::log::after(tx, 0, 10_000)?, store::log::count(tx)?));
+            let work = |tx: &mut Tx<'_>| {
+                Ok((
+                    store::event_log::list_after(tx, 0, 10_000)?,
+                    store::event_log::count(tx)?,
+                ))
+            };
             let (events, count) = self.store.read(work).await.unwrap();
             if i64::try_from(events.len()).unwrap() >= count {
                 return events.into_iter().map(|event| event.kind).collect();

@@ -122,7 +122,8 @@ fn of_card(
     let media = id.and_then(|id| world.media.get(id));
     let image = media.and_then(|media| {
         let moves = media.kind != "photo";
-        let own = address(media, world.site).filter(|_| !moves || media.path_of("small").is_some());
+        let own =
+            address(media, world.site).filter(|_| !moves || media.size_path("small").is_some());
         let still =
             Some(media.preview_image_url.clone()).filter(|still| moves && !still.is_empty());
         let own = own.map(|own| {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use base::refusal::Subject;
 use base::{Refusal, Speech, Word};
-use store::ledger::{Metric, Sums};
+use store::ledger::{Metric, MetricSums};
 
 use super::{FIELDS, OWNER_ONLY, PostFacts};
 use crate::out::Out;
@@ -31,7 +31,7 @@ pub(super) fn public(out: &mut Out, facts: PostFacts<'_>) {
 }
 
 /// What a post came to by its promotion.
-fn promoted_of(facts: PostFacts<'_>) -> Sums {
+fn promoted_of(facts: PostFacts<'_>) -> MetricSums {
     let known = facts.world.promoted.get(&facts.post.id);
     known.copied().unwrap_or_default()
 }
@@ -45,14 +45,14 @@ pub(super) fn non_public(out: &mut Out, facts: PostFacts<'_>) {
         + post.quote_count
         + post.bookmark_count;
     // What is done elsewhere than here is counted where it was served.
-    let elsewhere = promoted.of(Metric::Engagements)
-        - promoted.of(Metric::Likes)
-        - promoted.of(Metric::Replies)
-        - promoted.of(Metric::Reposts)
-        - promoted.of(Metric::Follows);
+    let elsewhere = promoted.get(Metric::Engagements)
+        - promoted.get(Metric::Likes)
+        - promoted.get(Metric::Replies)
+        - promoted.get(Metric::Reposts)
+        - promoted.get(Metric::Follows);
     out.object(|out| {
         figure(out, "impression_count", post.impression_count);
-        clicks(out, promoted.of(Metric::UrlClicks));
+        clicks(out, promoted.get(Metric::UrlClicks));
         figure(out, "engagements", counted + elsewhere.max(0));
     });
 }
@@ -62,7 +62,7 @@ pub(super) fn organic(out: &mut Out, facts: PostFacts<'_>) {
     let post = facts.post;
     let promoted = promoted_of(facts);
     // Events may be made up for developers: those are not among all.
-    let less = |all: i64, metric: Metric| (all - promoted.of(metric)).max(0);
+    let less = |all: i64, metric: Metric| (all - promoted.get(metric)).max(0);
     out.object(|out| {
         let seen = less(post.impression_count, Metric::Impressions);
         figure(out, "impression_count", seen);
@@ -80,11 +80,11 @@ pub(super) fn promoted(out: &mut Out, facts: PostFacts<'_>) {
         return;
     };
     out.object(|out| {
-        figure(out, "impression_count", sums.of(Metric::Impressions));
-        figure(out, "like_count", sums.of(Metric::Likes));
-        figure(out, "reply_count", sums.of(Metric::Replies));
-        out.count(REPOSTS, sums.of(Metric::Reposts));
-        clicks(out, sums.of(Metric::UrlClicks));
+        figure(out, "impression_count", sums.get(Metric::Impressions));
+        figure(out, "like_count", sums.get(Metric::Likes));
+        figure(out, "reply_count", sums.get(Metric::Replies));
+        out.count(REPOSTS, sums.get(Metric::Reposts));
+        clicks(out, sums.get(Metric::UrlClicks));
     });
 }
 

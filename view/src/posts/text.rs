@@ -104,13 +104,13 @@ pub(super) fn link_place(facts: PostFacts<'_>, link: &str) -> (usize, usize) {
 pub(crate) fn of_new(tx: &mut Tx<'_>, post: &Post, site: &str) -> Result<String, Fault> {
     let first = media_keys(post).next().and_then(id_of);
     let media = match first {
-        Some(id) => media::by_id(tx, Id::new(id))?,
+        Some(id) => media::find_by_id(tx, Id::new(id))?,
         None => None,
     };
     let link = media.as_ref().and_then(|media| address(media, site));
     let card = card_of(post).filter(|_| link.is_none());
     let leads = match card {
-        Some(card) => card_links::of_cards(tx, &[card])?,
+        Some(card) => card_links::list_by_cards(tx, &[card])?,
         None => Vec::new(),
     };
     let link = link.or_else(|| short_link(leads.first()?, post, site));

@@ -3,7 +3,7 @@
 use base::{AppId, Id, UserId};
 use network::visibility::Viewer;
 use serde_json::Value;
-use store::posts::{Beside, Post};
+use store::posts::{NewPostDetails, Post};
 use store::{Tx, users};
 
 use super::loading::store;
@@ -26,7 +26,7 @@ fn scene(tx: &mut Tx<'_>) {
     (picture.width, picture.height) = (640, 480);
     picture.uses = Some(0);
     store::media::insert(tx, &picture).unwrap();
-    store::media::carry(tx, &[Id::new(700)]).unwrap();
+    store::media::add_post_uses(tx, &[Id::new(700)]).unwrap();
     let his = Post {
         media_keys: "3_700".to_owned(),
         entities: r#"{"hashtags":[{"start":6,"end":10,"tag":"cat"}]}"#.to_owned(),
@@ -56,7 +56,7 @@ fn scene(tx: &mut Tx<'_>) {
         ..post(post_id(6), 1, "")
     };
     for one in [&his, &reply, &quote, &repost] {
-        assert!(store::posts::insert(tx, one, &Beside::default()).unwrap());
+        assert!(store::posts::insert(tx, one, &NewPostDetails::default()).unwrap());
     }
 }
 
@@ -70,7 +70,9 @@ async fn told<T: Send + 'static>(read: fn(&mut Tx<'_>) -> T) -> T {
 }
 
 fn older(tx: &mut Tx<'_>, minutes: i64) -> Value {
-    let found = store::posts::by_id(tx, post_id(minutes)).unwrap().unwrap();
+    let found = store::posts::find_by_id(tx, post_id(minutes))
+        .unwrap()
+        .unwrap();
     older_post(tx, Viewer::user(UserId::new(1)), found, SITE)
         .unwrap()
         .unwrap()
@@ -91,7 +93,7 @@ async fn posts_of_account_activity() {
 
 #[tokio::test]
 async fn people_and_entities_of_account_activity() {
-    let ana = told(|tx| users::by_id(tx, UserId::new(1)).unwrap().unwrap()).await;
+    let ana = told(|tx| users::find_by_id(tx, UserId::new(1)).unwrap().unwrap()).await;
     insta::assert_json_snapshot!("older_person", person(&ana));
     let none = older_entities("");
     let empty = r#"{"hashtags":[],"symbols":[],"user_mentions":[],"urls":[]}"#;

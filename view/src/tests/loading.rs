@@ -3,9 +3,9 @@
 use base::seal::{Keyring, MasterKey};
 use base::{Chance, Clock, PostId, UserId};
 use network::visibility::Viewer;
-use store::graph::Tie;
-use store::posts::{Beside, State};
-use store::{Location, Options, Store, Tx, follows, graph, users};
+use store::graph::RelationKind;
+use store::posts::{NewPostDetails, PostState};
+use store::{DatabaseLocation, Store, StoreOptions, Tx, follows, graph, users};
 use tempfile::TempDir;
 
 use super::{NOW, POSTS, data, json, post, post_id, user, wants};
@@ -14,14 +14,14 @@ use crate::{Answer, Asked, Object, Wants};
 pub(super) async fn store() -> (Store, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let key = MasterKey::new(&Chance::seeded(1)).unwrap();
-    let store = Store::open(Options {
-        location: Location::File(folder.path().join("locum.db")),
+    let store = Store::open(StoreOptions {
+        location: DatabaseLocation::File(folder.path().join("locum.db")),
         data_dir: folder.path().to_owned(),
         connections: 1,
         node: 0,
         migrate: true,
         clock: Clock::frozen(NOW),
-        chance: Chance::seeded(2),
+        rng: Chance::seeded(2),
         keyring: Keyring::new(key, Vec::new()),
     });
     (store.await.unwrap(), folder)
@@ -33,19 +33,19 @@ fn people(tx: &mut Tx<'_>) {
         let mut one = user(number, name);
         one.protected = matches!(name, "bob" | "erin");
         if name == "dave" {
-            one.state = users::State::Suspended;
+            one.state = users::UserState::Suspended;
         }
         users::insert(tx, &one, "").unwrap();
     }
     let [ana, bob, carol] = [1, 2, 3].map(UserId::new);
     follows::insert(tx, ana, bob, 1).unwrap();
     follows::insert(tx, bob, ana, 2).unwrap();
-    graph::insert(tx, Tie::Block, carol, ana, 3).unwrap();
-    graph::insert(tx, Tie::Mute, ana, bob, 4).unwrap();
+    graph::insert(tx, RelationKind::Block, carol, ana, 3).unwrap();
+    graph::insert(tx, RelationKind::Mute, ana, bob, 4).unwrap();
 }
 
 fn put(tx: &mut Tx<'_>, post: &store::posts::Post) {
-    assert!(store::posts::insert(tx, post, &Beside::default()).unwrap());
+    assert!(store::posts::insert(tx, post, &NewPostDetails::default()).unwrap());
 }
 
 fn texts(answer: &Answer) -> Vec<String> {
@@ -60,7 +60,7 @@ fn texts(answer: &Answer) -> Vec<String> {
 }
 
 fn look(tx: &mut Tx<'_>, viewer: Viewer, ids: &[PostId], wants: &Wants) -> Answer {
-    let found = store::posts::by_ids(tx, ids).unwrap();
+    let found = store::posts::find_by_ids(tx, ids).unwrap();
     let asked = Asked {
         parameter: "ids",
         values: ids,
@@ -87,7 +87,7 @@ async fn a_viewers_ties_decide_what_is_seen() {
         let own = look(tx, Viewer::user(UserId::new(5)), &ids, &wants);
         assert_eq!(texts(&own), ["by 1", "by 3", "by 5"]);
         assert_eq!(own.errors.len(), 2);
-        let page = store::posts::by_ids(tx, &ids).unwrap();
+        let page = store::posts::find_by_ids(tx, &ids).unwrap();
         let page = crate::posts(tx, ana, page, &wants, POSTS).unwrap();
         assert_eq!((page.count, page.errors.len()), (2, 0));
         Ok(())
@@ -104,7 +104,7 @@ async fn a_repost_is_seen_by_those_who_see_what_it_reposts() {
         put(tx, &post(post_id(9), 2, "protected"));
         put(tx, &post(post_id(8), 3, "open"));
         let mut known_by_id = post(post_id(7), 3, "");
-        known_by_id.state = State::Placeholder;
+        known_by_id.state = PostState::Placeholder;
         put(tx, &known_by_id);
         for (minutes, of, text) in [
             (1, 9, ""),
@@ -143,9 +143,9 @@ async fn versions_references_and_ties_come_along() {
         first.id = post_id(29);
         first.text = "after".to_owned();
         first.edit_root_id = Some(post_id(30));
-        let beside = Beside {
+        let beside = NewPostDetails {
             replaces: Some(post_id(30)),
-            ..Beside::default()
+            ..NewPostDetails::default()
         };
         store::posts::insert(tx, &first, &beside).unwrap();
         let mut quote = post(post_id(1), 1, "quote");
@@ -171,7 +171,7 @@ async fn versions_references_and_ties_come_along() {
         assert_eq!((stranger.errors.len(), stranger.includes.as_str()), (1, ""));
 
         let wants = self::wants(Object::User, &[], "most_recent_post_id");
-        let bob = users::by_id(tx, UserId::new(2)).unwrap();
+        let bob = users::find_by_id(tx, UserId::new(2)).unwrap();
         let names = ["BOB".to_owned()];
         let asked = Asked {
             parameter: "username",

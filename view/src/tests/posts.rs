@@ -4,7 +4,7 @@ use base::refusal::Subject;
 use base::{PostId, Refusal, UserId};
 use network::visibility::{Sight, Viewer};
 use serde_json::json as value;
-use store::posts::{Post, State};
+use store::posts::{Post, PostState};
 
 use super::{POSTS, TWEETS, data, json, media, post, post_id, user, wants, world};
 use crate::answer::{Asked, asked_posts, page_of_posts};
@@ -198,7 +198,7 @@ fn private_figures_are_for_the_author_for_thirty_days() {
 
 fn mixed(wants: &Wants) -> World {
     let mut deleted = post(post_id(3), 1, "");
-    deleted.state = State::Deleted;
+    deleted.state = PostState::Deleted;
     let posts = vec![
         post(post_id(1), 1, "one"),
         post(post_id(2), 2, "two"),

@@ -33,8 +33,8 @@ fn full_user(number: i64, username: &str) -> User {
 }
 
 fn poll() -> store::polls::Poll {
-    let option = |choice, label: &str| store::polls::Choice {
-        choice,
+    let option = |choice, label: &str| store::polls::PollChoice {
+        number: choice,
         label: label.to_owned(),
         votes: 3,
     };
@@ -105,7 +105,7 @@ fn full_world(wants: &Wants) -> World {
     world.kin.following.insert(base::UserId::new(2));
     world
         .promoted
-        .insert(post_id(1), store::ledger::Sums::default());
+        .insert(post_id(1), store::ledger::MetricSums::default());
     world.polls.fill(vec![poll()], |poll| poll.id);
     world.places.fill(vec![place()], |place| place.id);
     world

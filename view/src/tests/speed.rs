@@ -3,7 +3,7 @@
 use base::clock::instant;
 use base::{PostId, UserId};
 use network::visibility::Viewer;
-use store::posts::Beside;
+use store::posts::NewPostDetails;
 use store::{Tx, users};
 
 use super::loading::store;
@@ -101,7 +101,7 @@ async fn out_of_a_store() {
             }
             for minutes in 1..=100 {
                 let one = post(post_id(minutes), minutes % 20, TEXT);
-                store::posts::insert(tx, &one, &Beside::default()).unwrap();
+                store::posts::insert(tx, &one, &NewPostDetails::default()).unwrap();
             }
             Ok(())
         })
@@ -119,7 +119,7 @@ async fn out_of_a_store() {
                 measured(
                     &format!("1 post and author by {who}, read and spoken"),
                     || {
-                        let found = store::posts::by_id(tx, ids[0]).unwrap();
+                        let found = store::posts::find_by_id(tx, ids[0]).unwrap();
                         let asked = Asked {
                             parameter: "id",
                             values: &ids[..1],
@@ -131,7 +131,7 @@ async fn out_of_a_store() {
                     },
                 );
                 measured(&format!("100 posts by {who}, read and spoken"), || {
-                    let page = store::posts::by_ids(tx, &ids).unwrap();
+                    let page = store::posts::find_by_ids(tx, &ids).unwrap();
                     crate::posts(tx, viewer, page, &plain, POSTS)
                         .unwrap()
                         .data
@@ -139,12 +139,12 @@ async fn out_of_a_store() {
                 });
             }
             measured("1 post, read only", || {
-                store::posts::by_id(tx, ids[0])
+                store::posts::find_by_id(tx, ids[0])
                     .unwrap()
                     .map_or(0, |post| post.text.len())
             });
             measured("100 posts, read only", || {
-                store::posts::by_ids(tx, &ids).unwrap().len()
+                store::posts::find_by_ids(tx, &ids).unwrap().len()
             });
             Ok(())
         })

@@ -4,7 +4,7 @@ use base::refusal::Subject;
 use base::{Refusal, UserId};
 use network::visibility::Viewer;
 use serde_json::{Value, json as value};
-use store::users::{State, User};
+use store::users::{User, UserState};
 
 use super::{POSTS, TWEETS, data, everything, json, post, post_id, user, wants, world};
 use crate::answer::{Asked, asked_users, page_of_users};
@@ -102,9 +102,9 @@ fn messages_are_taken_from_those_one_follows_and_never_from_the_blocked() {
 fn users_come_in_the_order_of_asking() {
     let wants = Wants::defaults(Object::User);
     let mut suspended = user(3, "Carol");
-    suspended.state = State::Suspended;
+    suspended.state = UserState::Suspended;
     let mut deleted = user(4, "dave");
-    deleted.state = State::Deleted;
+    deleted.state = UserState::Deleted;
     let users = vec![user(1, "ana"), user(2, "Bob"), suspended, deleted];
     let world = world(Viewer::anyone(), &wants, 4, Vec::new(), users, Vec::new());
     let names = ["bob", "nobody", "ANA", "carol", "dave", "Bob"].map(str::to_owned);

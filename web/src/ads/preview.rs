@@ -66,7 +66,7 @@ fn origins(tx: &mut Tx<'_>, app: Option<AppId>) -> Result<Vec<String>, Stop> {
     let Some(app) = app else {
         return Ok(Vec::new());
     };
-    let app = apps::by_id(tx, app)?;
+    let app = apps::find_by_id(tx, app)?;
     let urls = app.map(|app| format!("{}\n{}", app.website_url, app.callback_urls));
     Ok(urls
         .unwrap_or_default()

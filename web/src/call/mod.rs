@@ -10,7 +10,7 @@ use edge::Peer;
 use http::{HeaderMap, Method, Uri};
 use network::apps::{AuthRequest, Authenticator, Caller};
 use network::visibility::Viewer;
-use store::{Context, Store, Work};
+use store::{Store, StoreContext, TransactionWork};
 use view::{Object, Spoken, Wants};
 
 use crate::body::{self, Members};
@@ -384,12 +384,12 @@ impl Call {
     }
 
     /// Runs work that changes nothing.
-    pub async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Stop> {
+    pub async fn read<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Stop> {
         self.home.store.read(work).await
     }
 
     /// Runs work in a transaction; answers once it is on disk.
-    pub async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Stop> {
+    pub async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Stop> {
         self.home.store.write(work).await
     }
 
@@ -431,7 +431,7 @@ impl Call {
     }
 
     /// Time, chance, ids and keys.
-    pub fn context(&self) -> &Context {
+    pub fn context(&self) -> &StoreContext {
         self.home.store.context()
     }
 

@@ -49,7 +49,7 @@ pub(crate) fn show(call: Call) -> Pending {
         let found = call.read(move |tx| {
             let named = match id {
                 Some(id) => Some(id),
-                None => store::users::by_username(tx, &name)?.map(|user| user.id),
+                None => store::users::find_by_username(tx, &name)?.map(|user| user.id),
             };
             let unknown = || Refusal::NotFound(Subject::new("user", "screen_name", &name));
             users::named(tx, named.ok_or_else(unknown)?, "user_id")

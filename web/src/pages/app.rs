@@ -11,7 +11,7 @@ use crate::call::Call;
 pub(crate) async fn card(call: &Call, app: &App) -> Result<AppCard, Stop> {
     let owner = app.owner_id;
     let owner = call
-        .read(move |tx| Ok(store::users::by_id(tx, owner)?))
+        .read(move |tx| Ok(store::users::find_by_id(tx, owner)?))
         .await?;
     let owner = owner.ok_or_else(|| Fault::new("an app without an owner"))?;
     Ok(AppCard {

@@ -50,7 +50,9 @@ pub(crate) fn follow_from(call: Call) -> Pending {
 
 async fn find(call: &Call) -> Result<CardLink, Stop> {
     let id = call.path_id::<()>("link")?.get();
-    let found = call.read(move |tx| Ok(card_links::by_id(tx, id)?)).await?;
+    let found = call
+        .read(move |tx| Ok(card_links::find_by_id(tx, id)?))
+        .await?;
     let missing = || Refusal::NotFound(Subject::new("link", "link", id));
     let found = found.filter(|link| !link.url.is_empty());
     Ok(found.ok_or_else(missing)?)

@@ -214,9 +214,9 @@ async fn found(
     let id = PostId::parse(&named).unwrap_or(PostId::new(0));
     let missing = Refusal::NotFound(Subject::new("tweet", "id", named));
     call.read(move |tx| {
-        let post = store::posts::by_id(tx, id)?;
-        let own =
-            post.filter(|post| post.author_id == user && post.state == store::posts::State::Live);
+        let post = store::posts::find_by_id(tx, id)?;
+        let own = post
+            .filter(|post| post.author_id == user && post.state == store::posts::PostState::Live);
         let own = own.ok_or_else(|| missing.clone())?;
         let card = match (answering.card, answering.of) {
             (Some(card), Some(of)) if conversations::carries(tx, of, card)? => {

@@ -20,7 +20,8 @@ pub(crate) fn list(call: Call) -> Pending {
         let query = Query::of(&call).ok();
         let before: Option<i64> = query.and_then(|query| query.get("before")?.parse().ok());
         let below = before.unwrap_or(i64::MAX);
-        let work = move |tx: &mut store::Tx<'_>| Ok(notifications::page(tx, user, below, 51)?);
+        let work =
+            move |tx: &mut store::Tx<'_>| Ok(notifications::list_before(tx, user, below, 51)?);
         let mut found = call.read(work).await?;
         let more = found.len() > PAGE;
         found.truncate(PAGE);
@@ -31,7 +32,7 @@ pub(crate) fn list(call: Call) -> Pending {
             notifications: found
                 .into_iter()
                 .map(|one| Notification {
-                    at: one.at(),
+                    at: one.created_at(),
                     text: one.text,
                     path: one.path,
                 })

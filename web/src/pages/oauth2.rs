@@ -3,7 +3,7 @@
 use network::oauth2_flow::{self, Asked, AuthorizeRequest, Reason, Refused};
 use network::portal;
 use pages::{Compared, Consent, Wrong};
-use store::apps::{App, State};
+use store::apps::{App, AppStatus};
 
 use super::app::{card, destination};
 use super::forms::{self, Query};
@@ -130,14 +130,14 @@ async fn judged(call: &Call, visit: &Visit, asked: AuthorizeRequest) -> Result<A
     };
     let client = asked.client_id.unwrap_or_default();
     let app = call
-        .read(move |tx| Ok(store::apps::by_client_id(tx, &client)?))
+        .read(move |tx| Ok(store::apps::find_by_client_id(tx, &client)?))
         .await?;
     let url = asked.redirect_uri.unwrap_or_default();
     let compared = match &app {
         Some(app) if reason == Reason::UnknownRedirect => compared(call, app, &url),
         _ => Vec::new(),
     };
-    let known = app.filter(|app| app.state != State::Deleted);
+    let known = app.filter(|app| app.state != AppStatus::Deleted);
     let name = known.map(|app| app.name);
     Err(errors::compared(call, visit, wrong, name, compared)?.into())
 }

@@ -119,7 +119,7 @@ pub(crate) fn look_at_address(call: Call) -> Pending {
         let token = told(&call);
         let key = digest(&token);
         let link = call
-            .read(move |tx| Ok(store::letters::link(tx, &key, "confirm")?))
+            .read(move |tx| Ok(store::emails::find_link(tx, &key, "confirm")?))
             .await?;
         let state = link.map_or(Confirmation::Dead, |link| Confirmation::Ask {
             email: link.email,

@@ -4,7 +4,7 @@ use base::clock::wall;
 use base::{Fault, Secret, Stop};
 use http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE, USER_AGENT};
 use network::audit::By;
-use network::sessions::{self, Facts, Session};
+use network::sessions::{self, Facts, UserSession};
 use pages::{Account, Frame, Page};
 use store::users::User;
 
@@ -36,7 +36,7 @@ pub(crate) struct Visit {
 #[derive(Clone)]
 pub(crate) struct Person {
     /// The session.
-    pub(crate) session: Session,
+    pub(crate) session: UserSession,
     /// The account.
     pub(crate) user: User,
 }
@@ -69,7 +69,7 @@ impl Visit {
         let is_new = told.is_none();
         let visitor = match told {
             Some(told) => told,
-            None => visitors.cookie(&call.context().chance)?,
+            None => visitors.cookie(&call.context().rng)?,
         };
         let csrf = match &person {
             Some(person) => sessions::form_token(&person.session, FORM)?,

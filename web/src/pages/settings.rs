@@ -69,7 +69,12 @@ async fn page(
     frame.failure = refused.failure;
     let user = person.user.id;
     let (pending, known) = call
-        .read(move |tx| Ok((links::pending_email(tx, user)?, particulars::of(tx, user)?)))
+        .read(move |tx| {
+            Ok((
+                links::pending_email(tx, user)?,
+                particulars::find_by_user(tx, user)?,
+            ))
+        })
         .await?;
     let own = person.user.email.clone();
     let address = Some(own.clone()).filter(|email| !email.is_empty());

@@ -211,7 +211,7 @@ impl Server {
             authenticator,
             limiter,
             home: Arc::new(home),
-            ids: RequestIds::new(&store.context().chance)?,
+            ids: RequestIds::new(&store.context().rng)?,
             health: Health::new(store, drain),
             metrics,
             cors: Cors::new(config.cors_origins.clone()),

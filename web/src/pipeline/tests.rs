@@ -11,7 +11,7 @@ use network::apps::{
 };
 use network::users::NewUser;
 use serde_json::{Value, json};
-use store::{Location, Options, Store};
+use store::{DatabaseLocation, Store, StoreOptions};
 use tempfile::TempDir;
 
 use super::{Config, Server};
@@ -115,7 +115,7 @@ fn like(call: Call) -> Pending {
         let user = call.own("id")?;
         let post = call.body().id::<()>(POST_ID)?.get();
         let name = call
-            .write(move |tx| Ok(store::users::by_id(tx, user)?))
+            .write(move |tx| Ok(store::users::find_by_id(tx, user)?))
             .await?;
         let name = name.map(|user| user.username);
         call.say(
@@ -145,14 +145,14 @@ struct World {
 impl World {
     async fn open(change: impl FnOnce(&mut Config)) -> Self {
         let folder = TempDir::new().unwrap();
-        let options = Options {
-            location: Location::File(folder.path().join("locum.db")),
+        let options = StoreOptions {
+            location: DatabaseLocation::File(folder.path().join("locum.db")),
             data_dir: folder.path().to_owned(),
             connections: 2,
             node: 0,
             migrate: true,
             clock: Clock::System,
-            chance: Chance::Os,
+            rng: Chance::Os,
             keyring: Keyring::new(MasterKey::new(&Chance::seeded(1)).unwrap(), Vec::new()),
         };
         let store = Arc::new(Store::open(options).await.unwrap());

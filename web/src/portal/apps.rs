@@ -7,7 +7,7 @@ use network::portal;
 use pages::{
     AppAccess, AppForm, AppRow, AppSettings, Apps, Delete, Field, NewApp, Notice, Pager, Tab,
 };
-use store::apps::{App, State};
+use store::apps::{App, AppStatus};
 
 use super::{Own, form, heard, keys, shown};
 use crate::call::Call;
@@ -30,7 +30,7 @@ pub(crate) fn list(call: Call) -> Pending {
         let found = call.read(move |tx| {
             let mut rows = Vec::new();
             for app in portal::list(tx, owner)? {
-                let uses = store::usage::last_used(tx, app.id, Some(owner))?;
+                let uses = store::usage::list_last_uses(tx, app.id, Some(owner))?;
                 let uses = uses.into_iter().filter(|used| used.kind != PLAIN);
                 let last = uses.map(|used| used.at).max();
                 rows.push((app, last));
@@ -44,7 +44,7 @@ pub(crate) fn list(call: Call) -> Pending {
                 kind: form::kind_of(&app)?,
                 level: form::level_of(&app)?,
                 last_used,
-                suspended: app.state == State::Suspended,
+                suspended: app.state == AppStatus::Suspended,
                 description: app.description,
             });
         }

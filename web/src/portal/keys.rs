@@ -6,7 +6,7 @@ use network::audit;
 use network::oauth2_flow::PLAIN;
 use network::portal::{self, Fresh, OwnToken};
 use pages::{Key, KeyKind, Keys, Regenerate, Shown, Tab, Value};
-use store::usage::LastUsed;
+use store::usage::CredentialLastUse;
 
 use super::{Own, form, heard, not_found};
 use crate::call::Call;
@@ -25,7 +25,7 @@ const ENTRIES: i64 = 200;
 struct Held {
     bearer: Option<String>,
     token: Option<OwnToken>,
-    used: Vec<LastUsed>,
+    used: Vec<CredentialLastUse>,
     /// When credentials were last made anew, newest first.
     renewed: Vec<(String, Time)>,
 }
@@ -154,11 +154,11 @@ fn kind(call: &Call, own: &Own) -> Result<KeyKind, Turn> {
 async fn held(call: &Call, own: &Own) -> Result<Held, Turn> {
     let (owner, id) = (own.person.user.id, own.app.id);
     let work = move |tx: &mut store::Tx<'_>| {
-        let bearer = store::apps::bearer(tx, id)?;
+        let bearer = store::apps::bearer_token(tx, id)?;
         Ok(Held {
             bearer: bearer.map(|bearer| ending(bearer.reveal())),
             token: portal::own_token(tx, owner, id)?,
-            used: store::usage::last_used(tx, id, Some(owner))?,
+            used: store::usage::list_last_uses(tx, id, Some(owner))?,
             renewed: renewed(tx, id)?,
         })
     };
@@ -166,9 +166,9 @@ async fn held(call: &Call, own: &Own) -> Result<Held, Turn> {
 }
 
 fn renewed(tx: &mut store::Tx<'_>, id: AppId) -> Result<Vec<(String, Time)>, Fault> {
-    let filter = audit::Filter {
+    let filter = audit::AuditFilter {
         app: Some(id),
-        ..audit::Filter::default()
+        ..audit::AuditFilter::default()
     };
     let entries = audit::list(tx, filter, ENTRIES)?.into_iter();
     let rotated = entries.filter(|entry| entry.kind == audit::Kind::APP_ROTATE.name());

@@ -5,7 +5,7 @@ use deliver::streams::{Endpoint, Format, Opening};
 use http::header::{CONTENT_SECURITY_POLICY, HeaderValue};
 use pages::{Live, Tab};
 use serde_json::json;
-use store::rules::Product;
+use store::rules::StreamProduct;
 use view::{Object, Spoken, Wants};
 
 use super::Own;
@@ -28,7 +28,7 @@ pub(crate) fn show(call: Call) -> Pending {
     run(async move {
         let own = Own::of(&call).await?;
         let id = own.app.id;
-        let count = call.read(move |tx| Ok(store::rules::count(tx, id, Product::Stream)?));
+        let count = call.read(move |tx| Ok(store::rules::count(tx, id, StreamProduct::Stream)?));
         let rules = u64::try_from(count.await?).unwrap_or(0);
         let app = own.shown();
         let page = Live {

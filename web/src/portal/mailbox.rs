@@ -1,7 +1,7 @@
 //! Letters of a development world, which leaves none out of the house.
 
 use pages::{Letter, LetterPage, Mailbox, Pager};
-use store::letters;
+use store::emails;
 
 use super::not_found;
 use crate::call::Call;
@@ -19,7 +19,7 @@ pub(crate) fn list(call: Call) -> Pending {
         let visit = Visit::of(&call).await?;
         let query = Query::of(&call).ok();
         let before = query.and_then(|query| query.get("before")?.parse().ok());
-        let work = move |tx: &mut store::Tx<'_>| Ok(letters::list(tx, before, 51)?);
+        let work = move |tx: &mut store::Tx<'_>| Ok(emails::list(tx, before, 51)?);
         let mut found = call.read(work).await?;
         let more = found.len() > PAGE;
         found.truncate(PAGE);
@@ -55,7 +55,7 @@ pub(crate) fn letter(call: Call) -> Pending {
         let Some((id, after)) = id else {
             return Err(not_found(&call, &visit));
         };
-        let work = move |tx: &mut store::Tx<'_>| Ok(letters::list(tx, Some(after), 1)?);
+        let work = move |tx: &mut store::Tx<'_>| Ok(emails::list(tx, Some(after), 1)?);
         let found = call.read(work).await?.pop();
         let Some(found) = found.filter(|letter| letter.id == id) else {
             return Err(not_found(&call, &visit));

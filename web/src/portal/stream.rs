@@ -5,7 +5,7 @@ use network::apps::AccessLevel;
 use network::rules::{self, NewRule};
 use pages::{Field, Pager, RuleLine, StreamRules, Tab};
 use query::{Dialect, Level, Query, parse};
-use store::rules::{Product, Rule};
+use store::rules::{StreamProduct, StreamRule};
 
 use super::console::{LOOKED_AT, faults, found};
 use super::{Own, heard};
@@ -82,7 +82,7 @@ async fn add(
         rules::add(
             tx,
             app,
-            Product::Stream,
+            StreamProduct::Stream,
             most,
             std::slice::from_ref(&new),
             false,
@@ -105,7 +105,8 @@ pub(crate) fn delete(call: Call) -> Pending {
         let form = taken(&call, &own.visit).await?;
         let ids: Vec<i64> = form.text("rule").parse().into_iter().collect();
         let app = own.app.id;
-        let work = move |tx: &mut store::Tx<'_>| rules::remove(tx, app, Product::Stream, &ids);
+        let work =
+            move |tx: &mut store::Tx<'_>| rules::remove(tx, app, StreamProduct::Stream, &ids);
         let removed = call.write(work).await;
         let removed = heard(&call, &own.visit, removed)?;
         let said = if removed > 0 { "deleted" } else { "gone" };
@@ -141,8 +142,8 @@ async fn page(call: &Call, own: &Own) -> Result<StreamRules, Turn> {
     let (app, after) = (own.app.id, after.unwrap_or(0));
     let limit = i64::try_from(SHOWN).unwrap_or(0).saturating_add(1);
     let work = move |tx: &mut store::Tx<'_>| {
-        let count = store::rules::count(tx, app, Product::Stream)?;
-        let rules = store::rules::of_app(tx, app, Product::Stream, after, limit)?;
+        let count = store::rules::count(tx, app, StreamProduct::Stream)?;
+        let rules = store::rules::list_by_app(tx, app, StreamProduct::Stream, after, limit)?;
         Ok((count, rules))
     };
     let (count, mut rules) = call.read(work).await?;
@@ -184,7 +185,7 @@ async fn page(call: &Call, own: &Own) -> Result<StreamRules, Turn> {
     })
 }
 
-fn line(rule: &Rule) -> RuleLine {
+fn line(rule: &StreamRule) -> RuleLine {
     RuleLine {
         id: rule.id.to_string(),
         value: rule.value.clone(),

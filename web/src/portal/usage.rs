@@ -95,7 +95,7 @@ async fn names(call: &Call, counted: &[Counted]) -> Result<HashMap<i64, String>,
     let work = move |tx: &mut store::Tx<'_>| {
         let mut names = HashMap::new();
         for id in &users {
-            let user = store::users::by_id(tx, *id)?;
+            let user = store::users::find_by_id(tx, *id)?;
             let name = user.map_or_else(|| id.to_string(), |user| format!("@{}", user.username));
             names.insert(id.get(), name);
         }

@@ -6,7 +6,7 @@ use network::webhooks as rules;
 use pages::{Challenge, Hook, Notice, Sent, Tab, Try, Webhooks};
 use serde_json::json;
 use store::Tx;
-use store::deliveries::{self, Attempt, Delivery};
+use store::deliveries::{self, Delivery, DeliveryAttempt};
 use store::webhooks::{self as stored, Webhook};
 
 use super::{Own, heard};
@@ -88,7 +88,7 @@ fn refused(why: impl Into<std::borrow::Cow<'static, str>>) -> Stop {
 async fn challenged(call: &Call, own: &Own, webhook: &Webhook) -> Result<Challenged, Stop> {
     let desk = &call.home.webhooks;
     let place = desk.read(&webhook.url).map_err(refused)?;
-    let (secret, chance) = (&own.app.api_secret, &call.context().chance);
+    let (secret, chance) = (&own.app.api_secret, &call.context().rng);
     let courier = desk.courier();
     Ok(courier
         .challenge(&place, secret, chance, call.now())
@@ -122,7 +122,7 @@ async fn page(
     let app = own.app.id;
     let found = call.read(move |tx| {
         let mut all = Vec::new();
-        for webhook in stored::of_app(tx, app)? {
+        for webhook in stored::list_by_app(tx, app)? {
             all.push(hook(tx, webhook)?);
         }
         Ok(all)
@@ -145,11 +145,11 @@ async fn page(
 fn hook(tx: &mut Tx<'_>, webhook: Webhook) -> Result<Hook, Stop> {
     let end = (Time::from_ms(i64::MAX), i64::MAX);
     let mut sent = Vec::new();
-    for delivery in deliveries::newest(tx, webhook.id, end, NEWEST)? {
-        let tries = deliveries::of_delivery(tx, webhook.id, delivery.seq, TRIES)?;
+    for delivery in deliveries::list_before(tx, webhook.id, end, NEWEST)? {
+        let tries = deliveries::list_attempts(tx, webhook.id, delivery.seq, TRIES)?;
         sent.push(shown(delivery, tries));
     }
-    let last = deliveries::challenges(tx, webhook.id, 1)?.pop();
+    let last = deliveries::list_challenges(tx, webhook.id, 1)?.pop();
     Ok(Hook {
         id: webhook.id.to_string(),
         url: webhook.url,
@@ -158,7 +158,7 @@ fn hook(tx: &mut Tx<'_>, webhook: Webhook) -> Result<Hook, Stop> {
         checked: webhook.checked_at,
         challenge: last.map(|last| Challenge {
             at: last.at,
-            token: last.sent,
+            token: last.signature_or_token,
             expected: last.expected,
             answer: last.answer,
             problem: last.problem,
@@ -167,13 +167,13 @@ fn hook(tx: &mut Tx<'_>, webhook: Webhook) -> Result<Hook, Stop> {
     })
 }
 
-fn shown(delivery: Delivery, tries: Vec<Attempt>) -> Sent {
+fn shown(delivery: Delivery, tries: Vec<DeliveryAttempt>) -> Sent {
     let tries = tries.into_iter().map(|one| Try {
         at: one.at,
         status: one.status,
         problem: one.problem,
-        took_ms: one.took_ms,
-        signature: one.sent,
+        took_ms: one.duration_ms,
+        signature: one.signature_or_token,
         answer: one.answer,
     });
     Sent {

@@ -89,7 +89,7 @@ impl Uploads {
         let taken = self.store.write(|tx| {
             // On a database of its own nobody else can be at it.
             if !tx.is_shared() {
-                store::uploads::take_back(tx)?;
+                store::uploads::release_leases(tx)?;
             }
             Ok(())
         });

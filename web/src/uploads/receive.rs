@@ -142,7 +142,7 @@ fn head_of(bytes: &[u8]) -> Bytes {
 }
 
 fn passing(call: &Call) -> Result<String, Fault> {
-    Ok(format!("{INCOMING}/{}", call.context().chance.token(24)?))
+    Ok(format!("{INCOMING}/{}", call.context().rng.token(24)?))
 }
 
 /// Parts, one after the other.

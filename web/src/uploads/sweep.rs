@@ -1,7 +1,7 @@
 //! What nobody finished or posted goes after a day, its bytes with it.
 
 use base::Stop;
-use store::{log, media, uploads};
+use store::{event_log, media, uploads};
 
 use super::{Uploads, broken, folder};
 
@@ -22,7 +22,7 @@ impl Uploads {
     async fn sweep_media(&self) -> Result<usize, Stop> {
         let waits = self
             .store
-            .read(|tx| Ok(!media::expired(tx, 1)?.is_empty()))
+            .read(|tx| Ok(!media::list_expired(tx, 1)?.is_empty()))
             .await?;
         if !waits {
             return Ok(0);
@@ -31,16 +31,16 @@ impl Uploads {
         self.files.check().await.map_err(broken)?;
         let removed = self.store.write(|tx| {
             let mut removed = Vec::new();
-            for one in media::expired(tx, BATCH)? {
+            for one in media::list_expired(tx, BATCH)? {
                 if media::remove_expired(tx, one.id)? {
-                    log::append(tx, "media.delete", one.owner_id.get(), one.id.get(), "")?;
+                    event_log::append(tx, "media.delete", one.owner_id.get(), one.id.get(), "")?;
                     removed.push(one);
                 }
             }
             Ok(removed)
         });
         let removed = removed.await?;
-        for path in removed.iter().flat_map(media::Media::paths) {
+        for path in removed.iter().flat_map(media::Media::file_paths) {
             self.files.delete(&path).await.map_err(broken)?;
         }
         Ok(removed.len())
@@ -48,13 +48,13 @@ impl Uploads {
 
     /// The files go first: as long as there is a record, it is tried again.
     async fn sweep_uploads(&self) -> Result<usize, Stop> {
-        let expired = self.store.read(|tx| Ok(uploads::expired(tx, BATCH)?));
+        let expired = self.store.read(|tx| Ok(uploads::list_expired(tx, BATCH)?));
         let expired = expired.await?;
         for upload in &expired {
             self.files.clear(&folder(upload.id)).map_err(broken)?;
             let id = upload.id;
             self.store
-                .write(move |tx| Ok(uploads::remove(tx, id)?))
+                .write(move |tx| Ok(uploads::delete(tx, id)?))
                 .await?;
         }
         Ok(expired.len())

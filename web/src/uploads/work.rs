@@ -6,7 +6,7 @@ use base::{Fault, Refusal, Stop};
 use media::{Format, SUBTITLE_BYTES, Smaller, Still, Unfit, measure_still, measure_video};
 use network::uploads::{self as rules, Found, Kind, LEASE_MS};
 use store::media::Media;
-use store::uploads::{self as stored, State, Upload};
+use store::uploads::{self as stored, MediaUpload, UploadState};
 
 use super::{Uploads, broken, folder, segment};
 
@@ -24,7 +24,7 @@ impl Uploads {
     pub(super) async fn next(&self) -> Result<bool, Stop> {
         let claimed = self.store.write(|tx| {
             let until = tx.now().plus_ms(LEASE_MS);
-            Ok(stored::claim(tx, until)?)
+            Ok(stored::claim_next(tx, until)?)
         });
         let Some(upload) = claimed.await? else {
             return Ok(false);
@@ -36,7 +36,7 @@ impl Uploads {
     }
 
     /// Makes media of an upload whose segments are all there.
-    pub(crate) async fn finish(&self, upload: &Upload) -> Result<Result<Media, Unfit>, Stop> {
+    pub(crate) async fn finish(&self, upload: &MediaUpload) -> Result<Result<Media, Unfit>, Stop> {
         let whole = format!("{}/whole", folder(upload.id));
         let size = self.join(upload, &whole).await?;
         self.hold(upload, 50).await?;
@@ -53,20 +53,20 @@ impl Uploads {
     }
 
     /// Says how far it is, and keeps others from taking it up.
-    async fn hold(&self, upload: &Upload, percent: i64) -> Result<(), Stop> {
-        if upload.state != State::Working {
+    async fn hold(&self, upload: &MediaUpload, percent: i64) -> Result<(), Stop> {
+        if upload.state != UploadState::Processing {
             return Ok(());
         }
         let id = upload.id;
         let held = self.store.write(move |tx| {
             let until = tx.now().plus_ms(LEASE_MS);
-            Ok(stored::progress(tx, id, percent, until)?)
+            Ok(stored::set_progress(tx, id, percent, until)?)
         });
         held.await
     }
 
     /// Brings the whole to its place, which may be far away, for as long as it takes.
-    async fn bring(&self, upload: &Upload, whole: &str, path: &str) -> Result<(), Stop> {
+    async fn bring(&self, upload: &MediaUpload, whole: &str, path: &str) -> Result<(), Stop> {
         let mut coming = std::pin::pin!(self.files.rename(whole, path));
         loop {
             tokio::select! {
@@ -76,18 +76,18 @@ impl Uploads {
         }
     }
 
-    async fn fail(&self, upload: &Upload, failure: String) -> Result<(), Stop> {
+    async fn fail(&self, upload: &MediaUpload, failure: String) -> Result<(), Stop> {
         let id = upload.id;
         let failed = self
             .store
-            .write(move |tx| Ok(stored::fail(tx, id, &failure)?));
+            .write(move |tx| Ok(stored::mark_failed(tx, id, &failure)?));
         failed.await
     }
 
     /// Publishes, or leaves nothing where media are kept when they cannot be.
     async fn kept(
         &self,
-        upload: &Upload,
+        upload: &MediaUpload,
         whole: &str,
         found: Found,
         sizes: &[Smaller],
@@ -108,17 +108,22 @@ impl Uploads {
         published
     }
 
-    async fn join(&self, upload: &Upload, whole: &str) -> Result<u64, Stop> {
+    async fn join(&self, upload: &MediaUpload, whole: &str) -> Result<u64, Stop> {
         let id = upload.id;
         let segments = self
             .store
-            .read(move |tx| Ok(stored::segments(tx, id)?))
+            .read(move |tx| Ok(stored::list_segments(tx, id)?))
             .await?;
-        let names: Vec<String> = segments.iter().map(|one| segment(id, one.place)).collect();
+        let names: Vec<String> = segments.iter().map(|one| segment(id, one.index)).collect();
         self.files.join(&names, whole).await.map_err(broken)
     }
 
-    async fn measure(&self, upload: &Upload, whole: &str, size: u64) -> Result<Measured, Stop> {
+    async fn measure(
+        &self,
+        upload: &MediaUpload,
+        whole: &str,
+        size: u64,
+    ) -> Result<Measured, Stop> {
         let _turn = self.gate.acquire().await.map_err(Fault::when("waiting"))?;
         let head = self.files.head(whole).await.map_err(broken)?;
         let Some(format) = Format::sniff(&head) else {
@@ -226,7 +231,7 @@ impl Uploads {
     /// The files come to their place first: what a record names is there.
     async fn publish(
         &self,
-        upload: &Upload,
+        upload: &MediaUpload,
         whole: &str,
         found: Found,
         sizes: &[Smaller],
@@ -252,7 +257,7 @@ fn smaller(path: &str, one: &Smaller) -> String {
 }
 
 /// The kind of media that comes of an upload: what its bytes are, if that is what was announced.
-fn settle(upload: &Upload, found: Kind, format: Format) -> Result<Kind, Unfit> {
+fn settle(upload: &MediaUpload, found: Kind, format: Format) -> Result<Kind, Unfit> {
     let told = !upload.media_key.is_empty();
     match (upload.kind.as_str(), found) {
         ("", found) => Ok(found),

@@ -8,8 +8,8 @@ use deliver::streams::{Endpoint, Opening};
 use network::activity::{self, Asker, Wish};
 use query::{Dialect, Level, Product};
 use serde_json::{Map, Value, json};
-use store::activity::{self as stored, Subscription};
-use store::posts::Span;
+use store::activity::{self as stored, ActivitySubscription};
+use store::posts::PageRange;
 
 use super::{span, streams};
 use crate::body;
@@ -80,13 +80,13 @@ pub(crate) fn list(call: Call) -> Pending {
         let caller = call.caller()?;
         let (app, maker) = (caller.app_id, caller.user);
         let page = call.page()?;
-        let part = Span {
+        let part = PageRange {
             limit: page.fetch(),
             ..span(&page, (0, i64::MAX))
         };
         let (found, total) = call
             .read(move |tx| {
-                let found = stored::of_app(tx, app, maker, &part)?;
+                let found = stored::list_by_app(tx, app, maker, &part)?;
                 Ok((found, stored::count(tx, app)?))
             })
             .await?;
@@ -178,14 +178,14 @@ pub(crate) fn remove_many(call: Call) -> Pending {
 }
 
 /// The subscription in both places where its readers look (contract §13, row 9).
-fn changed(call: &Call, one: &Subscription, total: i64) -> Result<Reply, Stop> {
+fn changed(call: &Call, one: &ActivitySubscription, total: i64) -> Result<Reply, Stop> {
     let mut data = shown(one);
     data.insert("subscription".to_owned(), Value::Object(shown(one)));
     data.insert("total_subscriptions".to_owned(), json!(total));
     call.say_whole(&json!({ "data": data, "meta": { "total_subscriptions": total } }))
 }
 
-fn shown(one: &Subscription) -> Map<String, Value> {
+fn shown(one: &ActivitySubscription) -> Map<String, Value> {
     let text = |text: &str| (!text.is_empty()).then(|| json!(text));
     let filter = [
         (

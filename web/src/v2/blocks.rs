@@ -3,7 +3,7 @@
 use base::UserId;
 use network::blocks;
 use serde_json::json;
-use store::graph::{self, Tie};
+use store::graph::{self, RelationKind};
 
 use super::edges::{To, list};
 use super::follows::TARGET;
@@ -15,7 +15,7 @@ pub(crate) fn blocking(call: Call) -> Pending {
     Box::pin(async move {
         let id = call.own("id")?;
         list(&call, id, To::Readers, |tx, id, span| {
-            graph::page(tx, Tie::Block, id, span)
+            graph::target_page(tx, RelationKind::Block, id, span)
         })
         .await
     })

@@ -5,7 +5,7 @@ use base::{Id, PostId, Refusal, Stop, UserId, Word};
 use network::bookmarks;
 use serde_json::{Map, Value, json};
 use store::Tx;
-use store::posts::Span;
+use store::posts::PageRange;
 use view::Answer;
 
 use super::{POST_ID, linked};
@@ -24,7 +24,7 @@ pub(crate) fn of_user(call: Call) -> Pending {
 }
 
 async fn all(call: &Call, user: UserId) -> Result<Reply, Stop> {
-    let read = move |tx: &mut Tx<'_>, span: &Span| Ok(bookmarks::of_user(tx, user, span)?);
+    let read = move |tx: &mut Tx<'_>, span: &PageRange| Ok(bookmarks::of_user(tx, user, span)?);
     linked::posts(call, read).await
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn of_post(call: Call) -> Pending {
         if post.get() == user.get() {
             return all(&call, user).await;
         }
-        let read = move |tx: &mut Tx<'_>, _: &Span| Ok(bookmarks::of_post(tx, user, post)?);
+        let read = move |tx: &mut Tx<'_>, _: &PageRange| Ok(bookmarks::of_post(tx, user, post)?);
         linked::posts(&call, read).await
     })
 }
@@ -101,7 +101,7 @@ pub(crate) fn folders(call: Call) -> Pending {
         let (user, page) = (call.own("id")?, call.page()?);
         let (asked, whole) = (linked::span_of(&page), page.clone());
         let found = call.read(move |tx| {
-            let all = store::bookmarks::folders(tx, user, &asked)?;
+            let all = store::bookmarks::list_folders(tx, user, &asked)?;
             Ok(whole.cut(all, |folder| folder.id))
         });
         let cut = found.await?;

@@ -12,7 +12,7 @@ pub(crate) fn by_id(call: Call) -> Pending {
     Box::pin(async move {
         let id = call.path_id::<()>("id")?.get();
         let (wants, spoken) = (call.wants(Object::Community), call.spoken());
-        let found = call.read(move |tx| Ok(stored::by_id(tx, id)?)).await?;
+        let found = call.read(move |tx| Ok(stored::find_by_id(tx, id)?)).await?;
         call.answer(&view::community(found.as_ref(), id, &wants, spoken))
     })
 }

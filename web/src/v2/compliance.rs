@@ -11,7 +11,7 @@ use futures_util::stream;
 use http::header::{CONTENT_ENCODING, HeaderValue};
 use network::compliance::{self, NewJob};
 use serde_json::{Map, json};
-use store::compliance::Job;
+use store::compliance::ComplianceJob;
 use view::{Answer, JobShown, Object};
 
 use crate::body;
@@ -80,7 +80,7 @@ pub(crate) fn by_id(call: Call) -> Pending {
     })
 }
 
-fn one(call: &Call, job: Job) -> Result<Reply, Stop> {
+fn one(call: &Call, job: ComplianceJob) -> Result<Reply, Stop> {
     let wants = call.wants(Object::ComplianceJob);
     call.answer(&view::compliance_job(
         &shown(call, job),
@@ -89,7 +89,7 @@ fn one(call: &Call, job: Job) -> Result<Reply, Stop> {
     ))
 }
 
-fn shown(call: &Call, job: Job) -> JobShown {
+fn shown(call: &Call, job: ComplianceJob) -> JobShown {
     let site = call.home.site;
     JobShown {
         status: compliance::status(&job, call.now()),

@@ -4,7 +4,7 @@ use base::{Stop, Word};
 use deliver::streams::Why;
 use network::connections::{self as acts, Which};
 use serde_json::{Value, json};
-use store::connections::{self as stored, Connection, Filter};
+use store::connections::{self as stored, StreamConnection, StreamConnectionFilter};
 use view::{ConnectionShown, Object};
 
 use crate::call::{Call, Reply};
@@ -17,7 +17,7 @@ pub(crate) fn list(call: Call) -> Pending {
         // What has just ended is shown as ended.
         call.hub().write_down().await?;
         let (above, below) = page.falling();
-        let filter = Filter {
+        let filter = StreamConnectionFilter {
             open: match call.text("status") {
                 Some("all") => None,
                 Some("inactive") => Some(false),
@@ -26,12 +26,12 @@ pub(crate) fn list(call: Call) -> Pending {
             endpoints: call.texts("endpoints").join(","),
             above,
             below,
-            rising: page.is_backward(),
+            ascending: page.is_backward(),
             limit: page.fetch(),
         };
         let backward = page.is_backward();
         let mut found = call
-            .read(move |tx| Ok(stored::of_app(tx, app, &filter)?))
+            .read(move |tx| Ok(stored::list_by_app(tx, app, &filter)?))
             .await?;
         if backward {
             found.reverse();
@@ -44,7 +44,7 @@ pub(crate) fn list(call: Call) -> Pending {
     })
 }
 
-fn shown(row: Connection) -> ConnectionShown {
+fn shown(row: StreamConnection) -> ConnectionShown {
     ConnectionShown {
         uuid: row.uuid,
         endpoint: row.endpoint,

@@ -5,8 +5,8 @@ use base::{Fault, Refusal, Stop, UserId};
 use network::timelines::sight;
 use network::visibility::{Sight, Viewer};
 use store::Tx;
-use store::follows::Edge;
-use store::posts::Span;
+use store::follows::UserEdge;
+use store::posts::PageRange;
 use store::users;
 use view::Answer;
 
@@ -14,7 +14,7 @@ use super::{neighbours, span, wants_users};
 use crate::call::{Call, Reply};
 
 /// A page of one list.
-pub(super) type Read = fn(&mut Tx<'_>, UserId, &Span) -> Result<Vec<Edge>, Fault>;
+pub(super) type Read = fn(&mut Tx<'_>, UserId, &PageRange) -> Result<Vec<UserEdge>, Fault>;
 
 /// Whom a list is shown to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(super) enum To {
 /// Answers a page of a user's list, latest edge first.
 pub(super) async fn list(call: &Call, id: UserId, to: To, read: Read) -> Result<Reply, Stop> {
     let page = call.page()?;
-    let asked = Span {
+    let asked = PageRange {
         limit: page.fetch(),
         ..span(&page, (0, i64::MAX))
     };
@@ -63,7 +63,7 @@ pub(super) async fn list(call: &Call, id: UserId, to: To, read: Read) -> Result<
 /// Why a viewer sees no list of a user's.
 fn hidden(tx: &mut Tx<'_>, viewer: Viewer, id: UserId, to: To) -> Result<Option<Refusal>, Fault> {
     let subject = Subject::new("user", "id", id);
-    let Some(user) = users::by_id(tx, id)? else {
+    let Some(user) = users::find_by_id(tx, id)? else {
         return Ok(Some(Refusal::NotFound(subject)));
     };
     Ok(match sight(tx, viewer, &user)? {
@@ -76,9 +76,9 @@ fn hidden(tx: &mut Tx<'_>, viewer: Viewer, id: UserId, to: To) -> Result<Option<
 }
 
 /// The users at the ends of edges, in the order of these.
-pub(super) fn people(tx: &mut Tx<'_>, edges: &[Edge]) -> Result<Vec<users::User>, Fault> {
+pub(super) fn people(tx: &mut Tx<'_>, edges: &[UserEdge]) -> Result<Vec<users::User>, Fault> {
     let ids: Vec<UserId> = edges.iter().map(|(user, _)| *user).collect();
-    let found = users::by_ids(tx, &ids)?;
+    let found = users::find_by_ids(tx, &ids)?;
     Ok(in_order(&ids, found))
 }
 
@@ -94,7 +94,7 @@ pub(super) fn in_order(ids: &[UserId], mut found: Vec<users::User>) -> Vec<users
 }
 
 /// The edges nearest to where the page starts.
-fn trimmed(mut edges: Vec<Edge>, limit: usize, backward: bool) -> Vec<Edge> {
+fn trimmed(mut edges: Vec<UserEdge>, limit: usize, backward: bool) -> Vec<UserEdge> {
     if backward {
         let surplus = edges.len().saturating_sub(limit);
         edges.drain(..surplus);

@@ -41,7 +41,7 @@ pub(crate) fn unfollow(call: Call) -> Pending {
 pub(crate) fn followers(call: Call) -> Pending {
     Box::pin(async move {
         let id = call.path_id("id")?;
-        list(&call, id, To::Readers, follows::followers).await
+        list(&call, id, To::Readers, follows::follower_page).await
     })
 }
 
@@ -49,6 +49,6 @@ pub(crate) fn followers(call: Call) -> Pending {
 pub(crate) fn following(call: Call) -> Pending {
     Box::pin(async move {
         let id = call.path_id("id")?;
-        list(&call, id, To::Readers, follows::following).await
+        list(&call, id, To::Readers, follows::following_page).await
     })
 }

@@ -3,9 +3,9 @@
 use base::{Fault, PostId, Refusal, Stop, UserId};
 use network::visibility::Viewer;
 use store::edges::Edge;
-use store::posts::{self, Post, Span};
+use store::posts::{self, PageRange, Post};
 use store::users::{self, User};
-use store::{Tx, Work};
+use store::{TransactionWork, Tx};
 use view::{Answer, Object};
 
 use super::{span, wants_users};
@@ -14,15 +14,15 @@ use crate::page::{Page, Tokens};
 
 /// Reads a page's edges; a refusal of what they hang on is told beside no data.
 pub(super) trait Read:
-    Fn(&mut Tx<'_>, &Span) -> Result<Vec<Edge>, Stop> + Send + 'static
+    Fn(&mut Tx<'_>, &PageRange) -> Result<Vec<Edge>, Stop> + Send + 'static
 {
 }
 
-impl<F: Fn(&mut Tx<'_>, &Span) -> Result<Vec<Edge>, Stop> + Send + 'static> Read for F {}
+impl<F: Fn(&mut Tx<'_>, &PageRange) -> Result<Vec<Edge>, Stop> + Send + 'static> Read for F {}
 
 /// The span of edges that a page is cut out of: one more than it holds.
-pub(super) fn span_of(page: &Page) -> Span {
-    Span {
+pub(super) fn span_of(page: &Page) -> PageRange {
+    PageRange {
         limit: page.fetch(),
         ..span(page, (0, i64::MAX))
     }
@@ -40,7 +40,7 @@ pub(super) async fn posts(call: &Call, read: impl Read) -> Result<Reply, Stop> {
 pub(super) async fn posts_of(
     call: &Call,
     page: &Page,
-    asked: Span,
+    asked: PageRange,
     end: fn(&Edge) -> i64,
     read: impl Read,
 ) -> Result<(Answer, Option<Tokens>), Stop> {
@@ -49,7 +49,7 @@ pub(super) async fn posts_of(
     let found = run(call, move |tx| {
         let cut = page.cut(read(tx, &asked)?, |edge| edge.1);
         let ids: Vec<PostId> = cut.rows.iter().map(|edge| PostId::new(end(edge))).collect();
-        let mut found: Vec<Post> = posts::by_ids(tx, &ids)?;
+        let mut found: Vec<Post> = posts::find_by_ids(tx, &ids)?;
         found.sort_by_cached_key(|post| ids.iter().position(|id| *id == post.id));
         let answer = view::posts(tx, viewer, found, &wants, spoken)?;
         Ok((answer, Some(cut.tokens)))
@@ -68,7 +68,7 @@ pub(super) async fn users(call: &Call, read: impl Read, choose: Choose) -> Resul
     let found = run(call, move |tx| {
         let cut = page.cut(read(tx, &asked)?, |edge| edge.1);
         let ids: Vec<UserId> = cut.rows.iter().map(|edge| UserId::new(edge.0)).collect();
-        let found = users::by_ids(tx, &ids)?;
+        let found = users::find_by_ids(tx, &ids)?;
         let mut found = choose(tx, viewer, found)?;
         found.sort_by_cached_key(|user| ids.iter().position(|id| *id == user.id));
         let answer = view::users(tx, viewer, found, &wants, spoken)?;
@@ -87,7 +87,7 @@ pub(super) fn everyone(_: &mut Tx<'_>, _: Viewer, users: Vec<User>) -> Result<Ve
 type Found = (Answer, Option<Tokens>);
 
 /// Runs a reading. What is not shown of the thing asked for is told beside no data (contract §3.4).
-async fn run(call: &Call, work: impl Work<Found>) -> Result<Found, Stop> {
+async fn run(call: &Call, work: impl TransactionWork<Found>) -> Result<Found, Stop> {
     match call.read(work).await {
         Err(Stop::Refused(
             refusal @ (Refusal::NotFound(_) | Refusal::NotVisible(_) | Refusal::Suspended(_)),

@@ -8,9 +8,9 @@ use network::lists::{self, Change, NewList};
 use network::timelines;
 use network::visibility::{Sight, Viewer, of_user};
 use serde_json::json;
-use store::follows::Edge;
+use store::follows::UserEdge;
 use store::lists::{self as stored, List};
-use store::posts::Span;
+use store::posts::PageRange;
 use store::{Tx, users};
 use view::{Answer, Asked, Object};
 
@@ -27,7 +27,7 @@ pub(crate) fn by_id(call: Call) -> Pending {
         let id = list_id(&call, "id")?;
         let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::List), call.spoken());
         let found = call.read(move |tx| {
-            let found = stored::by_id(tx, id)?;
+            let found = stored::find_by_id(tx, id)?;
             let asked = Asked {
                 parameter: "id",
                 values: &[id],
@@ -148,8 +148,8 @@ pub(crate) fn pinned(call: Call) -> Pending {
         let user = call.own("id")?;
         let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::List), call.spoken());
         let read = call.read(move |tx| {
-            let ids = stored::pinned(tx, user)?;
-            let page = in_order(&ids, stored::by_ids(tx, &ids)?);
+            let ids = stored::list_pinned(tx, user)?;
+            let page = in_order(&ids, stored::find_by_ids(tx, &ids)?);
             Ok(view::lists(tx, viewer, &page, &wants, spoken)?)
         });
         call.answer_page(&read.await?, &Tokens::default())
@@ -158,19 +158,19 @@ pub(crate) fn pinned(call: Call) -> Pending {
 
 /// `GET /2/lists/{id}/members`.
 pub(crate) fn members(call: Call) -> Pending {
-    Box::pin(async move { people(&call, stored::members_of).await })
+    Box::pin(async move { people(&call, stored::member_page).await })
 }
 
 /// `GET /2/lists/{id}/followers`.
 pub(crate) fn followers(call: Call) -> Pending {
-    Box::pin(async move { people(&call, stored::followers).await })
+    Box::pin(async move { people(&call, stored::follower_page).await })
 }
 
 /// `GET /2/users/{id}/owned_lists`.
 pub(crate) fn owned(call: Call) -> Pending {
     Box::pin(async move {
         of_user_page(&call, |tx, viewer, owner, span| {
-            let lists = stored::owned(tx, owner, viewer.user == Some(owner), span)?;
+            let lists = stored::page_by_owner(tx, owner, viewer.user == Some(owner), span)?;
             Ok(lists.into_iter().map(|list| (list.id, list)).collect())
         })
         .await
@@ -181,7 +181,7 @@ pub(crate) fn owned(call: Call) -> Pending {
 pub(crate) fn memberships(call: Call) -> Pending {
     Box::pin(async move {
         of_user_page(&call, |tx, viewer, user, span| {
-            let found = stored::memberships(tx, user, viewer.user, span)?;
+            let found = stored::membership_page(tx, user, viewer.user, span)?;
             with_lists(tx, &found)
         })
         .await
@@ -192,7 +192,7 @@ pub(crate) fn memberships(call: Call) -> Pending {
 pub(crate) fn followed(call: Call) -> Pending {
     Box::pin(async move {
         of_user_page(&call, |tx, _, user, span| {
-            let found = stored::followed(tx, user, span)?;
+            let found = stored::followed_page(tx, user, span)?;
             with_lists(tx, &found)
         })
         .await
@@ -250,8 +250,8 @@ fn nothing(why: Refusal) -> Answer {
 }
 
 /// The part of a collection that a page is, with one row more than it holds.
-fn one_more(page: &Page) -> Span {
-    Span {
+fn one_more(page: &Page) -> PageRange {
+    PageRange {
         limit: page.fetch(),
         ..span(page, (0, i64::MAX))
     }
@@ -260,7 +260,7 @@ fn one_more(page: &Page) -> Span {
 /// Those who are something to a list, latest first.
 async fn people(
     call: &Call,
-    read: fn(&mut Tx<'_>, i64, &Span) -> Result<Vec<Edge>, Fault>,
+    read: fn(&mut Tx<'_>, i64, &PageRange) -> Result<Vec<UserEdge>, Fault>,
 ) -> Result<Reply, Stop> {
     let (id, page) = (list_id(call, "id")?, call.page()?);
     let (viewer, wants, spoken) = (call.viewer(), wants_users(call)?, call.spoken());
@@ -288,12 +288,12 @@ type Keyed = Vec<(i64, List)>;
 /// The lists that are something to a user, latest first, each with what it is ordered by.
 async fn of_user_page(
     call: &Call,
-    read: fn(&mut Tx<'_>, Viewer, UserId, &Span) -> Result<Keyed, Fault>,
+    read: fn(&mut Tx<'_>, Viewer, UserId, &PageRange) -> Result<Keyed, Fault>,
 ) -> Result<Reply, Stop> {
     let (id, page): (UserId, Page) = (call.path_id("id")?, call.page()?);
     let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::List), call.spoken());
     let found = call.read(move |tx| {
-        let user = users::by_id(tx, id)?;
+        let user = users::find_by_id(tx, id)?;
         let subject = Subject::new("user", "id", id);
         match user.map_or(Sight::Missing, |user| of_user(&user)) {
             Sight::Visible => {}
@@ -313,7 +313,7 @@ async fn of_user_page(
 /// The lists at the ends of edges, in the order of these.
 fn with_lists(tx: &mut Tx<'_>, edges: &[(i64, i64)]) -> Result<Keyed, Fault> {
     let ids: Vec<i64> = edges.iter().map(|(list, _)| *list).collect();
-    let found = in_order(&ids, stored::by_ids(tx, &ids)?);
+    let found = in_order(&ids, stored::find_by_ids(tx, &ids)?);
     let key = |list: &List| edges.iter().find(|(id, _)| *id == list.id);
     let keyed = found
         .into_iter()

@@ -6,8 +6,8 @@ use base::{Fault, Id, Refusal, Stop, UserId, Word};
 use network::messages::{self, Named, NewMessage, Sender};
 use serde_json::json;
 use store::Tx;
-use store::messages::{self as stored, Conversation, Event, Kind};
-use store::posts::Span;
+use store::messages::{self as stored, DmConversation, MessageEvent, MessageEventKind};
+use store::posts::PageRange;
 use view::{Answer, Object};
 
 use super::media::serve;
@@ -116,13 +116,17 @@ pub(crate) fn media(call: Call) -> Pending {
             let event = messages::seen(tx, user, event.get())?;
             let carried = event.and_then(|event| event.media_id);
             match carried.filter(|carried| *carried == media) {
-                Some(media) => Ok(store::media::by_id(tx, media)?),
+                Some(media) => Ok(store::media::find_by_id(tx, media)?),
                 None => Ok(None),
             }
         });
         let found = found.await?.ok_or_else(missing)?;
         let named = |path: &String| path.rsplit('/').next() == Some(name.as_str());
-        let path = found.paths().into_iter().find(named).ok_or_else(missing)?;
+        let path = found
+            .file_paths()
+            .into_iter()
+            .find(named)
+            .ok_or_else(missing)?;
         let sent = serve::send(&call, &found, &path, serve::CALLER).await?;
         sent.ok_or_else(missing)
     })
@@ -143,7 +147,7 @@ enum Place {
     /// In all conversations, above an id.
     Everywhere(i64),
     /// In one, which may not have begun yet.
-    In(Option<Conversation>),
+    In(Option<DmConversation>),
     /// There is no such place for the caller.
     Nowhere(Refusal),
 }
@@ -190,9 +194,9 @@ async fn list(call: Call, asked: Asked) -> Result<Reply, Stop> {
                 return Ok((answer, None));
             }
         };
-        let ids = stored::page(tx, user, conversation, &kinds, &one_more(&page, above))?;
+        let ids = stored::inbox_page(tx, user, conversation, &kinds, &one_more(&page, above))?;
         let cut = page.cut(ids, |id| *id);
-        let mut events = stored::by_ids(tx, &cut.rows)?;
+        let mut events = stored::find_events(tx, &cut.rows)?;
         events.sort_unstable_by_key(|event| std::cmp::Reverse(event.id));
         let answer = view::message_events(tx, viewer, &events, &wants, spoken)?;
         Ok((answer, Some(cut.tokens)))
@@ -204,18 +208,19 @@ async fn list(call: Call, asked: Asked) -> Result<Reply, Stop> {
 }
 
 /// The part of a list that a page is, with one row more than it holds.
-fn one_more(page: &Page, above: i64) -> Span {
-    Span {
+fn one_more(page: &Page, above: i64) -> PageRange {
+    PageRange {
         limit: page.fetch(),
         ..span(page, (above, i64::MAX))
     }
 }
 
 /// The kinds that are asked for; all where none is.
-fn kinds(call: &Call) -> Vec<Kind> {
+fn kinds(call: &Call) -> Vec<MessageEventKind> {
     let asked = call.texts("event_types");
-    let wanted = |kind: &Kind| asked.is_empty() || asked.iter().any(|name| name == kind.name());
-    Kind::ALL.into_iter().filter(wanted).collect()
+    let wanted =
+        |kind: &MessageEventKind| asked.is_empty() || asked.iter().any(|name| name == kind.name());
+    MessageEventKind::ALL.into_iter().filter(wanted).collect()
 }
 
 fn sender(call: &Call) -> Result<Sender, Stop> {
@@ -235,7 +240,7 @@ fn new_message(body: Members<'_>) -> NewMessage {
     }
 }
 
-fn say(call: &Call, sent: &Event) -> Result<Reply, Stop> {
+fn say(call: &Call, sent: &MessageEvent) -> Result<Reply, Stop> {
     call.say(json!({
         "dm_conversation_id": sent.conversation.to_string(),
         "dm_event_id": sent.id.to_string(),

@@ -35,7 +35,7 @@ pub(crate) mod users;
 pub(crate) mod webhooks;
 
 use base::{Scope, Stop, Word};
-use store::posts::Span;
+use store::posts::PageRange;
 use view::{Object, Wants};
 
 use crate::call::Call;
@@ -55,12 +55,12 @@ fn wants_users(call: &Call) -> Result<Wants, Stop> {
 }
 
 /// The part of a collection that is ordered by one falling key which a page is.
-fn span(page: &Page, (above, below): (i64, i64)) -> Span {
+fn span(page: &Page, (above, below): (i64, i64)) -> PageRange {
     let (newer, older) = page.falling();
-    Span {
+    PageRange {
         above: above.max(newer),
         below: below.min(older),
-        rising: page.is_backward(),
+        ascending: page.is_backward(),
         limit: i64::try_from(page.limit).unwrap_or(i64::MAX),
         without_replies: false,
         without_reposts: false,

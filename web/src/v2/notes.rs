@@ -3,8 +3,8 @@
 use base::{PostId, Refusal, Stop, Word};
 use network::notes::{self, NewNote, Selection};
 use serde_json::json;
-use store::notes::Note;
-use store::posts::Span;
+use store::notes::CommunityNote;
+use store::posts::PageRange;
 use store::{Tx, notes as stored};
 use view::{NoteShown, Object};
 
@@ -23,7 +23,7 @@ pub(crate) fn eligible(call: Call) -> Pending {
                 Selection::parse(text).ok_or_else(refusal)?
             }
         };
-        let read = move |tx: &mut Tx<'_>, span: &Span| {
+        let read = move |tx: &mut Tx<'_>, span: &PageRange| {
             let found = notes::eligible(tx, writer, test_mode, &selection, span)?;
             Ok(found.iter().map(|id| (id.get(), id.get())).collect())
         };
@@ -38,7 +38,7 @@ pub(crate) fn written(call: Call) -> Pending {
         let page = call.page()?;
         let asked = linked::span_of(&page);
         let found = call
-            .read(move |tx| Ok(stored::of_author(tx, author, test_mode, &asked)?))
+            .read(move |tx| Ok(stored::page_by_author(tx, author, test_mode, &asked)?))
             .await?;
         let cut = page.cut(found, |note| note.id);
         let shown: Vec<NoteShown> = cut.rows.into_iter().map(shown).collect();
@@ -47,7 +47,7 @@ pub(crate) fn written(call: Call) -> Pending {
     })
 }
 
-fn shown(note: Note) -> NoteShown {
+fn shown(note: CommunityNote) -> NoteShown {
     NoteShown {
         status: notes::status(&note),
         bucket: notes::bucket(note.score),

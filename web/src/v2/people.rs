@@ -45,6 +45,6 @@ pub(crate) fn search(call: Call) -> Pending {
 pub(crate) fn affiliates(call: Call) -> Pending {
     Box::pin(async move {
         let id = call.path_id("id")?;
-        list(&call, id, To::Anyone, affiliates::page).await
+        list(&call, id, To::Anyone, affiliates::page_of_affiliates).await
     })
 }

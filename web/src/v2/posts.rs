@@ -19,7 +19,7 @@ pub(crate) fn by_ids(call: Call) -> Pending {
         let ids: Vec<PostId> = call.ids("ids");
         let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Post), call.spoken());
         let found = call.read(move |tx| {
-            let found = stored::by_ids(tx, &ids)?;
+            let found = stored::find_by_ids(tx, &ids)?;
             let asked = Asked {
                 parameter: "ids",
                 values: &ids,
@@ -36,7 +36,7 @@ pub(crate) fn by_id(call: Call) -> Pending {
         let id: PostId = call.path_id("id")?;
         let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Post), call.spoken());
         let found = call.read(move |tx| {
-            let found = stored::by_id(tx, id)?;
+            let found = stored::find_by_id(tx, id)?;
             let asked = Asked {
                 parameter: "id",
                 values: &[id],
@@ -62,7 +62,8 @@ pub(crate) fn create(call: Call) -> Pending {
             .write(move |tx| {
                 let post = posts::create(tx, &author, &new)?;
                 let root = post.edit_root_id;
-                let versions = root.map_or(Ok(vec![post.id]), |root| stored::versions(tx, root))?;
+                let versions =
+                    root.map_or(Ok(vec![post.id]), |root| stored::list_versions(tx, root))?;
                 let text = view::text_of_new(tx, &post, site)?;
                 Ok((post, versions, text))
             })

@@ -4,7 +4,7 @@ use base::{Refusal, Stop, Word};
 use network::rules as acts;
 use query::{Dialect, Level};
 use serde_json::{Map, Value, json};
-use store::rules::{self as stored, Product, Rule};
+use store::rules::{self as stored, StreamProduct, StreamRule};
 
 use super::rules;
 use crate::body;
@@ -20,7 +20,15 @@ pub(crate) fn rules(call: Call) -> Pending {
         let (app, most) = (call.caller()?.app_id, dialect(&call)?.rules());
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let found = call
-            .read(move |tx| Ok(stored::of_app(tx, app, Product::Powerstream, 0, most)?))
+            .read(move |tx| {
+                Ok(stored::list_by_app(
+                    tx,
+                    app,
+                    StreamProduct::Powerstream,
+                    0,
+                    most,
+                )?)
+            })
             .await?;
         call.say(shown(&found))
     })
@@ -37,7 +45,16 @@ pub(crate) fn add(call: Call) -> Pending {
             return Ok(answer(&call, 200, &[], &refused));
         }
         let added = call
-            .write(move |tx| acts::add(tx, app, Product::Powerstream, dialect.rules(), &new, false))
+            .write(move |tx| {
+                acts::add(
+                    tx,
+                    app,
+                    StreamProduct::Powerstream,
+                    dialect.rules(),
+                    &new,
+                    false,
+                )
+            })
             .await?;
         refused.extend(added.duplicates);
         let status = call.endpoint().success;
@@ -61,8 +78,8 @@ pub(crate) fn delete(call: Call) -> Pending {
         let asked = body.array(RULES).len().max(ids.len());
         let deleted = call
             .write(move |tx| {
-                let by_id = acts::remove(tx, app, Product::Powerstream, &ids)?;
-                let by_value = acts::remove_values(tx, app, Product::Powerstream, &values)?;
+                let by_id = acts::remove(tx, app, StreamProduct::Powerstream, &ids)?;
+                let by_value = acts::remove_values(tx, app, StreamProduct::Powerstream, &values)?;
                 Ok(by_id.saturating_add(by_value))
             })
             .await?;
@@ -75,7 +92,7 @@ fn dialect(call: &Call) -> Result<Dialect, Stop> {
     rules::dialect(call, query::Product::Powerstream)
 }
 
-fn answer(call: &Call, status: u16, added: &[Rule], refused: &[Refusal]) -> Reply {
+fn answer(call: &Call, status: u16, added: &[StreamRule], refused: &[Refusal]) -> Reply {
     let mut body = Map::new();
     if !added.is_empty() {
         body.insert("data".to_owned(), shown(added));
@@ -86,6 +103,6 @@ fn answer(call: &Call, status: u16, added: &[Rule], refused: &[Refusal]) -> Repl
     Reply::json(status, &Value::Object(body))
 }
 
-fn shown(rules: &[Rule]) -> Value {
+fn shown(rules: &[StreamRule]) -> Value {
     json!({ "rules": rules.iter().map(rules::shown).collect::<Value>() })
 }

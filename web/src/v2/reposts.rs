@@ -4,7 +4,7 @@ use base::{PostId, Speech};
 use network::reposts;
 use serde_json::json;
 use store::Tx;
-use store::posts::Span;
+use store::posts::PageRange;
 
 use super::{POST_ID, linked};
 use crate::call::Call;
@@ -40,7 +40,7 @@ pub(crate) fn delete(call: Call) -> Pending {
 pub(crate) fn users(call: Call) -> Pending {
     Box::pin(async move {
         let (viewer, post): (_, PostId) = (call.viewer(), call.path_id("id")?);
-        let read = move |tx: &mut Tx<'_>, span: &Span| reposts::of(tx, viewer, post, span);
+        let read = move |tx: &mut Tx<'_>, span: &PageRange| reposts::of(tx, viewer, post, span);
         linked::users(&call, read, reposts::public).await
     })
 }
@@ -50,7 +50,7 @@ pub(crate) fn of_post(call: Call) -> Pending {
     Box::pin(async move {
         let (viewer, post): (_, PostId) = (call.viewer(), call.path_id("id")?);
         let page = call.page()?;
-        let read = move |tx: &mut Tx<'_>, span: &Span| reposts::of(tx, viewer, post, span);
+        let read = move |tx: &mut Tx<'_>, span: &PageRange| reposts::of(tx, viewer, post, span);
         let found = linked::posts_of(&call, &page, linked::span_of(&page), |edge| edge.1, read);
         let (answer, tokens) = found.await?;
         linked::say(&call, &answer, tokens)
@@ -61,7 +61,7 @@ pub(crate) fn of_post(call: Call) -> Pending {
 pub(crate) fn of_me(call: Call) -> Pending {
     Box::pin(async move {
         let user = call.user()?;
-        let read = move |tx: &mut Tx<'_>, span: &Span| Ok(reposts::of_author(tx, user, span)?);
+        let read = move |tx: &mut Tx<'_>, span: &PageRange| Ok(reposts::of_author(tx, user, span)?);
         linked::posts(&call, read).await
     })
 }
@@ -71,12 +71,12 @@ pub(crate) fn quotes(call: Call) -> Pending {
     Box::pin(async move {
         let (viewer, post): (_, PostId) = (call.viewer(), call.path_id("id")?);
         let page = call.page()?;
-        let asked = Span {
+        let asked = PageRange {
             without_replies: call.has("exclude", "replies"),
             without_reposts: call.has("exclude", "retweets"),
             ..linked::span_of(&page)
         };
-        let read = move |tx: &mut Tx<'_>, span: &Span| reposts::quotes(tx, viewer, post, span);
+        let read = move |tx: &mut Tx<'_>, span: &PageRange| reposts::quotes(tx, viewer, post, span);
         let (answer, tokens) = linked::posts_of(&call, &page, asked, |edge| edge.0, read).await?;
         // This one list does not lead back.
         let tokens = tokens.map(|tokens| crate::page::Tokens {

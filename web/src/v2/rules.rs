@@ -5,7 +5,7 @@ use network::apps::AccessLevel;
 use network::rules::NewRule;
 use query::{Dialect, Level, Problems, Product};
 use serde_json::{Value, json};
-use store::rules::Rule;
+use store::rules::StreamRule;
 
 use crate::accents;
 use crate::body::Members;
@@ -71,7 +71,7 @@ pub(super) fn errors(call: &Call, refused: &[Refusal]) -> Value {
 }
 
 /// A rule as an answer has it.
-pub(super) fn shown(rule: &Rule) -> Value {
+pub(super) fn shown(rule: &StreamRule) -> Value {
     let mut shown = json!({ "id": rule.id.to_string(), "value": rule.value });
     if !rule.tag.is_empty()
         && let Some(members) = shown.as_object_mut()

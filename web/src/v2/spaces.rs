@@ -4,7 +4,7 @@ use base::id::parse_short;
 use base::refusal::Subject;
 use base::{PostId, Refusal, Stop, UserId};
 use network::spaces::{self, Among};
-use store::posts::{self, Post, Span};
+use store::posts::{self, PageRange, Post};
 use store::spaces::{self as stored, Space};
 use view::{Answer, Asked, Object};
 
@@ -20,7 +20,7 @@ pub(crate) fn by_id(call: Call) -> Pending {
         let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Space), call.spoken());
         let found = call.read(move |tx| {
             let id = parse_short(&name);
-            let found = id.map_or(Ok(None), |id| stored::by_id(tx, id))?;
+            let found = id.map_or(Ok(None), |id| stored::find_by_id(tx, id))?;
             let asked = Asked {
                 parameter: "id",
                 values: std::slice::from_ref(&name),
@@ -43,7 +43,7 @@ pub(crate) fn by_ids(call: Call) -> Pending {
                     ids.push(id);
                 }
             }
-            let mut found = stored::by_ids(tx, &ids)?;
+            let mut found = stored::find_by_ids(tx, &ids)?;
             found.sort_by_cached_key(|space| ids.iter().position(|id| *id == space.id));
             let asked = Asked {
                 parameter: "ids",
@@ -65,7 +65,7 @@ pub(crate) fn by_creators(call: Call) -> Pending {
         creators.dedup();
         let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Space), call.spoken());
         let found = call.read(move |tx| {
-            let mut found = stored::of_creators(tx, &creators)?;
+            let mut found = stored::list_active_by_creators(tx, &creators)?;
             found.sort_unstable_by_key(|space| std::cmp::Reverse(space.id));
             Ok(view::spaces(tx, viewer, &found, &wants, spoken)?)
         });
@@ -103,9 +103,10 @@ pub(crate) fn buyers(call: Call) -> Pending {
                 return Ok((no_space(&name), None));
             };
             spaces::may_see_buyers(&space, user)?;
-            let cut = page.cut(stored::buyers(tx, space.id, &one_more(&page))?, |edge| {
-                edge.1
-            });
+            let cut = page.cut(
+                stored::buyer_page(tx, space.id, &one_more(&page))?,
+                |edge| edge.1,
+            );
             let people = edges::people(tx, &cut.rows)?;
             let answer = view::users(tx, viewer, people, &wants, spoken)?;
             Ok((answer, Some(cut.tokens)))
@@ -123,10 +124,10 @@ pub(crate) fn shared(call: Call) -> Pending {
             let Some(space) = seen(tx, &name)? else {
                 return Ok((no_space(&name), None));
             };
-            let rows = stored::shared(tx, space.id, &one_more(&page))?;
+            let rows = stored::page_of_shared_posts(tx, space.id, &one_more(&page))?;
             let cut = page.cut(rows, |edge| edge.1);
             let ids: Vec<PostId> = cut.rows.iter().map(|(post, _)| *post).collect();
-            let mut found = posts::by_ids(tx, &ids)?;
+            let mut found = posts::find_by_ids(tx, &ids)?;
             let place = |post: &Post| ids.iter().position(|id| *id == post.id);
             found.sort_by_cached_key(place);
             let answer = view::posts(tx, viewer, found, &wants, spoken)?;
@@ -152,8 +153,8 @@ fn no_space(name: &str) -> Answer {
 }
 
 /// The part of a collection that a page is, with one row more than it holds.
-fn one_more(page: &Page) -> Span {
-    Span {
+fn one_more(page: &Page) -> PageRange {
+    PageRange {
         limit: page.fetch(),
         ..span(page, (0, i64::MAX))
     }

@@ -5,7 +5,7 @@ use network::rules::{self as acts, Added};
 use query::{Dialect, Level};
 use serde_json::{Map, Value, json};
 use store::Tx;
-use store::rules::{self as stored, Product, Rule};
+use store::rules::{self as stored, StreamProduct, StreamRule};
 use view::{Object, RulesShown};
 
 use super::rules;
@@ -19,7 +19,7 @@ const ADD: Word = Word::same("add");
 const DELETE: Word = Word::same("delete");
 const IDS: Word = Word::same("ids");
 const VALUES: Word = Word::same("values");
-const STREAM: Product = Product::Stream;
+const STREAM: StreamProduct = StreamProduct::Stream;
 
 /// `GET /2/posts/search/stream/rules`: all of them, oldest first, or those that are named.
 pub(crate) fn list(call: Call) -> Pending {
@@ -35,7 +35,7 @@ pub(crate) fn list(call: Call) -> Pending {
         let page = call.page()?;
         let (after, limit) = (page.after.map_or(0, |keys| keys.first()), page.fetch());
         let mut found = call
-            .read(move |tx| Ok(stored::of_app(tx, app, STREAM, after, limit)?))
+            .read(move |tx| Ok(stored::list_by_app(tx, app, STREAM, after, limit)?))
             .await?;
         let more = found.len() > page.limit;
         found.truncate(page.limit);
@@ -48,7 +48,7 @@ pub(crate) fn list(call: Call) -> Pending {
     })
 }
 
-fn listed(call: &Call, found: &[Rule], tokens: Tokens) -> Result<Reply, Stop> {
+fn listed(call: &Call, found: &[StreamRule], tokens: Tokens) -> Result<Reply, Stop> {
     let mut meta = tokens.meta(found.len());
     meta.insert("sent".to_owned(), json!(sent(call)));
     let mut body = Map::new();
@@ -121,7 +121,7 @@ async fn add(call: &Call) -> Result<Reply, Stop> {
 fn changed(
     call: &Call,
     status: u16,
-    added: &[Rule],
+    added: &[StreamRule],
     summary: &Value,
     errors: Option<Value>,
 ) -> Reply {
@@ -149,7 +149,7 @@ async fn delete_all(call: &Call) -> Result<Reply, Stop> {
         deleted = usize::try_from(count.await?).unwrap_or(0);
     } else {
         let some = move |tx: &mut Tx<'_>| {
-            let found = stored::of_app(tx, app, STREAM, 0, AT_ONCE)?;
+            let found = stored::list_by_app(tx, app, STREAM, 0, AT_ONCE)?;
             let ids: Vec<i64> = found.iter().map(|rule| rule.id).collect();
             acts::remove(tx, app, STREAM, &ids)
         };

@@ -8,7 +8,7 @@ use base::{Fault, PostId, Refusal, Stop, Time, UserId};
 use network::timelines::{self, Page as Found};
 use network::visibility::{Sight, Viewer};
 use store::Tx;
-use store::posts::Span;
+use store::posts::PageRange;
 use store::users::{self, User};
 use view::{Answer, Object};
 
@@ -25,7 +25,7 @@ enum Whose {
 }
 
 /// One of the two public timelines.
-type Read = fn(&mut Tx<'_>, Viewer, &User, &Span) -> Result<Found, Fault>;
+type Read = fn(&mut Tx<'_>, Viewer, &User, &PageRange) -> Result<Found, Fault>;
 
 /// `GET /2/users/{id}/posts`.
 pub(crate) fn of_user(call: Call) -> Pending {
@@ -68,7 +68,8 @@ pub(crate) fn home(call: Call) -> Pending {
         let (wants, spoken) = (call.wants(Object::Post), call.spoken());
         let homes = Arc::clone(&call.home.homes);
         let read = call.read(move |tx| {
-            let user = users::by_id(tx, reader)?.ok_or_else(|| Fault::new("the caller is gone"))?;
+            let user =
+                users::find_by_id(tx, reader)?.ok_or_else(|| Fault::new("the caller is gone"))?;
             let found = timelines::home(tx, &homes, &user, &span)?;
             spoken_page(tx, Viewer::user(reader), found, |tx, viewer, posts| {
                 view::posts(tx, viewer, posts, &wants, spoken)
@@ -85,9 +86,9 @@ async fn public(call: &Call, whose: Whose, read: Read) -> Result<Reply, Stop> {
     let (viewer, wants, spoken) = (call.viewer(), call.wants(Object::Post), call.spoken());
     let read = call.read(move |tx| {
         let (user, subject) = match &whose {
-            Whose::Id(id) => (users::by_id(tx, *id)?, Subject::new("user", "id", id)),
+            Whose::Id(id) => (users::find_by_id(tx, *id)?, Subject::new("user", "id", id)),
             Whose::Name(name) => (
-                users::by_username(tx, name)?,
+                users::find_by_username(tx, name)?,
                 Subject::new("user", "username", name),
             ),
         };
@@ -150,7 +151,7 @@ fn say(
 }
 
 /// The page within the window of time and ids that the request names.
-fn windowed(call: &Call, page: &Page) -> Result<Span, Stop> {
+fn windowed(call: &Call, page: &Page) -> Result<PageRange, Stop> {
     let (since, until): (Option<PostId>, Option<PostId>) =
         (call.id("since_id"), call.id("until_id"));
     let (start, end) = (call.time("start_time"), call.time("end_time"));
@@ -169,7 +170,7 @@ fn windowed(call: &Call, page: &Page) -> Result<Span, Stop> {
     let below = until
         .map_or(i64::MAX, PostId::get)
         .min(end.map_or(i64::MAX, first_at));
-    Ok(Span {
+    Ok(PageRange {
         without_replies: excluded(call, "replies"),
         without_reposts: excluded(call, "retweets") || excluded(call, "reposts"),
         ..span(page, (above, below))

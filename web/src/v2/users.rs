@@ -14,7 +14,7 @@ pub(crate) fn by_ids(call: Call) -> Pending {
         let ids: Vec<UserId> = call.ids("ids");
         let (viewer, wants, spoken) = (call.viewer(), wants_users(&call)?, call.spoken());
         let found = call.read(move |tx| {
-            let found = stored::by_ids(tx, &ids)?;
+            let found = stored::find_by_ids(tx, &ids)?;
             let asked = Asked {
                 parameter: "ids",
                 values: &ids,
@@ -44,7 +44,7 @@ pub(crate) fn me(call: Call) -> Pending {
 async fn one(call: &Call, id: UserId) -> Result<Reply, Stop> {
     let (viewer, wants, spoken) = (call.viewer(), wants_users(call)?, call.spoken());
     let found = call.read(move |tx| {
-        let found = stored::by_id(tx, id)?;
+        let found = stored::find_by_id(tx, id)?;
         let asked = Asked {
             parameter: "id",
             values: &[id],
@@ -61,7 +61,7 @@ pub(crate) fn by_usernames(call: Call) -> Pending {
         let (viewer, wants, spoken) = (call.viewer(), wants_users(&call)?, call.spoken());
         let found = call.read(move |tx| {
             let asked: Vec<&str> = names.iter().map(String::as_str).collect();
-            let found = stored::by_usernames(tx, &asked)?;
+            let found = stored::find_by_usernames(tx, &asked)?;
             let asked = Asked {
                 parameter: "usernames",
                 values: &names,
@@ -78,7 +78,7 @@ pub(crate) fn by_username(call: Call) -> Pending {
         let name = call.path_text("username")?.to_owned();
         let (viewer, wants, spoken) = (call.viewer(), wants_users(&call)?, call.spoken());
         let found = call.read(move |tx| {
-            let found = stored::by_username(tx, &name)?;
+            let found = stored::find_by_username(tx, &name)?;
             let asked = Asked {
                 parameter: "username",
                 values: std::slice::from_ref(&name),

@@ -86,7 +86,7 @@ fn not_answered(parameter: &'static str, value: &str, failure: &Failure) -> Refu
 async fn challenge(call: &Call, place: &Place) -> Result<Challenged, Stop> {
     let secret: Secret = call.caller()?.app.api_secret.clone();
     let courier = call.home.webhooks.courier();
-    let chance = &call.context().chance;
+    let chance = &call.context().rng;
     Ok(courier
         .challenge(place, &secret, chance, call.now())
         .await?)
@@ -96,7 +96,9 @@ async fn challenge(call: &Call, place: &Place) -> Result<Challenged, Stop> {
 pub(crate) fn list(call: Call) -> Pending {
     Box::pin(async move {
         let app = call.caller()?.app_id;
-        let found = call.read(move |tx| Ok(stored::of_app(tx, app)?)).await?;
+        let found = call
+            .read(move |tx| Ok(stored::list_by_app(tx, app)?))
+            .await?;
         let fields = call.texts("webhook_config.fields");
         let shown = found.iter().map(|one| Value::Object(shown(one, fields)));
         let data: Vec<Value> = shown.collect();

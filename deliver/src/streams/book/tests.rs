@@ -9,7 +9,7 @@ use network::rules::{NewRule, add};
 use query::{Facts, Reading};
 use serde_json::Value;
 use store::Tx;
-use store::rules::Product;
+use store::rules::StreamProduct;
 
 use super::super::Settings;
 use super::super::share::mix;
@@ -29,12 +29,12 @@ fn rules(tx: &mut Tx<'_>, app: AppId, numbers: std::ops::Range<usize>) -> Result
         }
     };
     let new: Vec<NewRule> = numbers.map(new).collect();
-    let added = add(tx, app, Product::Stream, 100_000, &new, false)?;
+    let added = add(tx, app, StreamProduct::Stream, 100_000, &new, false)?;
     Ok(added.rules.iter().map(|rule| rule.id).collect())
 }
 
 fn post(tx: &mut Tx<'_>, app: AppId, text: String) -> Result<PostFacts, Stop> {
-    let owner = store::apps::by_id(tx, app)?.unwrap().owner_id;
+    let owner = store::apps::find_by_id(tx, app)?.unwrap().owner_id;
     let author = Author {
         user_id: owner,
         app_id: None,
@@ -55,7 +55,7 @@ fn effort(book: &Book, post: &PostFacts) -> usize {
 fn found(book: &mut Book, app: AppId, post: &PostFacts) -> BTreeSet<i64> {
     let wanted = book
         .matching(post)
-        .remove(&(app, Product::Stream))
+        .remove(&(app, StreamProduct::Stream))
         .unwrap_or("[]".to_owned());
     let wanted: Value = serde_json::from_str(&wanted).unwrap();
     let ids = wanted.as_array().unwrap().iter();
@@ -75,7 +75,7 @@ async fn rules_are_filed_by_what_is_stored_and_anew_when_posts_change() {
         // Storms are news: until then each rule is filed under them.
         let mut book = Book::default();
         book.learn_stored(tx)?;
-        while !book.load(tx, (app, Product::Stream))? {}
+        while !book.load(tx, (app, StreamProduct::Stream))? {}
         let usual = post(tx, app, "x7 as ever".to_owned())?;
         assert_eq!(effort(&book, &usual), 0, "of thirty rules about x7");
         let mut storm = post(tx, app, "a storm over x7".to_owned())?;
@@ -102,9 +102,9 @@ async fn rules_are_filed_by_what_is_stored_and_anew_when_posts_change() {
             steps += 1;
             if steps == 3 {
                 new = rules(tx, app, RULES + 7..RULES + 8)?;
-                book.added(tx, (app, Product::Stream), new[0])?;
+                book.added(tx, (app, StreamProduct::Stream), new[0])?;
                 gone = ids[7];
-                network::rules::remove(tx, app, Product::Stream, &[gone])?;
+                network::rules::remove(tx, app, StreamProduct::Stream, &[gone])?;
                 book.removed(gone);
                 expected.extend(&new);
                 expected.remove(&gone);

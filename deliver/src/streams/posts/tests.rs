@@ -5,7 +5,7 @@ use std::sync::Arc;
 use network::connections;
 use network::reads::Reads;
 use serde_json::Value;
-use store::{Tx, log};
+use store::{Tx, event_log};
 
 use super::super::tests::{Site, opening, site};
 use super::super::{Endpoint, Settings, Why};
@@ -30,7 +30,11 @@ async fn a_slot_that_is_only_reserved_is_neither_ended_nor_a_place_in_the_log() 
     // The first to come: what the log says of its app is not read as if it had another token.
     let (_reserved, _) = site.hub.reserve(&opening(app, Endpoint::Filtered)).unwrap();
     let first = look(&streams).await;
-    let end = site.store.read(|tx| Ok(log::end(tx)?)).await.unwrap();
+    let end = site
+        .store
+        .read(|tx| Ok(event_log::end_cursor(tx)?))
+        .await
+        .unwrap();
     assert!(first.ended.is_empty());
     assert_eq!(first.cursor, end, "not a place that the log never reaches");
     let _looked = streams.0.take(first);
@@ -42,7 +46,7 @@ async fn a_slot_that_is_only_reserved_is_neither_ended_nor_a_place_in_the_log() 
         .unwrap();
     let changed = move |tx: &mut Tx<'_>| {
         for app in [app, other] {
-            log::append(tx, "app.update", 1, app.get(), "")?;
+            event_log::append(tx, "app.update", 1, app.get(), "")?;
         }
         Ok(())
     };

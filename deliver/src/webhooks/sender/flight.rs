@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT};
 use http::{Request, Uri};
 use http_body_util::Full;
-use store::deliveries::{Attempt, Delivery, State};
+use store::deliveries::{Delivery, DeliveryAttempt, DeliveryState};
 use tokio::sync::oneshot;
 
 use super::super::courier::Heard;
@@ -97,14 +97,14 @@ impl Work {
             None if good => String::new(),
             None => format!("the receiver answered {}", heard.status),
         };
-        let attempt = Attempt {
+        let attempt = DeliveryAttempt {
             webhook_id: id,
             delivery_seq: seq,
             at: now,
             status: heard.status.into(),
             problem,
-            took_ms: i64::try_from(heard.took.as_millis()).unwrap_or(i64::MAX),
-            sent: landed.signature,
+            duration_ms: i64::try_from(heard.took.as_millis()).unwrap_or(i64::MAX),
+            signature_or_token: landed.signature,
             expected: String::new(),
             answer: heard.start,
         };
@@ -117,9 +117,9 @@ impl Work {
             seq,
             key,
             state: match again {
-                _ if good => State::Delivered,
-                Some(_) => State::Waiting,
-                None => State::GivenUp,
+                _ if good => DeliveryState::Delivered,
+                Some(_) => DeliveryState::Waiting,
+                None => DeliveryState::GivenUp,
             },
             again_at: again.unwrap_or(now),
             attempt,
@@ -166,7 +166,7 @@ impl Work {
             now,
             asked_ms,
         };
-        let again = schedule.again(&failed, &self.store.context().chance);
+        let again = schedule.again(&failed, &self.store.context().rng);
         // Without randomness there is no jitter, but a try all the same.
         again.unwrap_or_else(|_| Some(now.plus_ms(60_000)))
     }

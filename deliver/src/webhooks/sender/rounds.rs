@@ -6,8 +6,8 @@ use base::clock::{self, wall};
 use base::{Secret, Stop, Time};
 use http::Uri;
 use store::Tx;
-use store::apps::{self, State};
-use store::deliveries::{self, Delivery, Waiting};
+use store::apps::{self, AppStatus};
+use store::deliveries::{self, Delivery, PendingDelivery};
 use store::webhooks::{self, Webhook};
 use tokio::sync::oneshot;
 
@@ -26,7 +26,7 @@ const LATE: i64 = 10_000;
 struct Found {
     webhook: Webhook,
     secret: Secret,
-    waiting: Vec<Waiting>,
+    waiting: Vec<PendingDelivery>,
 }
 
 impl Work {
@@ -72,7 +72,10 @@ impl Work {
         if self.store.is_shared() {
             self.renew().await?;
         }
-        let waiting = self.store.read(|tx| Ok(deliveries::webhooks(tx)?)).await?;
+        let waiting = self
+            .store
+            .read(|tx| Ok(deliveries::list_pending_webhooks(tx)?))
+            .await?;
         for id in waiting {
             if self.hooks.contains_key(&id) {
                 self.hot.insert(id);
@@ -120,12 +123,12 @@ impl Work {
     async fn look_for_withdrawn(&mut self) -> Result<(), Stop> {
         let now = self.now();
         let lanes = self.hooks.values_mut();
-        let some: Vec<Waiting> = lanes.flat_map(|hook| hook.lane.holding_up(now)).collect();
+        let some: Vec<PendingDelivery> = lanes.flat_map(|hook| hook.lane.holding_up(now)).collect();
         if some.is_empty() {
             return Ok(());
         }
         let seqs: Vec<i64> = some.iter().map(|one| one.seq).collect();
-        let read = move |tx: &mut Tx<'_>| Ok(deliveries::places_waiting(tx, &seqs)?);
+        let read = move |tx: &mut Tx<'_>| Ok(deliveries::filter_pending_seqs(tx, &seqs)?);
         let there: HashSet<i64> = self.store.read(read).await?.into_iter().collect();
         for waiting in some {
             if !there.contains(&waiting.seq) {
@@ -143,7 +146,7 @@ impl Work {
         let node = i64::from(self.settings.node);
         let drop = move |tx: &mut Tx<'_>| {
             for id in &ids {
-                webhooks::drop_lease(tx, *id, node)?;
+                webhooks::release_lease(tx, *id, node)?;
             }
             Ok(())
         };
@@ -157,7 +160,7 @@ impl Work {
         let read = move |tx: &mut Tx<'_>| {
             let mut all = Vec::new();
             for id in &ids {
-                all.extend(deliveries::waiting(tx, *id, from, PAGE)?);
+                all.extend(deliveries::list_pending(tx, *id, from, PAGE)?);
             }
             Ok(all)
         };
@@ -173,13 +176,16 @@ impl Work {
     async fn read_news(&mut self) -> Result<(), Stop> {
         let Some(tail) = self.tail else {
             // What waits already is found by the scan.
-            let highest = self.store.read(|tx| Ok(deliveries::highest(tx)?)).await?;
+            let highest = self
+                .store
+                .read(|tx| Ok(deliveries::highest_seq(tx)?))
+                .await?;
             self.tail = Some(highest);
             self.next_scan = clock::instant();
             self.news = false;
             return self.scan().await;
         };
-        let read = move |tx: &mut Tx<'_>| Ok(deliveries::behind(tx, tail, PAGE)?);
+        let read = move |tx: &mut Tx<'_>| Ok(deliveries::list_after(tx, tail, PAGE)?);
         let found = self.store.read(read).await?;
         self.news = found.len() >= usize::try_from(PAGE).unwrap_or(usize::MAX);
         for (waiting, waits) in found {
@@ -209,8 +215,8 @@ impl Work {
             let mut found = Vec::new();
             for mut one in usable(tx, &ids)? {
                 let (id, (node, now)) = (one.webhook.id, lease);
-                if webhooks::take_lease(tx, id, node, now, now.plus_ms(LEASE_MS))? {
-                    one.waiting = deliveries::waiting(tx, id, 0, PAGE)?;
+                if webhooks::acquire_lease(tx, id, node, now, now.plus_ms(LEASE_MS))? {
+                    one.waiting = deliveries::list_pending(tx, id, 0, PAGE)?;
                     found.push(one);
                 }
             }
@@ -278,7 +284,7 @@ impl Work {
             return Ok(());
         }
         let seqs: Vec<i64> = taken.iter().map(|waiting| waiting.seq).collect();
-        let read = move |tx: &mut Tx<'_>| Ok(deliveries::still_waiting(tx, &seqs)?);
+        let read = move |tx: &mut Tx<'_>| Ok(deliveries::list_pending_by_seqs(tx, &seqs)?);
         let found = match self.store.read(read).await {
             Ok(found) => found,
             Err(stop) => {
@@ -297,7 +303,7 @@ impl Work {
         Ok(())
     }
 
-    fn put_back(&mut self, taken: &[Waiting], now: Time) {
+    fn put_back(&mut self, taken: &[PendingDelivery], now: Time) {
         for waiting in taken {
             if let Some(hook) = self.hooks.get_mut(&waiting.webhook_id) {
                 hook.lane
@@ -307,7 +313,7 @@ impl Work {
     }
 
     /// Something is done with, or was removed, without this sender.
-    fn gone(&mut self, waiting: Waiting) {
+    fn gone(&mut self, waiting: PendingDelivery) {
         if let Some(hook) = self.hooks.get_mut(&waiting.webhook_id) {
             hook.lane.landed(waiting.order_key, waiting.seq, Fate::Gone);
             hook.lane.noted(waiting.order_key, waiting.seq);
@@ -395,7 +401,7 @@ impl Work {
                 continue;
             };
             let from = hook.lane.highest();
-            let read = move |tx: &mut Tx<'_>| Ok(deliveries::waiting(tx, id, from, PAGE)?);
+            let read = move |tx: &mut Tx<'_>| Ok(deliveries::list_pending(tx, id, from, PAGE)?);
             let found = self.store.read(read).await?;
             let Some(hook) = self.hooks.get_mut(&id) else {
                 continue;
@@ -412,12 +418,12 @@ impl Work {
 /// Those of these webhooks that may be sent to, and what their deliveries are signed with.
 fn usable(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Found>, Stop> {
     let mut all = Vec::new();
-    for webhook in webhooks::by_ids(tx, ids)? {
+    for webhook in webhooks::find_by_ids(tx, ids)? {
         if !webhook.valid || webhook.deleted_at.is_some() {
             continue;
         }
-        let app = apps::by_id(tx, webhook.app_id)?;
-        if let Some(app) = app.filter(|app| app.state == State::Active) {
+        let app = apps::find_by_id(tx, webhook.app_id)?;
+        if let Some(app) = app.filter(|app| app.state == AppStatus::Active) {
             all.push(Found {
                 webhook,
                 secret: app.api_secret,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use store::{Location, Tx};
+use store::{DatabaseLocation, Tx};
 
 use super::super::{Desk, Settings};
 use super::{Receiver, World, settings, until, while_sending};
@@ -43,7 +43,7 @@ impl Database {
     }
 
     async fn node(&self, number: u16) -> World {
-        World::open(Some(Location::Server(self.url())), number).await
+        World::open(Some(DatabaseLocation::Server(self.url())), number).await
     }
 }
 

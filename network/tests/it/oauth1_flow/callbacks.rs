@@ -114,7 +114,7 @@ fn a_callback_is_where_the_app_said_it_would_be() {
         let said = judge(&desktop, CALLBACK, Ports::Exact).await;
         assert!(said.contains("code: 417"), "{said}");
         let suspended = App {
-            state: apps::State::Suspended,
+            state: apps::AppStatus::Suspended,
             ..app
         };
         let said = judge(&suspended, CALLBACK, Ports::Exact).await;

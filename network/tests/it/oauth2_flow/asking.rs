@@ -113,8 +113,8 @@ fn an_app_asks_for_what_its_settings_let_it() {
         };
         assert!(judge(&world, &rules(), email).await.starts_with("ok"));
         for (state, wanted) in [
-            (apps::State::Suspended, "page SuspendedClient"),
-            (apps::State::Deleted, "page UnknownClient"),
+            (apps::AppStatus::Suspended, "page SuspendedClient"),
+            (apps::AppStatus::Deleted, "page UnknownClient"),
         ] {
             let changed = App {
                 state,

@@ -75,7 +75,7 @@ fn a_client_that_may_not_be_used_is_told_apart_only_by_itself() {
     on_each_engine(async |world| {
         let Party { app, credentials } = party(&world, "web", Kind::Web).await;
         let mut suspended = app.clone();
-        suspended.state = apps::State::Suspended;
+        suspended.state = apps::AppStatus::Suspended;
         world
             .write(move |tx| Ok(store::apps::update(tx, &suspended)?))
             .await;
@@ -90,7 +90,7 @@ fn a_client_that_may_not_be_used_is_told_apart_only_by_itself() {
         };
         assert_eq!(judge(&world, wrong).await, MISSING);
         let mut deleted = app.clone();
-        deleted.state = apps::State::Deleted;
+        deleted.state = apps::AppStatus::Deleted;
         world
             .write(move |tx| Ok(store::apps::update(tx, &deleted)?))
             .await;

@@ -5,45 +5,45 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use base::secret::digest;
 use base::{Fault, UserId};
 
-use super::{Key, KeyKind};
+use super::{AudienceKey, AudienceKeyKind};
 use crate::Tx;
 
 /// Makes what is matched elsewhere wait for this transaction's end.
-fn claim(tx: &mut Tx<'_>) -> Result<(), Fault> {
-    if tx.on_server() {
+fn lock_matching(tx: &mut Tx<'_>) -> Result<(), Fault> {
+    if tx.is_postgres() {
         let sql = "SELECT CAST(CAST(pg_advisory_xact_lock(7306) AS TEXT) AS TEXT)";
-        tx.row(sql, &[], |_| Ok(()))?;
+        tx.query_row(sql, &[], |_| Ok(()))?;
     }
     Ok(())
 }
 
 /// Whether any audience has members: else nobody's keys are needed.
-fn is_any(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+fn has_members(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM audience_member LIMIT 1";
-    Ok(tx.row(sql, &[], |_| Ok(()))?.is_some())
+    Ok(tx.query_row(sql, &[], |_| Ok(()))?.is_some())
 }
 
 /// Whether somebody's keys are to be written down: there are audiences, and users whose keys may be
 /// others than before.
-pub fn is_behind(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+pub fn has_pending_matches(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM users WHERE keyed = 0 LIMIT 1";
-    Ok(is_any(tx)? && tx.row(sql, &[], |_| Ok(()))?.is_some())
+    Ok(has_members(tx)? && tx.query_row(sql, &[], |_| Ok(()))?.is_some())
 }
 
 /// Looks for the users of some members that were written since it was last done; true while there
 /// are more.
-pub fn match_waiting(tx: &mut Tx<'_>, audience: i64, limit: i64) -> Result<bool, Fault> {
-    claim(tx)?;
+pub fn match_pending_members(tx: &mut Tx<'_>, audience: i64, limit: i64) -> Result<bool, Fault> {
+    lock_matching(tx)?;
     let sql = "SELECT number FROM audience_member WHERE audience_id = $1 AND waiting = 1 \
                ORDER BY number LIMIT $2";
-    let waiting = tx.rows(sql, &[audience.into(), limit.into()], |row| row.int(0))?;
+    let waiting = tx.query_rows(sql, &[audience.into(), limit.into()], |row| row.int(0))?;
     let Some(last) = waiting.last().copied() else {
         return Ok(false);
     };
     let args = [audience.into(), last.into()];
     let sql = "DELETE FROM audience_user WHERE audience_id = $1 AND member IN (SELECT number FROM \
                audience_member WHERE audience_id = $1 AND waiting = 1 AND number <= $2)";
-    tx.exec(sql, &args)?;
+    tx.execute(sql, &args)?;
     // The join's order is said: few of an audience's members wait.
     let sql = "INSERT INTO audience_user (audience_id, user_id, member, effective_at, expires_at) \
                SELECT DISTINCT found.audience_id, user_key.user_id, found.number, \
@@ -53,10 +53,10 @@ pub fn match_waiting(tx: &mut Tx<'_>, audience: i64, limit: i64) -> Result<bool,
                AND audience_key.audience_id = found.audience_id \
                AND audience_key.member = found.number AND user_key.key = audience_key.key \
                ON CONFLICT DO NOTHING";
-    tx.exec(sql, &args)?;
+    tx.execute(sql, &args)?;
     let sql = "UPDATE audience_member SET waiting = 0 WHERE audience_id = $1 AND waiting = 1 \
                AND number <= $2";
-    tx.exec(sql, &args)?;
+    tx.execute(sql, &args)?;
     Ok(i64::try_from(waiting.len()).unwrap_or(limit) >= limit)
 }
 
@@ -71,78 +71,78 @@ macro_rules! unkeyed {
 
 /// The keys that a user has: those of the handle, the id, a confirmed address and a phone number,
 /// which is kept as it is sent.
-fn keys_of(id: UserId, handle: &str, email: &str, phone: &str) -> HashSet<Key> {
+fn user_keys(id: UserId, handle: &str, email: &str, phone: &str) -> HashSet<AudienceKey> {
     let mut keys = HashSet::from([
-        KeyKind::Handle.key(&digest(handle)),
-        KeyKind::User.key(&digest(&id.to_string())),
+        AudienceKeyKind::Handle.to_key(&digest(handle)),
+        AudienceKeyKind::User.to_key(&digest(&id.to_string())),
     ]);
     if !email.is_empty() {
-        keys.insert(KeyKind::Email.key(&digest(&email.trim().to_lowercase())));
+        keys.insert(AudienceKeyKind::Email.to_key(&digest(&email.trim().to_lowercase())));
     }
     let phone = crate::hex::decode(phone).and_then(|phone| phone.try_into().ok());
     if let Some(phone) = phone {
-        keys.insert(KeyKind::Phone.key(&phone));
+        keys.insert(AudienceKeyKind::Phone.to_key(&phone));
     }
     keys
 }
 
 /// Writes down the keys of some users whose keys may be others than before, and what audiences that
 /// moves them into or out of: how many users, and which audiences.
-pub fn key_users(tx: &mut Tx<'_>, limit: i64) -> Result<(usize, BTreeSet<i64>), Fault> {
-    claim(tx)?;
-    let sql = if tx.on_server() {
+pub fn refresh_user_keys(tx: &mut Tx<'_>, limit: i64) -> Result<(usize, BTreeSet<i64>), Fault> {
+    lock_matching(tx)?;
+    let sql = if tx.is_postgres() {
         concat!(unkeyed!(), " FOR UPDATE OF users")
     } else {
         unkeyed!()
     };
-    let users: Vec<(i64, HashSet<Key>)> = tx.rows(sql, &[limit.into()], |row| {
+    let users: Vec<(i64, HashSet<AudienceKey>)> = tx.query_rows(sql, &[limit.into()], |row| {
         let id: UserId = row.id(0)?;
         let keys = if row.int(4)? == 0 {
             let email = row.text(2)?;
-            let email = if row.switch(3)? { email } else { String::new() };
-            keys_of(id, &row.text(1)?, &email, &row.text(5)?)
+            let email = if row.bool(3)? { email } else { String::new() };
+            user_keys(id, &row.text(1)?, &email, &row.text(5)?)
         } else {
             HashSet::new()
         };
         Ok((id.get(), keys))
     })?;
     let ids: Vec<i64> = users.iter().map(|(id, _)| *id).collect();
-    let mut known: HashMap<i64, HashSet<Key>> = HashMap::new();
+    let mut known: HashMap<i64, HashSet<AudienceKey>> = HashMap::new();
     let sql = "SELECT user_id, key FROM user_key WHERE user_id = $1";
-    for (user, key) in tx.of_each(sql, &ids, &[], |row| Ok((row.int(0)?, row.bytes(1)?)))? {
-        let key = Key::try_from(key.as_slice()).map_err(Fault::when("a user's key"))?;
+    for (user, key) in tx.query_by_keys(sql, &ids, &[], |row| Ok((row.int(0)?, row.bytes(1)?)))? {
+        let key = AudienceKey::try_from(key.as_slice()).map_err(Fault::when("a user's key"))?;
         known.entry(user).or_default().insert(key);
     }
     let mut moved = BTreeSet::new();
     for (user, keys) in &users {
         let before = known.remove(user).unwrap_or_default();
         if before != *keys {
-            rekey(tx, *user, &before, keys, &mut moved)?;
+            replace_user_keys(tx, *user, &before, keys, &mut moved)?;
         }
         let sql = "UPDATE users SET keyed = 1 WHERE id = $1";
-        tx.exec(sql, &[(*user).into()])?;
+        tx.execute(sql, &[(*user).into()])?;
     }
     Ok((users.len(), moved))
 }
 
-fn rekey(
+fn replace_user_keys(
     tx: &mut Tx<'_>,
     user: i64,
-    before: &HashSet<Key>,
-    keys: &HashSet<Key>,
+    before: &HashSet<AudienceKey>,
+    keys: &HashSet<AudienceKey>,
     moved: &mut BTreeSet<i64>,
 ) -> Result<(), Fault> {
     for key in before.difference(keys) {
         let sql = "DELETE FROM user_key WHERE key = $1 AND user_id = $2";
-        tx.exec(sql, &[key.as_slice().into(), user.into()])?;
+        tx.execute(sql, &[key.as_slice().into(), user.into()])?;
     }
     for key in keys.difference(before) {
         let sql = "INSERT INTO user_key (key, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-        tx.exec(sql, &[key.as_slice().into(), user.into()])?;
+        tx.execute(sql, &[key.as_slice().into(), user.into()])?;
     }
-    let was = links(tx, user)?;
+    let was = user_memberships(tx, user)?;
     let sql = "DELETE FROM audience_user WHERE user_id = $1";
-    tx.exec(sql, &[user.into()])?;
+    tx.execute(sql, &[user.into()])?;
     let sql = "INSERT INTO audience_user (audience_id, user_id, member, effective_at, expires_at) \
                SELECT DISTINCT found.audience_id, user_key.user_id, found.number, \
                found.effective_at, found.expires_at FROM user_key CROSS JOIN audience_key \
@@ -150,8 +150,8 @@ fn rekey(
                AND audience_key.key = user_key.key \
                AND found.audience_id = audience_key.audience_id \
                AND found.number = audience_key.member ON CONFLICT DO NOTHING";
-    tx.exec(sql, &[user.into()])?;
-    let is = links(tx, user)?;
+    tx.execute(sql, &[user.into()])?;
+    let is = user_memberships(tx, user)?;
     for audience in was.keys().chain(is.keys()) {
         if was.get(audience) != is.get(audience) {
             moved.insert(*audience);
@@ -161,11 +161,13 @@ fn rekey(
 }
 
 /// The members that a user is, by audience.
-fn links(tx: &mut Tx<'_>, user: i64) -> Result<BTreeMap<i64, Vec<i64>>, Fault> {
+fn user_memberships(tx: &mut Tx<'_>, user: i64) -> Result<BTreeMap<i64, Vec<i64>>, Fault> {
     let sql = "SELECT audience_id, member FROM audience_user WHERE user_id = $1 \
                ORDER BY audience_id, member";
     let mut all: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
-    for (audience, member) in tx.rows(sql, &[user.into()], |row| Ok((row.int(0)?, row.int(1)?)))? {
+    for (audience, member) in
+        tx.query_rows(sql, &[user.into()], |row| Ok((row.int(0)?, row.int(1)?)))?
+    {
         all.entry(audience).or_default().push(member);
     }
     Ok(all)

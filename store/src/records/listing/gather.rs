@@ -5,50 +5,57 @@ use std::collections::HashMap;
 
 use base::Fault;
 
-use super::super::by_ids;
-use super::super::shape::{names, under};
-use super::{At, Listing, Order, Query, Rows, before, behind, field, interned, places};
+use super::super::find_by_ids;
+use super::super::indexes::{covering_index_name, name_index_name};
+use super::{
+    OrderValue, RecordListing, RecordOrder, RecordPage, SqlQueryBuilder, compare_cursors,
+    field_sql, intern_sql, order_values, prefix_upper_bound,
+};
 use crate::Tx;
-use crate::records::Stored;
+use crate::records::RecordRow;
 
 /// Records that are found rather than walked by.
-const FEW: i64 = 2_000;
+const MAX_GATHERED: i64 = 2_000;
 /// The same where all must be counted anyway.
-const COUNTED: i64 = 10_000;
+const MAX_GATHERED_WITH_TOTAL: i64 = 10_000;
 
 /// What records are found by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lead {
+pub(super) enum GatherIndex {
     /// How their names begin.
-    Names,
+    Name,
     /// The field with this place in the list's numbers.
-    Number(usize),
+    Field(usize),
 }
 
 /// By what a page's records are found; none where its order leads to them.
-pub(super) fn lead(
+pub(super) fn choose_index(
     tx: &mut Tx<'_>,
-    listing: &Listing<'_>,
+    listing: &RecordListing<'_>,
     totals: bool,
-) -> Result<Option<Lead>, Fault> {
-    let Some(fields) = listing.leads else {
+) -> Result<Option<GatherIndex>, Fault> {
+    let Some(fields) = listing.indexed_fields else {
         return Ok(None);
     };
     // A field's index is in this order itself.
-    let is_plain = listing.prefix.is_empty() && listing.orders == [Order::NEWEST];
+    let is_plain = listing.name_prefix.is_empty() && listing.orders == [RecordOrder::NEWEST];
     let mut leads = Vec::new();
-    if !listing.prefix.is_empty() {
-        leads.push(Lead::Names);
+    if !listing.name_prefix.is_empty() {
+        leads.push(GatherIndex::Name);
     }
-    for (place, (name, _)) in listing.numbers.iter().enumerate() {
+    for (place, (name, _)) in listing.number_filters.iter().enumerate() {
         if fields.contains(name) && !is_plain {
-            leads.push(Lead::Number(place));
+            leads.push(GatherIndex::Field(place));
         }
     }
-    let mut least = if totals { COUNTED } else { FEW };
+    let mut least = if totals {
+        MAX_GATHERED_WITH_TOTAL
+    } else {
+        MAX_GATHERED
+    };
     let mut best = None;
     for lead in leads {
-        let count = count(tx, listing, lead, least)?;
+        let count = count_matches(tx, listing, lead, least)?;
         if count < least {
             (least, best) = (count, Some(lead));
         }
@@ -57,52 +64,61 @@ pub(super) fn lead(
 }
 
 /// How many records a lead leads to, up to a bound.
-fn count(tx: &mut Tx<'_>, listing: &Listing<'_>, lead: Lead, most: i64) -> Result<i64, Fault> {
-    let upper = behind(listing.prefix.as_bytes());
-    let mut query = led(tx, listing, lead, "SELECT COUNT(*) FROM (SELECT 1");
+fn count_matches(
+    tx: &mut Tx<'_>,
+    listing: &RecordListing<'_>,
+    lead: GatherIndex,
+    most: i64,
+) -> Result<i64, Fault> {
+    let upper = prefix_upper_bound(listing.name_prefix.as_bytes());
+    let mut query = indexed_query(tx, listing, lead, "SELECT COUNT(*) FROM (SELECT 1");
     match lead {
-        Lead::Names => query.begin("name_key", listing.prefix, &upper),
-        Lead::Number(place) => {
-            if let Some((name, values)) = listing.numbers.get(place) {
-                query.one_of(&field(name), values.iter().map(|value| (*value).into()));
+        GatherIndex::Name => query.push_name_range("name_key", listing.name_prefix, &upper),
+        GatherIndex::Field(place) => {
+            if let Some((name, values)) = listing.number_filters.get(place) {
+                query.push_one_of(&field_sql(name), values.iter().map(|value| (*value).into()));
             }
         }
     }
-    let most = query.bind(most);
-    query.push(&format!(" LIMIT {most}) AS found"));
-    let found = tx.row(interned(query.sql), &query.args, |row| row.int(0))?;
+    let most = query.bind_value(most);
+    query.push_sql(&format!(" LIMIT {most}) AS found"));
+    let found = tx.query_row(intern_sql(query.sql), &query.args, |row| row.int(0))?;
     Ok(found.unwrap_or(0))
 }
 
 /// A page, and how many records fit in all.
-pub(super) fn page(
+pub(super) fn gather_page(
     tx: &mut Tx<'_>,
-    listing: &Listing<'_>,
-    lead: Lead,
-) -> Result<(Rows, Option<i64>), Fault> {
+    listing: &RecordListing<'_>,
+    lead: GatherIndex,
+) -> Result<(RecordPage, Option<i64>), Fault> {
     let orders = listing.orders;
-    let keys: Vec<String> = orders.iter().map(|order| order.by.sql(true)).collect();
-    let upper = behind(listing.prefix.as_bytes());
+    let keys: Vec<String> = orders
+        .iter()
+        .map(|order| order.key.order_sql(true))
+        .collect();
+    let upper = prefix_upper_bound(listing.name_prefix.as_bytes());
     let select = format!("SELECT id, {}", keys.join(", "));
-    let mut query = led(tx, listing, lead, &select);
-    query.fit(listing, listing.numbers);
-    if !listing.prefix.is_empty() {
-        query.begin("name_key", listing.prefix, &upper);
+    let mut query = indexed_query(tx, listing, lead, &select);
+    query.push_filters(listing, listing.number_filters);
+    if !listing.name_prefix.is_empty() {
+        query.push_name_range("name_key", listing.name_prefix, &upper);
     }
-    let mut found: Vec<(Vec<At>, i64)> = tx.rows(interned(query.sql), &query.args, |row| {
-        Ok((places(row, orders, 1)?, row.int(0)?))
-    })?;
+    let mut found: Vec<(Vec<OrderValue>, i64)> =
+        tx.query_rows(intern_sql(query.sql), &query.args, |row| {
+            Ok((order_values(row, orders, 1)?, row.int(0)?))
+        })?;
     let total = i64::try_from(found.len()).ok();
     if let Some((at, id)) = &listing.after {
-        found.retain(|(here, own)| before(orders, (here, *own), (at, *id)).is_gt());
+        found.retain(|(here, own)| compare_cursors(orders, (here, *own), (at, *id)).is_gt());
     }
     found.sort_unstable_by(|(one_at, one), (other_at, other)| {
-        before(orders, (one_at, *one), (other_at, *other))
+        compare_cursors(orders, (one_at, *one), (other_at, *other))
     });
     found.truncate(usize::try_from(listing.limit).unwrap_or(usize::MAX));
     let ids: Vec<i64> = found.iter().map(|(_, id)| *id).collect();
-    let stored = by_ids(tx, listing.kind, &ids)?;
-    let mut stored: HashMap<i64, Stored> = stored.into_iter().map(|row| (row.id, row)).collect();
+    let stored = find_by_ids(tx, listing.kind, &ids)?;
+    let mut stored: HashMap<i64, RecordRow> = stored.into_iter().map(|row| (row.id, row)).collect();
     let rows = found.into_iter();
     let rows = rows.filter_map(|(at, id)| Some((at, stored.remove(&id)?)));
     Ok((rows.collect(), total))
@@ -110,27 +126,35 @@ pub(super) fn page(
 
 /// The beginning of a statement, up to the levels. SQLite is told which index leads, since it knows
 /// nothing of how many records fit; a server knows.
-fn led<'a>(tx: &Tx<'_>, listing: &Listing<'_>, lead: Lead, select: &str) -> Query<'a> {
+fn indexed_query<'a>(
+    tx: &Tx<'_>,
+    listing: &RecordListing<'_>,
+    lead: GatherIndex,
+    select: &str,
+) -> SqlQueryBuilder<'a> {
     let kind = listing.kind;
     let index = match lead {
-        Lead::Names => names(kind),
-        Lead::Number(place) => {
-            let name = listing.numbers.get(place).map_or("", |(name, _)| *name);
-            under(kind, name)
+        GatherIndex::Name => name_index_name(kind),
+        GatherIndex::Field(place) => {
+            let name = listing
+                .number_filters
+                .get(place)
+                .map_or("", |(name, _)| *name);
+            covering_index_name(kind, name)
         }
     };
-    let hint = if tx.on_server() {
+    let hint = if tx.is_postgres() {
         String::new()
     } else {
         format!(" INDEXED BY {index}")
     };
-    let mut query = Query {
+    let mut query = SqlQueryBuilder {
         sql: format!("{select} FROM ads_record{hint} WHERE kind = '{kind}'"),
         args: Vec::new(),
     };
-    let account = query.bind(listing.account);
-    query.push(&format!(" AND account_id = {account}"));
-    query.push(match (listing.deleted, listing.drafts) {
+    let account = query.bind_value(listing.account);
+    query.push_sql(&format!(" AND account_id = {account}"));
+    query.push_sql(match (listing.include_deleted, listing.include_drafts) {
         (false, false) => " AND level = 0",
         (false, true) => " AND level IN (0, 1)",
         (true, false) => " AND level IN (0, 2)",

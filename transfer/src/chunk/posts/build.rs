@@ -2,8 +2,8 @@
 
 use base::{AppId, Fault, PostId, Time, UserId};
 use store::Tx;
-use store::imports::Seen;
-use store::posts::{Post as Row, State};
+use store::imports::ImportedPostSummary;
+use store::posts::{Post as Row, PostState};
 
 use crate::chunk::desk::Desk;
 use crate::chunk::people;
@@ -18,7 +18,7 @@ const SETTINGS: &[&str] = &["following", "mentionedUsers", "subscribers", "verif
 #[derive(Default)]
 pub(super) struct Place {
     /// What it answers.
-    pub(super) parent: Option<Seen>,
+    pub(super) parent: Option<ImportedPostSummary>,
     /// Whom it answers.
     pub(super) addressee: Option<UserId>,
     /// What it quotes.
@@ -67,9 +67,9 @@ pub(super) fn build(
     let settings = settings.filter(|settings| SETTINGS.contains(settings));
     let row = Row {
         state: if place.superseded {
-            State::Superseded
+            PostState::Superseded
         } else {
-            State::Live
+            PostState::Live
         },
         text: reading.text,
         lang: told.lang.clone(),
@@ -99,7 +99,7 @@ pub(super) fn build(
         app_id: post.app.map(AppId::new),
         unshared: post.unshared,
         members_only: post.members_only,
-        ..Row::blank(id, author, Time::from_ms(post.created_at_ms))
+        ..Row::placeholder(id, author, Time::from_ms(post.created_at_ms))
     };
     Ok((row, mentioned))
 }

@@ -12,7 +12,7 @@ use network::apps::{AuthConfig, Authenticator};
 use network::audit::By;
 use network::joining::Registration;
 use network::letters::Site;
-use store::{Location, Options, Store};
+use store::{DatabaseLocation, Store, StoreOptions};
 use tempfile::TempDir;
 
 use crate::metrics::Metrics;
@@ -51,14 +51,14 @@ impl Got {
 impl World {
     async fn open(registration: Registration) -> Self {
         let folder = TempDir::new().unwrap();
-        let options = Options {
-            location: Location::File(folder.path().join("locum.db")),
+        let options = StoreOptions {
+            location: DatabaseLocation::File(folder.path().join("locum.db")),
             data_dir: folder.path().to_owned(),
             connections: 2,
             node: 0,
             migrate: true,
             clock: Clock::System,
-            chance: Chance::Os,
+            rng: Chance::Os,
             keyring: Keyring::new(MasterKey::new(&Chance::seeded(1)).unwrap(), Vec::new()),
         };
         let store = Arc::new(Store::open(options).await.unwrap());
@@ -225,8 +225,8 @@ fn a_cookie_lasts_as_long_as_its_session() {
         let text = "s".repeat(44);
         let digest = base::secret::digest(&text);
         let begun = world.store.write(move |tx| {
-            let user = store::users::by_username(tx, "grace")?.unwrap().id;
-            let new = store::sessions::New {
+            let user = store::users::find_by_username(tx, "grace")?.unwrap().id;
+            let new = store::sessions::NewSession {
                 digest: &digest,
                 user_id: user,
                 form_key: &base::Secret::new("k"),

@@ -132,7 +132,7 @@ pub(super) fn history(
     for change in &found.rows {
         let by = change.get("change_by").cloned().unwrap_or_default();
         let user = match UserId::parse(text(&by, "user_id")) {
-            Some(user) => store::users::by_id(tx, user)?,
+            Some(user) => store::users::find_by_id(tx, user)?,
             None => None,
         };
         let who = user.map_or_else(

@@ -227,7 +227,7 @@ fn updated(params: &Map<String, Value>, now: &Value, id: &str) -> Vec<(String, S
 
 fn words_of(tx: &mut Tx<'_>, post: &str) -> Result<String, Stop> {
     let known = match PostId::parse(post) {
-        Some(id) => store::posts::by_id(tx, id)?,
+        Some(id) => store::posts::find_by_id(tx, id)?,
         None => None,
     };
     let words = known.map(|post| post.text.chars().take(140).collect());

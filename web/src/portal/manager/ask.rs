@@ -49,7 +49,7 @@ pub(super) fn accounts_of(
     user: UserId,
 ) -> Result<Vec<(Record, Role, pages::manager::Account)>, Stop> {
     let mut all = Vec::new();
-    for access in store::ads::of_user(tx, user)? {
+    for access in store::ads::list_access_by_user(tx, user)? {
         let account = accounts::find(tx, access.account_id)?.filter(|account| !account.deleted);
         let (Some(account), Some(known)) = (account, Role::parse(&access.role)) else {
             continue;

@@ -21,7 +21,7 @@ pub(super) fn in_post(tx: &mut Tx<'_>, desk: &Desk, words: &str) -> Result<Optio
     let Some(id) = own_user(tx, desk)? else {
         return Ok(None);
     };
-    let user = store::users::by_id(tx, id)?;
+    let user = store::users::find_by_id(tx, id)?;
     Ok(user.map(|user| Said {
         name: user.name,
         username: user.username,

@@ -195,7 +195,7 @@ fn posts(tx: &mut Tx<'_>, desk: &Desk, item: &Value, stand: &Stand) -> Result<Bl
     for one in &found.rows {
         let own = text(one, "id");
         let said = match PostId::parse(text(one, "post_id")) {
-            Some(post) => store::posts::by_id(tx, post)?.map(|post| post.text),
+            Some(post) => store::posts::find_by_id(tx, post)?.map(|post| post.text),
             None => None,
         };
         let said: String = said.unwrap_or_default().chars().take(140).collect();
@@ -249,7 +249,7 @@ fn accounts(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Block, Stop> {
     for one in &found.rows {
         let user = text(one, "user_id");
         let known = match UserId::parse(user) {
-            Some(user) => store::users::by_id(tx, user)?,
+            Some(user) => store::users::find_by_id(tx, user)?,
             None => None,
         };
         let name = known.map_or_else(|| user.to_owned(), |user| format!("@{}", user.username));

@@ -19,14 +19,14 @@ use super::words::role;
 pub(super) fn table(tx: &mut Tx<'_>, desk: &Desk) -> Result<Block, Stop> {
     let mut rows = Vec::new();
     let rules = Who::Admin.allows(desk.role);
-    for access in store::ads::of_account(tx, desk.account.id)? {
+    for access in store::ads::list_access_by_account(tx, desk.account.id)? {
         let own = access.user_id == desk.asking.user;
         let Some(known) = Role::parse(&access.role).filter(|_| own || rules) else {
             continue;
         };
-        let user = store::users::by_id(tx, access.user_id)?;
+        let user = store::users::find_by_id(tx, access.user_id)?;
         let name = user.map_or_else(|| access.user_id.to_string(), |user| user.username);
-        let posts = access.composes && known.may_compose();
+        let posts = access.can_compose && known.may_compose();
         let act = |text, act: &str| Act {
             text,
             path: desk.path(&format!("/people/{}/{act}", access.user_id)),
@@ -113,13 +113,13 @@ pub(super) fn add(desk: &Desk) -> Plan {
             if name.is_empty() {
                 return Err(Problem::missing("username").into());
             }
-            let user = store::users::by_username(tx, name)?;
-            let user = user.filter(|user| user.state == store::users::State::Active);
+            let user = store::users::find_by_username(tx, name)?;
+            let user = user.filter(|user| user.state == store::users::UserState::Active);
             let Some(user) = user else {
                 let message = "Nobody here has this username";
                 return Err(Problem::parameter("username", name, message).into());
             };
-            if store::ads::access(tx, user.id, desk.account.id)?.is_some() {
+            if store::ads::find_access(tx, user.id, desk.account.id)?.is_some() {
                 let message = "This person works on the account already";
                 return Err(Problem::parameter("username", name, message).into());
             }
@@ -147,14 +147,14 @@ fn known(
     tx: &mut Tx<'_>,
     desk: &Desk,
     id: &str,
-) -> Result<Option<(String, store::ads::Access)>, Stop> {
+) -> Result<Option<(String, store::ads::AdsAccountAccess)>, Stop> {
     let Some(id) = UserId::parse(id).filter(|_| Who::Admin.allows(desk.role)) else {
         return Ok(None);
     };
-    let Some(access) = store::ads::access(tx, id, desk.account.id)? else {
+    let Some(access) = store::ads::find_access(tx, id, desk.account.id)? else {
         return Ok(None);
     };
-    let user = store::users::by_id(tx, id)?;
+    let user = store::users::find_by_id(tx, id)?;
     let name = user.map_or_else(|| id.to_string(), |user| format!("@{}", user.username));
     Ok(Some((name, access)))
 }
@@ -170,7 +170,7 @@ pub(super) fn edit(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan
     Ok(found.map(|(name, access)| Plan {
         heading: format!("Change the role of {name}"),
         ids: vec![id.to_owned()],
-        asks: roles(Role::parse(&access.role), access.composes).into(),
+        asks: roles(Role::parse(&access.role), access.can_compose).into(),
         submit: "Save changes",
         action: desk.path(&format!("/people/{id}/edit")),
         ..plan(desk, |tx, desk, plan, sent| {

@@ -299,8 +299,8 @@ fn promote(tx: &mut Tx<'_>, desk: &Desk, id: &str) -> Result<Option<Plan>, Stop>
     let item = desk.one(tx, "line_items/{}", id)?;
     let mut newest = Vec::new();
     if let Some(user) = own_user(tx, desk)? {
-        for post in stored::ids_of_author(tx, user, i64::MAX, NEWEST)? {
-            let Some(post) = stored::by_id(tx, post)? else {
+        for post in stored::list_ids_by_author(tx, user, i64::MAX, NEWEST)? {
+            let Some(post) = stored::find_by_id(tx, post)? else {
                 continue;
             };
             let short: String = post.text.chars().take(80).collect();

@@ -10,7 +10,7 @@ use media::{Format, Unfit};
 use multer::{Constraints, Multipart, SizeLimit};
 use network::uploads::{self as rules, Kind, NewUpload};
 use store::media::Media;
-use store::uploads::Segment;
+use store::uploads::UploadSegment;
 
 use super::ask::Desk;
 use super::stand::{Sent, Stand};
@@ -214,7 +214,7 @@ async fn made(
     });
     let upload = upload.await?;
     let size = i64::try_from(incoming.size).unwrap_or(i64::MAX);
-    let (id, one) = (upload.id, Segment { place: 0, size });
+    let (id, one) = (upload.id, UploadSegment { index: 0, size });
     let moved = uploads
         .files()
         .rename(&incoming.name, &segment(id, 0))

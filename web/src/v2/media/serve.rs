@@ -30,14 +30,14 @@ pub(crate) fn file(call: Call) -> Pending {
         let id = id.ok_or_else(missing)?;
         // What only messages carry is for their readers, who get it there.
         let found = call.read(move |tx| {
-            let private = store::media::is_private(tx, id)?;
-            Ok(store::media::by_id(tx, id)?.filter(|_| !private))
+            let private = store::media::is_message_only(tx, id)?;
+            Ok(store::media::find_by_id(tx, id)?.filter(|_| !private))
         });
         let found = found.await?;
-        let media = found.filter(|media| media.name() == Some(name.as_str()));
+        let media = found.filter(|media| media.file_name() == Some(name.as_str()));
         let media = media.ok_or_else(missing)?;
         let size = call.text("name").unwrap_or_default();
-        let path = media.path_of(size).unwrap_or_else(|| media.path.clone());
+        let path = media.size_path(size).unwrap_or_else(|| media.path.clone());
         send(&call, &media, &path, EVERYONE)
             .await?
             .ok_or_else(missing)

@@ -6,7 +6,7 @@ use media::{Format, Unfit};
 use network::uploads::{self as rules, Kind, NewUpload};
 use serde_json::{Map, Value, json};
 use store::media::Media;
-use store::uploads::{Segment, State, Upload};
+use store::uploads::{MediaUpload, UploadSegment, UploadState};
 
 use crate::accents;
 use crate::call::Call;
@@ -68,7 +68,7 @@ pub(crate) fn status(call: Call) -> Pending {
         let (upload, made) = call
             .read(move |tx| {
                 let upload = rules::own(tx, user, id)?;
-                Ok((upload, store::media::by_id(tx, id)?))
+                Ok((upload, store::media::find_by_id(tx, id)?))
             })
             .await?;
         told(&call, &upload, made.as_ref())
@@ -183,13 +183,18 @@ fn limit_of(kind: Option<Kind>) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
-async fn begin(call: &Call, new: NewUpload) -> Result<Upload, Stop> {
+async fn begin(call: &Call, new: NewUpload) -> Result<MediaUpload, Stop> {
     let user = call.user()?;
     call.write(move |tx| rules::begin(tx, user, &new)).await
 }
 
 /// Takes a segment: its bytes go to their place, then it is noted, then it is acknowledged.
-async fn add(call: &Call, uploads: &Uploads, id: MediaId, sent: &Sent) -> Result<Upload, Stop> {
+async fn add(
+    call: &Call,
+    uploads: &Uploads,
+    id: MediaId,
+    sent: &Sent,
+) -> Result<MediaUpload, Stop> {
     let incoming = sent
         .media
         .as_ref()
@@ -210,10 +215,10 @@ async fn put(
     id: MediaId,
     incoming: &Incoming,
     place: i64,
-) -> Result<Upload, Stop> {
+) -> Result<MediaUpload, Stop> {
     let (user, limit) = (call.user()?, limit_of(None));
     let size = i64::try_from(incoming.size).unwrap_or(i64::MAX);
-    let one = Segment { place, size };
+    let one = UploadSegment { index: place, size };
     call.read(move |tx| rules::takes(tx, user, id, one, limit))
         .await?;
     let to = segment(id, place);
@@ -240,10 +245,10 @@ async fn end(call: &Call, uploads: &Uploads, id: MediaId) -> Result<Reply, Stop>
             let mut upload = rules::own(tx, user, id)?;
             let before = upload.state;
             rules::end(tx, &mut upload, later)?;
-            Ok((upload, before == State::Receiving))
+            Ok((upload, before == UploadState::Receiving))
         })
         .await?;
-    if mine && upload.state == State::Working {
+    if mine && upload.state == UploadState::Processing {
         return match uploads.finish(&upload).await? {
             Ok(made) => told(call, &upload, Some(&made)),
             Err(unfit) => Err(refused(call, &unfit).into()),
@@ -251,7 +256,7 @@ async fn end(call: &Call, uploads: &Uploads, id: MediaId) -> Result<Reply, Stop>
     }
     uploads.wake();
     let made = call
-        .read(move |tx| Ok(store::media::by_id(tx, id)?))
+        .read(move |tx| Ok(store::media::find_by_id(tx, id)?))
         .await?;
     told(call, &upload, made.as_ref())
 }
@@ -307,7 +312,7 @@ fn refused(call: &Call, unfit: &Unfit) -> Refusal {
 }
 
 /// What is said of an upload that has begun.
-fn begun(call: &Call, upload: &Upload) -> Result<Reply, Stop> {
+fn begun(call: &Call, upload: &MediaUpload) -> Result<Reply, Stop> {
     let members = members(call, upload, None);
     if is_legacy(call) {
         return Ok(Reply::json(202, &Value::Object(members)));
@@ -316,13 +321,13 @@ fn begun(call: &Call, upload: &Upload) -> Result<Reply, Stop> {
 }
 
 /// What is said of an upload that has ended.
-fn told(call: &Call, upload: &Upload, made: Option<&Media>) -> Result<Reply, Stop> {
+fn told(call: &Call, upload: &MediaUpload, made: Option<&Media>) -> Result<Reply, Stop> {
     let mut members = members(call, upload, made);
     let played = made.map_or(upload.kind.as_str(), |made| &made.kind);
     let plays = matches!(played, "video" | "animated_gif");
     if plays || made.is_none() {
         let state = if made.is_some() {
-            State::Done
+            UploadState::Succeeded
         } else {
             upload.state
         };
@@ -336,11 +341,11 @@ fn told(call: &Call, upload: &Upload, made: Option<&Media>) -> Result<Reply, Sto
     }
     let mut body = Map::new();
     body.insert("data".to_owned(), Value::Object(members));
-    if !upload.failure.is_empty() {
+    if !upload.failure_reason.is_empty() {
         // The state says that it failed; this says why.
-        let why = Refusal::invalid("media", "", upload.failure.clone());
+        let why = Refusal::invalid("media", "", upload.failure_reason.clone());
         let why = accents::partial(&why, call.problem_base());
-        let errors = json!([with_detail(why, &upload.failure)]);
+        let errors = json!([with_detail(why, &upload.failure_reason)]);
         body.insert("errors".to_owned(), errors);
     }
     call.say_whole(&Value::Object(body))
@@ -353,7 +358,7 @@ fn with_detail(mut problem: Value, detail: &str) -> Value {
     problem
 }
 
-fn members(call: &Call, upload: &Upload, made: Option<&Media>) -> Map<String, Value> {
+fn members(call: &Call, upload: &MediaUpload, made: Option<&Media>) -> Map<String, Value> {
     let mut members = Map::new();
     let id = upload.id.to_string();
     if is_legacy(call) {
@@ -385,18 +390,23 @@ fn members(call: &Call, upload: &Upload, made: Option<&Media>) -> Map<String, Va
     members
 }
 
-fn processing(call: &Call, upload: &Upload, state: State) -> Value {
+fn processing(call: &Call, upload: &MediaUpload, state: UploadState) -> Value {
     match state {
-        State::Receiving | State::Waiting => json!({ "state": "pending", "check_after_secs": 1 }),
-        State::Working => {
-            let done = upload.progress;
+        UploadState::Receiving | UploadState::Pending => {
+            json!({ "state": "pending", "check_after_secs": 1 })
+        }
+        UploadState::Processing => {
+            let done = upload.progress_percent;
             json!({ "state": "in_progress", "check_after_secs": 1, "progress_percent": done })
         }
-        State::Done => json!({ "state": "succeeded", "progress_percent": 100 }),
-        State::Failed if is_legacy(call) => {
-            let error = json!({ "code": 1, "name": "InvalidMedia", "message": upload.failure });
-            json!({ "state": "failed", "progress_percent": upload.progress, "error": error })
+        UploadState::Succeeded => json!({ "state": "succeeded", "progress_percent": 100 }),
+        UploadState::Failed if is_legacy(call) => {
+            let error =
+                json!({ "code": 1, "name": "InvalidMedia", "message": upload.failure_reason });
+            json!({ "state": "failed", "progress_percent": upload.progress_percent, "error": error })
         }
-        State::Failed => json!({ "state": "failed", "progress_percent": upload.progress }),
+        UploadState::Failed => {
+            json!({ "state": "failed", "progress_percent": upload.progress_percent })
+        }
     }
 }

@@ -4,7 +4,7 @@ use base::{Refusal, Speech, Stop};
 use network::apps::AccessLevel;
 use network::webhooks;
 use serde_json::{Value, json};
-use store::webhooks::{self as stored, Link};
+use store::webhooks::{self as stored, StreamLink};
 
 use super::webhook_id;
 use crate::call::Call;
@@ -27,7 +27,7 @@ pub(crate) fn create_link(call: Call) -> Pending {
         let fields = fields(&call);
         call.write(move |tx| {
             webhooks::own(tx, app, id)?;
-            Ok(stored::link(tx, id, app, &fields)?)
+            Ok(stored::link_stream(tx, id, app, &fields)?)
         })
         .await?;
         call.say(json!({ "provisioned": true }))
@@ -53,7 +53,7 @@ pub(crate) fn delete_link(call: Call) -> Pending {
         let (app, id) = (call.caller()?.app_id, webhook_id(&call)?);
         call.write(move |tx| {
             webhooks::own(tx, app, id)?;
-            if stored::unlink(tx, id, app)? {
+            if stored::unlink_stream(tx, id, app)? {
                 return Ok(());
             }
             Err(webhooks::unknown(id).into())
@@ -63,7 +63,7 @@ pub(crate) fn delete_link(call: Call) -> Pending {
     })
 }
 
-fn shown(link: &Link, owner: &str) -> Value {
+fn shown(link: &StreamLink, owner: &str) -> Value {
     let asked = link.fields.split('&');
     let fields: Vec<&str> = asked
         .filter(|one| !one.starts_with("vocabulary="))

@@ -3,19 +3,19 @@
 use base::{Fault, UserId};
 
 use crate::Tx;
-use crate::edges::{hanging, page, page_to};
-use crate::exports::Pair;
-use crate::follows::Edge;
-use crate::posts::Span;
+use crate::edges::{edge_page, edge_page_query, typed_edge_page};
+use crate::exports::IdPair;
+use crate::follows::UserEdge;
+use crate::posts::PageRange;
 
 /// Makes a user follow a list, with its counter; false when they do already.
 pub fn follow(tx: &mut Tx<'_>, list: i64, user: UserId) -> Result<bool, Fault> {
     let sql = "INSERT INTO list_follow (list_id, user_id, id) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
     let id = tx.next_id::<()>();
-    let added = tx.exec(sql, &[list.into(), user.into(), id.into()])? > 0;
+    let added = tx.execute(sql, &[list.into(), user.into(), id.into()])? > 0;
     if added {
-        count(tx, list, 1)?;
+        add_to_follower_count(tx, list, 1)?;
     }
     Ok(added)
 }
@@ -23,29 +23,33 @@ pub fn follow(tx: &mut Tx<'_>, list: i64, user: UserId) -> Result<bool, Fault> {
 /// Ends that a user follows a list, with its counter; false when they do not.
 pub fn unfollow(tx: &mut Tx<'_>, list: i64, user: UserId) -> Result<bool, Fault> {
     let sql = "DELETE FROM list_follow WHERE list_id = $1 AND user_id = $2";
-    let removed = tx.exec(sql, &[list.into(), user.into()])? > 0;
+    let removed = tx.execute(sql, &[list.into(), user.into()])? > 0;
     if removed {
-        count(tx, list, -1)?;
+        add_to_follower_count(tx, list, -1)?;
     }
     Ok(removed)
 }
 
-fn count(tx: &mut Tx<'_>, list: i64, by: i64) -> Result<(), Fault> {
+fn add_to_follower_count(tx: &mut Tx<'_>, list: i64, by: i64) -> Result<(), Fault> {
     let sql = "UPDATE list SET follower_count = follower_count + $1 WHERE id = $2";
-    tx.exec(sql, &[by.into(), list.into()]).map(|_| ())
+    tx.execute(sql, &[by.into(), list.into()]).map(|_| ())
 }
 
 /// A page of those who follow a list, latest first: the user and the edge's own number.
-pub fn followers(tx: &mut Tx<'_>, list: i64, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let sql = hanging!("SELECT user_id, id FROM list_follow WHERE list_id = $1");
-    page_to(tx, list, span, sql)
+pub fn follower_page(tx: &mut Tx<'_>, list: i64, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
+    let sql = edge_page_query!("SELECT user_id, id FROM list_follow WHERE list_id = $1");
+    typed_edge_page(tx, list, span, sql)
 }
 
 /// A page of the lists that a user follows, latest first: the list and the edge's own number.
 /// Nobody follows a private one.
-pub fn followed(tx: &mut Tx<'_>, user: UserId, span: &Span) -> Result<Vec<Pair>, Fault> {
-    let sql = hanging!("SELECT list_id, id FROM list_follow WHERE user_id = $1");
-    page(tx, user, span, sql)
+pub fn followed_page(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    span: &PageRange,
+) -> Result<Vec<IdPair>, Fault> {
+    let sql = edge_page_query!("SELECT list_id, id FROM list_follow WHERE user_id = $1");
+    edge_page(tx, user, span, sql)
 }
 
 /// Pins a list; false when it is pinned already.
@@ -53,26 +57,26 @@ pub fn pin(tx: &mut Tx<'_>, user: UserId, list: i64) -> Result<bool, Fault> {
     let sql = "INSERT INTO list_pin (user_id, list_id, id) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
     let id = tx.next_id::<()>();
-    Ok(tx.exec(sql, &[user.into(), list.into(), id.into()])? > 0)
+    Ok(tx.execute(sql, &[user.into(), list.into(), id.into()])? > 0)
 }
 
 /// Unpins a list; false when it is not pinned.
 pub fn unpin(tx: &mut Tx<'_>, user: UserId, list: i64) -> Result<bool, Fault> {
     let sql = "DELETE FROM list_pin WHERE user_id = $1 AND list_id = $2";
-    Ok(tx.exec(sql, &[user.into(), list.into()])? > 0)
+    Ok(tx.execute(sql, &[user.into(), list.into()])? > 0)
 }
 
 /// The lists that a user has pinned, latest first. They are few.
-pub fn pinned(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<i64>, Fault> {
+pub fn list_pinned(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT list_id, id FROM list_pin WHERE user_id = $1 ORDER BY id DESC";
-    tx.rows(sql, &[user.into()], |row| row.int(0))
+    tx.query_rows(sql, &[user.into()], |row| row.int(0))
 }
 
 /// Lets nobody but `owner` keep a list pinned, and nobody follow it.
-pub(super) fn leave(tx: &mut Tx<'_>, list: i64, owner: UserId) -> Result<(), Fault> {
-    tx.exec("DELETE FROM list_follow WHERE list_id = $1", &[list.into()])?;
+pub(super) fn remove_all_followers(tx: &mut Tx<'_>, list: i64, owner: UserId) -> Result<(), Fault> {
+    tx.execute("DELETE FROM list_follow WHERE list_id = $1", &[list.into()])?;
     let sql = "UPDATE list SET follower_count = 0 WHERE id = $1";
-    tx.exec(sql, &[list.into()])?;
+    tx.execute(sql, &[list.into()])?;
     let sql = "DELETE FROM list_pin WHERE list_id = $1 AND user_id <> $2";
-    tx.exec(sql, &[list.into(), owner.into()]).map(|_| ())
+    tx.execute(sql, &[list.into(), owner.into()]).map(|_| ())
 }

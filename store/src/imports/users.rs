@@ -2,11 +2,11 @@
 
 use base::{Fault, PostId, UserId};
 
-use crate::{Tx, people, users};
+use crate::{Tx, user_search, users};
 
 /// What an import must know of a user who is there.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct ImportedUserSummary {
     /// The user.
     pub id: UserId,
     /// The handle.
@@ -14,63 +14,69 @@ pub struct Known {
     /// The display name.
     pub name: String,
     /// Whether nothing but the id and perhaps the handle is known.
-    pub placeholder: bool,
+    pub is_placeholder: bool,
 }
 
 /// Those of these users who are there.
-pub fn known(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Known>, Fault> {
+pub fn find_users(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<ImportedUserSummary>, Fault> {
     let sql = "SELECT id, username, name, state FROM users WHERE id = $1";
-    tx.of_each(sql, ids, &[], |row| {
-        Ok(Known {
+    tx.query_by_keys(sql, ids, &[], |row| {
+        Ok(ImportedUserSummary {
             id: row.id(0)?,
             username: row.text(1)?,
             name: row.text(2)?,
-            placeholder: row.int(3)? == 3,
+            is_placeholder: row.int(3)? == 3,
         })
     })
 }
 
 /// Which of these ids of a source stand for somebody with another id here.
-pub fn aliases(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<(i64, UserId)>, Fault> {
+pub fn find_aliases(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<(i64, UserId)>, Fault> {
     let sql = "SELECT id, user_id FROM import_alias WHERE id = $1";
-    tx.of_each(sql, ids, &[], |row| Ok((row.int(0)?, row.id(1)?)))
+    tx.query_by_keys(sql, ids, &[], |row| Ok((row.int(0)?, row.id(1)?)))
 }
 
 /// Says that an id of a source stands for a user here.
-pub fn alias(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<(), Fault> {
+pub fn set_alias(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<(), Fault> {
     let sql = "INSERT INTO import_alias (id, user_id) VALUES ($1, $2) \
                ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id";
-    tx.exec(sql, &[id.into(), user.into()]).map(|_| ())
+    tx.execute(sql, &[id.into(), user.into()]).map(|_| ())
 }
 
 /// Notes that a placeholder's id is ours: the source told the handle only.
-pub fn name_only(tx: &mut Tx<'_>, user: UserId, handle: &str) -> Result<(), Fault> {
+pub fn mark_name_only(tx: &mut Tx<'_>, user: UserId, handle: &str) -> Result<(), Fault> {
     let sql = "INSERT INTO import_name (user_id, handle) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     let handle = handle.to_ascii_lowercase();
-    tx.exec(sql, &[user.into(), (&handle).into()]).map(|_| ())
+    tx.execute(sql, &[user.into(), (&handle).into()])
+        .map(|_| ())
 }
 
 /// Whether a user's id is ours because a source told the handle only.
 pub fn is_name_only(tx: &mut Tx<'_>, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM import_name WHERE user_id = $1";
-    Ok(tx.row(sql, &[user.into()], |_| Ok(()))?.is_some())
+    Ok(tx.query_row(sql, &[user.into()], |_| Ok(()))?.is_some())
 }
 
 /// Gives a placeholder another handle and name. The handle must be free.
-pub fn rename(tx: &mut Tx<'_>, user: UserId, username: &str, name: &str) -> Result<(), Fault> {
+pub fn rename_placeholder(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    username: &str,
+    name: &str,
+) -> Result<(), Fault> {
     let sql = "UPDATE users SET username = $1, handle = $2, name = $3 WHERE id = $4";
     let handle = username.to_ascii_lowercase();
     let args = [username.into(), (&handle).into(), name.into(), user.into()];
-    tx.exec(sql, &args)?;
-    match users::by_id(tx, user)? {
-        Some(user) => people::renew(tx, None, &user),
+    tx.execute(sql, &args)?;
+    match users::find_by_id(tx, user)? {
+        Some(user) => user_search::reindex_user(tx, None, &user),
         None => Ok(()),
     }
 }
 
 /// By how much a user's counters move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UserShift {
+pub struct UserCounterDeltas {
     /// Live posts.
     pub posts: i64,
     /// Live posts with media.
@@ -90,7 +96,11 @@ pub struct UserShift {
 }
 
 /// Moves a user's counters.
-pub fn shift_user(tx: &mut Tx<'_>, user: UserId, by: &UserShift) -> Result<(), Fault> {
+pub fn apply_user_deltas(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    by: &UserCounterDeltas,
+) -> Result<(), Fault> {
     let sql = "UPDATE users SET post_count = post_count + $1, media_count = media_count + $2, \
                followers_count = followers_count + $3, following_count = following_count + $4, \
                like_count = like_count + $5, listed_count = listed_count + $6, \
@@ -110,5 +120,5 @@ pub fn shift_user(tx: &mut Tx<'_>, user: UserId, by: &UserShift) -> Result<(), F
         by.verified_followers.into(),
         user.into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }

@@ -6,7 +6,7 @@ use crate::Tx;
 
 /// A counter that does not agree with its rows, or a number of rows where there may be none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct CounterMismatch {
     /// Table and column, or what must not be.
     pub counter: &'static str,
     /// The row.
@@ -90,7 +90,7 @@ const COUNTERS: &[(&str, &str)] = &[
 ];
 
 /// Rows that the rules forbid, counted by the user they begin at.
-const FORBIDDEN: &[(&str, &str)] = &[
+const FORBIDDEN_ROWS: &[(&str, &str)] = &[
     (
         "follow of oneself",
         "SELECT source_id, COUNT(*) FROM follow WHERE source_id = target_id GROUP BY source_id \
@@ -164,7 +164,7 @@ macro_rules! stray {
 
 /// Rows that lost what they hang on. A repost with a text of its own is an import's, which may
 /// know it without its original.
-const STRAYS: &[(&str, &str)] = &[
+const ORPHANED_ROWS: &[(&str, &str)] = &[
     stray!("bookmark_filing without its bookmark": "f.post_id" of
         "bookmark_filing f LEFT JOIN bookmark b ON b.user_id = f.user_id \
          AND b.post_id = f.post_id WHERE b.id IS NULL"),
@@ -193,11 +193,11 @@ const STRAYS: &[(&str, &str)] = &[
 
 /// The counters that disagree with their rows and the rows that may not be, at most a thousand of
 /// each kind.
-pub fn check(tx: &mut Tx<'_>) -> Result<Vec<Difference>, Fault> {
+pub fn find_mismatches(tx: &mut Tx<'_>) -> Result<Vec<CounterMismatch>, Fault> {
     let mut all = Vec::new();
     for (counter, sql) in COUNTERS {
-        all.extend(tx.rows(sql, &[], |row| {
-            Ok(Difference {
+        all.extend(tx.query_rows(sql, &[], |row| {
+            Ok(CounterMismatch {
                 counter,
                 id: row.int(0)?,
                 stored: row.int(1)?,
@@ -205,9 +205,9 @@ pub fn check(tx: &mut Tx<'_>) -> Result<Vec<Difference>, Fault> {
             })
         })?);
     }
-    for (rule, sql) in FORBIDDEN.iter().chain(STRAYS) {
-        all.extend(tx.rows(sql, &[], |row| {
-            Ok(Difference {
+    for (rule, sql) in FORBIDDEN_ROWS.iter().chain(ORPHANED_ROWS) {
+        all.extend(tx.query_rows(sql, &[], |row| {
+            Ok(CounterMismatch {
                 counter: rule,
                 id: row.int(0)?,
                 stored: row.int(1)?,

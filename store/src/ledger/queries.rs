@@ -2,29 +2,32 @@
 
 use base::{Fault, Time, UserId};
 
-use super::words::{GROUP, metric_columns};
-use super::{Entity, Fact, Kind, Looks, METRICS, Origin, Placement, Sums};
+use super::vocabulary::{PLACEMENT_GROUP_SIZE, metric_columns};
+use super::{
+    AdEntity, AdEvent, AdEventKind, AdEventOrigin, METRIC_COUNT, MetricSums, Placement,
+    ViewerTraits,
+};
 use crate::Tx;
-use crate::db::Row;
-use crate::records::interned;
+use crate::db::SqlRow;
+use crate::records::intern_sql;
 
-fn sums(row: &Row<'_, '_>, from: usize) -> Result<Sums, Fault> {
-    let mut all = [0; METRICS];
+fn sums_from_row(row: &SqlRow<'_, '_>, from: usize) -> Result<MetricSums, Fault> {
+    let mut all = [0; METRIC_COUNT];
     for (place, sum) in all.iter_mut().enumerate() {
         *sum = row.int(from + place)?;
     }
-    Ok(Sums(all))
+    Ok(MetricSums(all))
 }
 
 /// Sums of some entities by the hour, in a span and in a group of placements: the entity, when the
 /// hour begins, and the sums. Hours without any are left out.
-pub fn hours(
+pub fn hourly_sums(
     tx: &mut Tx<'_>,
-    entity: Entity,
+    entity: AdEntity,
     ids: &[i64],
     (from, to): (Time, Time),
     group: Placement,
-) -> Result<Vec<(i64, i64, Sums)>, Fault> {
+) -> Result<Vec<(i64, i64, MetricSums)>, Fault> {
     let sql = concat!(
         "SELECT ",
         metric_columns!(),
@@ -32,59 +35,71 @@ pub fn hours(
          AND hour < $4 AND placement = $5"
     );
     let more = [
-        entity.number().into(),
+        entity.to_number().into(),
         from.into(),
         to.into(),
-        group.number().into(),
+        group.to_number().into(),
     ];
-    tx.of_each(sql, ids, &more, |row| {
-        Ok((row.int(METRICS)?, row.int(METRICS + 1)?, sums(row, 0)?))
+    tx.query_by_keys(sql, ids, &more, |row| {
+        Ok((
+            row.int(METRIC_COUNT)?,
+            row.int(METRIC_COUNT + 1)?,
+            sums_from_row(row, 0)?,
+        ))
     })
 }
 
 /// Sums of all time of some entities, and what of a micro is not charged yet; those of whom nothing
 /// is known are left out.
-pub fn totals(
+pub fn total_sums_by_entity(
     tx: &mut Tx<'_>,
-    entity: Entity,
+    entity: AdEntity,
     ids: &[i64],
-) -> Result<Vec<(i64, Sums, i64)>, Fault> {
+) -> Result<Vec<(i64, MetricSums, i64)>, Fault> {
     let sql = concat!(
         "SELECT ",
         metric_columns!(),
         "entity_id, owed FROM ad_total WHERE entity_id = $1 AND entity = $2"
     );
-    tx.of_each(sql, ids, &[entity.number().into()], |row| {
-        Ok((row.int(METRICS)?, sums(row, 0)?, row.int(METRICS + 1)?))
+    tx.query_by_keys(sql, ids, &[entity.to_number().into()], |row| {
+        Ok((
+            row.int(METRIC_COUNT)?,
+            sums_from_row(row, 0)?,
+            row.int(METRIC_COUNT + 1)?,
+        ))
     })
 }
 
 /// Sums of all time of one entity.
-pub fn total(tx: &mut Tx<'_>, entity: Entity, id: i64) -> Result<Sums, Fault> {
-    let found = totals(tx, entity, &[id])?;
+pub fn total_sums(tx: &mut Tx<'_>, entity: AdEntity, id: i64) -> Result<MetricSums, Fault> {
+    let found = total_sums_by_entity(tx, entity, &[id])?;
     Ok(found.first().map(|(_, sums, _)| *sums).unwrap_or_default())
 }
 
 /// What some entities have spent; those that are not known are left out.
-pub fn spent(tx: &mut Tx<'_>, entity: Entity, ids: &[i64]) -> Result<Vec<(i64, i64)>, Fault> {
+pub fn total_spend(
+    tx: &mut Tx<'_>,
+    entity: AdEntity,
+    ids: &[i64],
+) -> Result<Vec<(i64, i64)>, Fault> {
     let sql = "SELECT entity_id, charge_micro FROM ad_total WHERE entity_id = $1 AND entity = $2";
-    tx.of_each(sql, ids, &[entity.number().into()], |row| {
+    tx.query_by_keys(sql, ids, &[entity.to_number().into()], |row| {
         Ok((row.int(0)?, row.int(1)?))
     })
 }
 
 /// What some entities have spent between the beginnings of two hours.
-pub fn spent_in(
+pub fn spend_between(
     tx: &mut Tx<'_>,
-    entity: Entity,
+    entity: AdEntity,
     ids: &[i64],
     (from, to): (Time, Time),
 ) -> Result<Vec<(i64, i64)>, Fault> {
     let sql = "SELECT entity_id, CAST(SUM(charge_micro) AS BIGINT) FROM ad_hour \
                WHERE entity_id = $1 AND entity = $2 AND hour >= $3 AND hour < $4 \
                GROUP BY entity_id";
-    let more = [entity.number().into(), from.into(), to.into()];
-    tx.of_each(sql, ids, &more, |row| Ok((row.int(0)?, row.int(1)?)))
+    let more = [entity.to_number().into(), from.into(), to.into()];
+    tx.query_by_keys(sql, ids, &more, |row| Ok((row.int(0)?, row.int(1)?)))
 }
 
 macro_rules! columns {
@@ -95,22 +110,22 @@ macro_rules! columns {
     };
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Fact, Fault> {
+fn event_from_row(row: &SqlRow<'_, '_>) -> Result<AdEvent, Fault> {
     let unknown = || Fault::new("a row of the ledger with an unknown number");
-    Ok(Fact {
+    Ok(AdEvent {
         line_item_id: row.int(0)?,
         at: row.time(1)?,
         id: row.int(2)?,
-        kind: Kind::read(row.int(3)?).ok_or_else(unknown)?,
+        kind: AdEventKind::from_number(row.int(3)?).ok_or_else(unknown)?,
         account_id: row.int(4)?,
         funding_id: row.int(5)?,
         campaign_id: row.int(6)?,
-        creative: Entity::read(row.int(7)?).ok_or_else(unknown)?,
+        creative: AdEntity::from_number(row.int(7)?).ok_or_else(unknown)?,
         creative_id: row.int(8)?,
-        subject: row.int(9)?,
-        viewer: row.int(10)?,
-        placement: Placement::read(row.int(11)?).ok_or_else(unknown)?,
-        looks: Looks {
+        subject_id: row.int(9)?,
+        viewer_id: row.int(10)?,
+        placement: Placement::from_number(row.int(11)?).ok_or_else(unknown)?,
+        viewer_traits: ViewerTraits {
             platform: row.opt_int(12)?,
             country: row.text(13)?,
             metro: row.text(14)?,
@@ -118,91 +133,98 @@ fn read(row: &Row<'_, '_>) -> Result<Fact, Fault> {
             gender: row.opt_int(16)?,
         },
         price_micro: row.int(17)?,
-        billed: row.switch(18)?,
+        billed: row.bool(18)?,
         charge_micro: row.int(19)?,
-        origin: Origin::read(row.int(20)?).ok_or_else(unknown)?,
-        once: row.int(21)?,
-        shift: 0,
+        origin: AdEventOrigin::from_number(row.int(20)?).ok_or_else(unknown)?,
+        impression_id: row.int(21)?,
+        hour_offset_ms: 0,
     })
 }
 
 /// What is known of some impressions: of each the impression and the kind.
-pub fn by_impression(tx: &mut Tx<'_>, impressions: &[i64]) -> Result<Vec<(i64, Kind)>, Fault> {
+pub fn event_kinds_by_impressions(
+    tx: &mut Tx<'_>,
+    impressions: &[i64],
+) -> Result<Vec<(i64, AdEventKind)>, Fault> {
     let sql = "SELECT once, kind FROM ad_event WHERE once = $1";
-    let rows = tx.of_each(sql, impressions, &[], |row| Ok((row.int(0)?, row.int(1)?)))?;
+    let rows = tx.query_by_keys(sql, impressions, &[], |row| Ok((row.int(0)?, row.int(1)?)))?;
     let known = rows.into_iter();
     Ok(known
-        .filter_map(|(once, kind)| Some((once, Kind::read(kind)?)))
+        .filter_map(|(once, kind)| Some((once, AdEventKind::from_number(kind)?)))
         .collect())
 }
 
 /// What a viewer was shown since a moment, the latest first.
-pub fn shown_to(tx: &mut Tx<'_>, viewer: i64, since: Time) -> Result<Vec<Fact>, Fault> {
+pub fn list_impressions_of_viewer(
+    tx: &mut Tx<'_>,
+    viewer: i64,
+    since: Time,
+) -> Result<Vec<AdEvent>, Fault> {
     let sql = concat!(
         "SELECT ",
         columns!(),
         " FROM ad_event WHERE viewer = $1 AND event_time > $2 AND kind = 0 \
          ORDER BY event_time DESC LIMIT 1000"
     );
-    tx.rows(sql, &[viewer.into(), since.into()], read)
+    tx.query_rows(sql, &[viewer.into(), since.into()], event_from_row)
 }
 
 /// When a viewer was shown which line item since a moment.
-pub fn impressions_of(
+pub fn list_line_item_impressions(
     tx: &mut Tx<'_>,
     viewer: i64,
     since: Time,
 ) -> Result<Vec<(i64, Time)>, Fault> {
     let sql = "SELECT line_item_id, event_time FROM ad_event \
                WHERE viewer = $1 AND event_time > $2 AND kind = 0";
-    tx.rows(sql, &[viewer.into(), since.into()], |row| {
+    tx.query_rows(sql, &[viewer.into(), since.into()], |row| {
         Ok((row.int(0)?, row.time(1)?))
     })
 }
 
 /// Who saw some line items in a span, and how often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Viewed {
+pub struct ViewerImpressions {
     /// The line item.
     pub line_item_id: i64,
     /// The viewer.
     pub viewer: i64,
     /// Impressions.
-    pub times: i64,
+    pub impressions: i64,
 }
 
 /// Who saw some line items in a span.
-pub fn viewed(
+pub fn count_viewer_impressions(
     tx: &mut Tx<'_>,
     line_items: &[i64],
     (from, to): (Time, Time),
-) -> Result<Vec<Viewed>, Fault> {
+) -> Result<Vec<ViewerImpressions>, Fault> {
     let sql = "SELECT line_item_id, viewer, COUNT(*) FROM ad_event WHERE line_item_id = $1 \
                AND event_time >= $2 AND event_time < $3 AND kind = 0 \
                GROUP BY line_item_id, viewer";
-    tx.of_each(sql, line_items, &[from.into(), to.into()], |row| {
-        Ok(Viewed {
+    tx.query_by_keys(sql, line_items, &[from.into(), to.into()], |row| {
+        Ok(ViewerImpressions {
             line_item_id: row.int(0)?,
             viewer: row.int(1)?,
-            times: row.int(2)?,
+            impressions: row.int(2)?,
         })
     })
 }
 
 /// Users to whom some of these kinds happened with some line items since a moment: who was shown
 /// something, who did something with it.
-pub fn viewers(
+pub fn list_viewers(
     tx: &mut Tx<'_>,
     line_items: &[i64],
-    kinds: &[Kind],
+    kinds: &[AdEventKind],
     since: Time,
 ) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT DISTINCT viewer, kind FROM ad_event WHERE line_item_id = $1 \
                AND event_time >= $2 AND viewer > 0";
-    let rows = tx.of_each(sql, line_items, &[since.into()], |row| {
+    let rows = tx.query_by_keys(sql, line_items, &[since.into()], |row| {
         Ok((row.int(0)?, row.int(1)?))
     })?;
-    let wanted = |kind: i64| kinds.iter().any(|one| one.number() == kind);
+    let wanted = |kind: i64| kinds.iter().any(|one| one.to_number() == kind);
     let mut all: Vec<UserId> = rows
         .into_iter()
         .filter(|(_, kind)| wanted(*kind))
@@ -215,7 +237,7 @@ pub fn viewers(
 
 /// By what rows are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Segment {
+pub enum ReportSegment {
     /// Nothing.
     None,
     /// Age.
@@ -230,17 +252,17 @@ pub enum Segment {
 
 /// Which rows are counted.
 #[derive(Clone, Debug)]
-pub struct Cut<'a> {
+pub struct ReportFilter<'a> {
     /// From then on.
     pub from: Time,
     /// Until before then.
     pub to: Time,
     /// The length of a span, in milliseconds.
-    pub length: i64,
+    pub interval_ms: i64,
     /// The group of placements.
     pub group: Placement,
     /// By what they are told apart.
-    pub segment: Segment,
+    pub segment: ReportSegment,
     /// In this country only, or empty.
     pub country: &'a str,
     /// On this platform only.
@@ -249,17 +271,17 @@ pub struct Cut<'a> {
 
 /// Rows of one creative, span, segment and kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ReportRow {
     /// The line item.
     pub line_item_id: i64,
     /// The creative.
-    pub creative: (Entity, i64),
+    pub creative: (AdEntity, i64),
     /// The span's number.
-    pub span: i64,
+    pub interval: i64,
     /// The segment's value; empty where it is not known.
     pub segment: String,
     /// The kind.
-    pub kind: Kind,
+    pub kind: AdEventKind,
     /// How many.
     pub count: i64,
     /// How many of them are paid for.
@@ -269,13 +291,17 @@ pub struct Part {
 }
 
 /// Counts rows of some line items.
-pub fn parts(tx: &mut Tx<'_>, line_items: &[i64], cut: &Cut<'_>) -> Result<Vec<Part>, Fault> {
+pub fn load_report(
+    tx: &mut Tx<'_>,
+    line_items: &[i64],
+    cut: &ReportFilter<'_>,
+) -> Result<Vec<ReportRow>, Fault> {
     let segment = match cut.segment {
-        Segment::None => "''",
-        Segment::Age => "COALESCE(CAST(age AS TEXT), '')",
-        Segment::Gender => "COALESCE(CAST(gender AS TEXT), '')",
-        Segment::Metro => "metro",
-        Segment::Platform => "COALESCE(CAST(platform AS TEXT), '')",
+        ReportSegment::None => "''",
+        ReportSegment::Age => "COALESCE(CAST(age AS TEXT), '')",
+        ReportSegment::Gender => "COALESCE(CAST(gender AS TEXT), '')",
+        ReportSegment::Metro => "metro",
+        ReportSegment::Platform => "COALESCE(CAST(platform AS TEXT), '')",
     };
     // Few statements: segments times the two filters.
     let country = if cut.country.is_empty() {
@@ -288,31 +314,34 @@ pub fn parts(tx: &mut Tx<'_>, line_items: &[i64], cut: &Cut<'_>) -> Result<Vec<P
     } else {
         "CAST(0 AS BIGINT) > $7"
     };
-    let sql = interned(format!(
+    let sql = intern_sql(format!(
         "WITH own AS (SELECT * FROM ad_event WHERE line_item_id = $1 AND event_time >= $2 \
          AND event_time < $3 AND placement >= $4 AND placement < $5 AND {country} AND {platform}) \
          SELECT line_item_id, creative, creative_id, (event_time - $2) / $8 AS span, \
          {segment} AS segment, kind, COUNT(*), CAST(SUM(billed) AS BIGINT), \
          CAST(SUM(charge_micro) AS BIGINT) FROM own GROUP BY 1, 2, 3, 4, 5, 6"
     ));
-    let group = cut.group.number();
+    let group = cut.group.to_number();
     let more = [
         cut.from.into(),
         cut.to.into(),
         group.into(),
-        (group + GROUP).into(),
+        (group + PLACEMENT_GROUP_SIZE).into(),
         cut.country.into(),
         cut.platform.unwrap_or(-1).into(),
-        cut.length.into(),
+        cut.interval_ms.into(),
     ];
-    let rows = tx.of_each(sql, line_items, &more, |row| {
+    let rows = tx.query_by_keys(sql, line_items, &more, |row| {
         let unknown = || Fault::new("a row of the ledger with an unknown number");
-        Ok(Part {
+        Ok(ReportRow {
             line_item_id: row.int(0)?,
-            creative: (Entity::read(row.int(1)?).ok_or_else(unknown)?, row.int(2)?),
-            span: row.int(3)?,
+            creative: (
+                AdEntity::from_number(row.int(1)?).ok_or_else(unknown)?,
+                row.int(2)?,
+            ),
+            interval: row.int(3)?,
             segment: row.text(4)?,
-            kind: Kind::read(row.int(5)?).ok_or_else(unknown)?,
+            kind: AdEventKind::from_number(row.int(5)?).ok_or_else(unknown)?,
             count: row.int(6)?,
             billed: row.int(7)?,
             charge: row.int(8)?,
@@ -323,7 +352,7 @@ pub fn parts(tx: &mut Tx<'_>, line_items: &[i64], cut: &Cut<'_>) -> Result<Vec<P
 
 /// An entity of which something was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Active {
+pub struct ActiveEntity {
     /// The entity.
     pub entity_id: i64,
     /// The earliest of the times.
@@ -335,21 +364,21 @@ pub struct Active {
 }
 
 /// Entities of an account of which something was recorded in some hours.
-pub fn active(
+pub fn list_active_entities(
     tx: &mut Tx<'_>,
     account: i64,
-    entity: Entity,
+    entity: AdEntity,
     (from, to): (Time, Time),
-) -> Result<Vec<Active>, Fault> {
+) -> Result<Vec<ActiveEntity>, Fault> {
     let sql = "SELECT entity_id, first_at, last_at, placements FROM ad_active \
                WHERE account_id = $1 AND entity = $2 AND hour >= $3 AND hour < $4";
     let args = [
         account.into(),
-        entity.number().into(),
+        entity.to_number().into(),
         from.into(),
         to.into(),
     ];
-    let rows = tx.rows(sql, &args, |row| {
+    let rows = tx.query_rows(sql, &args, |row| {
         Ok((row.int(0)?, row.time(1)?, row.time(2)?, row.int(3)?))
     })?;
     // Rows of one entity may stand apart: an index serves the order of hours, not of entities.
@@ -362,12 +391,12 @@ pub fn active(
     let groups = |mask: i64| {
         let all = Placement::ALL.iter().copied();
         let own = all.filter(|one| one.group() == *one);
-        own.filter(|one| mask >> (one.number() / GROUP) & 1 == 1)
+        own.filter(|one| mask >> (one.to_number() / PLACEMENT_GROUP_SIZE) & 1 == 1)
             .collect()
     };
     let active = all
         .into_iter()
-        .map(|(entity_id, (first, last, mask))| Active {
+        .map(|(entity_id, (first, last, mask))| ActiveEntity {
             entity_id,
             first,
             last,

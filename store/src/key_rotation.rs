@@ -4,70 +4,78 @@
 
 use base::Fault;
 
-use crate::db::{Row, Value};
+use crate::db::{SqlRow, SqlValue};
 use crate::{Tx, hex};
 
 /// A column of secrets: how its rows are walked, and where each of them is sealed for.
-struct Column {
+struct EncryptedColumn {
     /// `table.column`, as places begin.
     name: &'static str,
     /// Row number, key, what the place names, and the secret; rows after a key, in its order.
-    walk: &'static str,
+    select_sql: &'static str,
     /// Puts one secret in the place of another.
-    put: &'static str,
+    update_sql: &'static str,
     /// Whether rows are walked by a digest rather than by their number.
-    by_digest: bool,
+    is_keyed_by_digest: bool,
 }
 
-const fn numbered(name: &'static str, walk: &'static str, put: &'static str) -> Column {
-    Column {
+const fn column_by_number(
+    name: &'static str,
+    walk: &'static str,
+    put: &'static str,
+) -> EncryptedColumn {
+    EncryptedColumn {
         name,
-        walk,
-        put,
-        by_digest: false,
+        select_sql: walk,
+        update_sql: put,
+        is_keyed_by_digest: false,
     }
 }
 
-const fn digested(name: &'static str, walk: &'static str, put: &'static str) -> Column {
-    Column {
-        by_digest: true,
-        ..numbered(name, walk, put)
+const fn column_by_digest(
+    name: &'static str,
+    walk: &'static str,
+    put: &'static str,
+) -> EncryptedColumn {
+    EncryptedColumn {
+        is_keyed_by_digest: true,
+        ..column_by_number(name, walk, put)
     }
 }
 
 /// All of them; a test finds those that are missing.
-const COLUMNS: &[Column] = &[
-    numbered(
+const ENCRYPTED_COLUMNS: &[EncryptedColumn] = &[
+    column_by_number(
         "app.api_secret",
         "SELECT id, api_secret, id FROM app WHERE id > $1 ORDER BY id LIMIT $2",
         "UPDATE app SET api_secret = $1 WHERE id = $2 AND api_secret = $3",
     ),
-    numbered(
+    column_by_number(
         "app.bearer",
         "SELECT id, bearer, id FROM app WHERE id > $1 ORDER BY id LIMIT $2",
         "UPDATE app SET bearer = $1 WHERE id = $2 AND bearer = $3",
     ),
-    digested(
+    column_by_digest(
         "oauth1_token.token",
         "SELECT digest, token, id FROM oauth1_token WHERE digest > $1 ORDER BY digest LIMIT $2",
         "UPDATE oauth1_token SET token = $1 WHERE digest = $2 AND token = $3",
     ),
-    digested(
+    column_by_digest(
         "oauth1_token.secret",
         "SELECT digest, secret, id FROM oauth1_token WHERE digest > $1 ORDER BY digest LIMIT $2",
         "UPDATE oauth1_token SET secret = $1 WHERE digest = $2 AND secret = $3",
     ),
-    digested(
+    column_by_digest(
         "oauth1_request.secret",
         "SELECT digest, secret, id FROM oauth1_request WHERE digest > $1 ORDER BY digest LIMIT $2",
         "UPDATE oauth1_request SET secret = $1 WHERE digest = $2 AND secret = $3",
     ),
-    numbered(
+    column_by_number(
         "session.form_key",
         "SELECT id, form_key, digest FROM session WHERE id > $1 ORDER BY id LIMIT $2",
         "UPDATE session SET form_key = $1 WHERE id = $2 AND form_key = $3",
     ),
-    numbered(
+    column_by_number(
         "letter.body",
         "SELECT id, body, recipient FROM letter WHERE id > $1 ORDER BY id LIMIT $2",
         "UPDATE letter SET body = $1 WHERE id = $2 AND body = $3",
@@ -76,7 +84,7 @@ const COLUMNS: &[Column] = &[
 
 /// How far it has come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cursor {
+pub struct KeyRotationCursor {
     /// The column; past the last one, the facts of the database.
     column: usize,
     /// The last row that was looked at, by number.
@@ -87,29 +95,29 @@ pub struct Cursor {
 
 /// What one step did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct KeyRotationStep {
     /// Where the next one goes on; none: everything was looked at.
-    pub next: Option<Cursor>,
+    pub next: Option<KeyRotationCursor>,
     /// Secrets that were sealed anew.
-    pub sealed: u64,
+    pub reencrypted: u64,
     /// Secrets that are sealed with the current key, those among them.
-    pub current: u64,
+    pub already_current: u64,
 }
 
 /// A secret where it is stored.
-struct Found {
-    key: Key,
-    place: String,
-    sealed: Option<Vec<u8>>,
+struct StoredSecret {
+    key: SecretRowKey,
+    encryption_context: String,
+    ciphertext: Option<Vec<u8>>,
 }
 
-enum Key {
+enum SecretRowKey {
     Number(i64),
     Digest(Vec<u8>),
 }
 
-impl Key {
-    fn value(&self) -> Value<'_> {
+impl SecretRowKey {
+    fn to_sql_value(&self) -> SqlValue<'_> {
         match self {
             Self::Number(number) => (*number).into(),
             Self::Digest(digest) => digest.into(),
@@ -119,103 +127,112 @@ impl Key {
 
 /// Looks at some rows after a place and seals what was sealed with an older key. With `count` it
 /// only counts.
-pub fn step(tx: &mut Tx<'_>, from: &Cursor, rows: i64, count: bool) -> Result<Step, Fault> {
-    let Some(column) = COLUMNS.get(from.column) else {
-        return facts(tx, count);
+pub fn rotate_batch(
+    tx: &mut Tx<'_>,
+    from: &KeyRotationCursor,
+    rows: i64,
+    count: bool,
+) -> Result<KeyRotationStep, Fault> {
+    let Some(column) = ENCRYPTED_COLUMNS.get(from.column) else {
+        return rotate_meta_entries(tx, count);
     };
-    let after = if column.by_digest {
-        Key::Digest(from.digest.clone())
+    let after = if column.is_keyed_by_digest {
+        SecretRowKey::Digest(from.digest.clone())
     } else {
-        Key::Number(from.number)
+        SecretRowKey::Number(from.number)
     };
-    let found = tx.rows(column.walk, &[after.value(), rows.into()], |row| {
-        read(column, row)
-    })?;
-    let mut step = Step {
-        next: Some(after_last(from, &found, rows)),
-        sealed: 0,
-        current: 0,
+    let found = tx.query_rows(
+        column.select_sql,
+        &[after.to_sql_value(), rows.into()],
+        |row| secret_from_row(column, row),
+    )?;
+    let mut step = KeyRotationStep {
+        next: Some(cursor_after(from, &found, rows)),
+        reencrypted: 0,
+        already_current: 0,
     };
     for one in &found {
-        let Some(sealed) = &one.sealed else { continue };
-        if tx.is_sealed_with_current(sealed) {
-            step.current += 1;
+        let Some(sealed) = &one.ciphertext else {
+            continue;
+        };
+        if tx.is_encrypted_with_current_key(sealed) {
+            step.already_current += 1;
         } else if !count {
-            let plain = tx.unseal(&one.place, sealed)?;
-            let fresh = tx.seal(&one.place, plain.reveal())?;
+            let plain = tx.decrypt(&one.encryption_context, sealed)?;
+            let fresh = tx.encrypt(&one.encryption_context, plain.reveal())?;
             // Whoever changed it meanwhile sealed it with the current key.
-            tx.exec(
-                column.put,
-                &[(&fresh).into(), one.key.value(), sealed.into()],
+            tx.execute(
+                column.update_sql,
+                &[(&fresh).into(), one.key.to_sql_value(), sealed.into()],
             )?;
-            step.sealed += 1;
-            step.current += 1;
+            step.reencrypted += 1;
+            step.already_current += 1;
         }
     }
     Ok(step)
 }
 
-fn after_last(from: &Cursor, found: &[Found], rows: i64) -> Cursor {
+fn cursor_after(from: &KeyRotationCursor, found: &[StoredSecret], rows: i64) -> KeyRotationCursor {
     let is_whole = i64::try_from(found.len()).is_ok_and(|length| length >= rows);
     match found.last().filter(|_| is_whole).map(|last| &last.key) {
-        Some(Key::Number(number)) => Cursor {
+        Some(SecretRowKey::Number(number)) => KeyRotationCursor {
             number: *number,
             ..from.clone()
         },
-        Some(Key::Digest(digest)) => Cursor {
+        Some(SecretRowKey::Digest(digest)) => KeyRotationCursor {
             digest: digest.clone(),
             ..from.clone()
         },
-        None => Cursor {
+        None => KeyRotationCursor {
             column: from.column + 1,
-            ..Cursor::default()
+            ..KeyRotationCursor::default()
         },
     }
 }
 
-fn read(column: &Column, row: &Row<'_, '_>) -> Result<Found, Fault> {
-    let key = if column.by_digest {
-        Key::Digest(row.bytes(0)?)
+fn secret_from_row(column: &EncryptedColumn, row: &SqlRow<'_, '_>) -> Result<StoredSecret, Fault> {
+    let key = if column.is_keyed_by_digest {
+        SecretRowKey::Digest(row.bytes(0)?)
     } else {
-        Key::Number(row.int(0)?)
+        SecretRowKey::Number(row.int(0)?)
     };
     let named = match column.name {
         "session.form_key" => hex::encode(&row.bytes(2)?),
         "letter.body" => row.text(2)?,
         _ => row.int(2)?.to_string(),
     };
-    Ok(Found {
+    Ok(StoredSecret {
         key,
-        place: format!("{}:{named}", column.name),
-        sealed: row.opt_bytes(1)?,
+        encryption_context: format!("{}:{named}", column.name),
+        ciphertext: row.opt_bytes(1)?,
     })
 }
 
 /// The sealed facts among those of the database: each is sealed for its own key.
-fn facts(tx: &mut Tx<'_>, count: bool) -> Result<Step, Fault> {
-    let all = tx.rows("SELECT key, value FROM meta ORDER BY key", &[], |row| {
+fn rotate_meta_entries(tx: &mut Tx<'_>, count: bool) -> Result<KeyRotationStep, Fault> {
+    let all = tx.query_rows("SELECT key, value FROM meta ORDER BY key", &[], |row| {
         Ok((row.text(0)?, row.text(1)?))
     })?;
-    let mut step = Step {
+    let mut step = KeyRotationStep {
         next: None,
-        sealed: 0,
-        current: 0,
+        reencrypted: 0,
+        already_current: 0,
     };
     for (key, value) in all {
         let Some(sealed) = hex::decode(&value) else {
             continue;
         };
-        let Some(plain) = tx.opened(&key, &sealed) else {
+        let Some(plain) = tx.try_decrypt(&key, &sealed) else {
             continue;
         };
-        if tx.is_sealed_with_current(&sealed) {
-            step.current += 1;
+        if tx.is_encrypted_with_current_key(&sealed) {
+            step.already_current += 1;
         } else if !count {
-            let fresh = hex::encode(&tx.seal_bytes(&key, &plain)?);
+            let fresh = hex::encode(&tx.encrypt_bytes(&key, &plain)?);
             let sql = "UPDATE meta SET value = $1 WHERE key = $2 AND value = $3";
-            tx.exec(sql, &[(&fresh).into(), (&key).into(), (&value).into()])?;
-            step.sealed += 1;
-            step.current += 1;
+            tx.execute(sql, &[(&fresh).into(), (&key).into(), (&value).into()])?;
+            step.reencrypted += 1;
+            step.already_current += 1;
         }
     }
     Ok(step)
@@ -223,7 +240,7 @@ fn facts(tx: &mut Tx<'_>, count: bool) -> Result<Step, Fault> {
 
 #[cfg(test)]
 mod tests {
-    use super::COLUMNS;
+    use super::ENCRYPTED_COLUMNS;
     use std::path::Path;
 
     /// Every place that is named in this crate's source, as `"table.column:{…}"`.
@@ -256,7 +273,7 @@ mod tests {
             &mut found,
         );
         found.sort();
-        let mut known: Vec<_> = COLUMNS.iter().map(|column| column.name).collect();
+        let mut known: Vec<_> = ENCRYPTED_COLUMNS.iter().map(|column| column.name).collect();
         known.sort_unstable();
         assert_eq!(found, known);
     }

@@ -10,17 +10,19 @@ use base::seal::Keyring;
 use base::{Chance, Clock, Fault, Stop};
 use tokio::sync::{oneshot, watch};
 
-use crate::context::Context;
-use crate::db::{Applied, Db, Location, Migration, Work, lite};
-use crate::{log, meta, people};
+use crate::context::StoreContext;
+use crate::db::{
+    AppliedMigration, Database, DatabaseLocation, MigrationStatus, TransactionWork, sqlite,
+};
+use crate::{event_log, meta, user_search};
 
 /// Users whose words are put in at once, in a database that is older than the words.
-const FILL: i64 = 1000;
+const BACKFILL_BATCH: i64 = 1000;
 
 /// How a store is opened.
-pub struct Options {
+pub struct StoreOptions {
     /// Where the data is.
-    pub location: Location,
+    pub location: DatabaseLocation,
     /// The data folder: its lock keeps a second process out of a SQLite file.
     pub data_dir: PathBuf,
     /// Readers on SQLite, connections on PostgreSQL.
@@ -32,18 +34,18 @@ pub struct Options {
     /// The platform's clock.
     pub clock: Clock,
     /// The source of random bytes.
-    pub chance: Chance,
+    pub rng: Chance,
     /// The keys that secrets are encrypted with.
     pub keyring: Keyring,
 }
 
 /// An open store.
 pub struct Store {
-    db: Db,
-    context: Arc<Context>,
-    location: Location,
+    db: Database,
+    context: Arc<StoreContext>,
+    location: DatabaseLocation,
     /// Migrations that were applied when it was opened.
-    pub applied: Vec<Applied>,
+    pub applied_migrations: Vec<AppliedMigration>,
     lock: File,
 }
 
@@ -51,23 +53,23 @@ impl Store {
     /// Opens a store. Refuses, without touching anything, when another process has the folder,
     /// when the schema is newer than this program, or when the master key is not the one that
     /// the stored secrets were encrypted with.
-    pub async fn open(options: Options) -> Result<Self, Fault> {
-        let store = on_a_thread(move || Self::connect(options)).await?;
-        let Err(stop) = store.prepare().await else {
+    pub async fn open(options: StoreOptions) -> Result<Self, Fault> {
+        let store = run_blocking(move || Self::connect_database(options)).await?;
+        let Err(stop) = store.initialize().await else {
             return Ok(store);
         };
         // Closed in order, the files are left as they were found.
-        on_a_thread(move || {
+        run_blocking(move || {
             store.close();
             Ok(())
         })
         .await?;
-        Err(fault(stop))
+        Err(error_to_fault(stop))
     }
 
-    fn connect(options: Options) -> Result<Self, Fault> {
-        let lock = lock(&options)?;
-        let known = Db::migration_status(&options.location)?;
+    fn connect_database(options: StoreOptions) -> Result<Self, Fault> {
+        let lock = lock_data_folder(&options)?;
+        let known = Database::migration_status(&options.location)?;
         let missing = known
             .iter()
             .filter(|migration| migration.applied_at.is_none())
@@ -78,17 +80,17 @@ impl Store {
             )));
         }
         let ids = Ids::new(options.clock.clone(), options.node, 0);
-        let context = Arc::new(Context {
+        let context = Arc::new(StoreContext {
             clock: options.clock,
-            chance: options.chance,
+            rng: options.rng,
             ids,
             keyring: options.keyring,
-            credentials: AtomicU64::new(0),
-            queued: watch::Sender::new(0),
+            credentials_version: AtomicU64::new(0),
+            delivery_commits: watch::Sender::new(0),
             log_base: AtomicI64::new(0),
         });
         let open = || {
-            Db::open(
+            Database::open(
                 &options.location,
                 options.connections,
                 options.node,
@@ -100,74 +102,79 @@ impl Store {
             if missing < known.len() {
                 // A wrong key is found out before anything is changed.
                 let db = open()?;
-                let checked = db.read_now(|tx| Ok(meta::proves_key(tx)?));
+                let checked = db.read_blocking(|tx| Ok(meta::verify_master_key(tx)?));
                 db.close();
-                checked.map_err(fault)?;
+                checked.map_err(error_to_fault)?;
             }
-            applied = Db::migrate(&options.location, context.clock.now().ms())?;
+            applied = Database::migrate(&options.location, context.clock.now().ms())?;
         }
         let db = open()?;
         Ok(Self {
             db,
             context,
             location: options.location,
-            applied,
+            applied_migrations: applied,
             lock,
         })
     }
 
     /// What is applied and what is missing, without touching anything.
-    pub async fn migration_status(location: Location) -> Result<Vec<Migration>, Fault> {
-        on_a_thread(move || Db::migration_status(&location)).await
+    pub async fn migration_status(
+        location: DatabaseLocation,
+    ) -> Result<Vec<MigrationStatus>, Fault> {
+        run_blocking(move || Database::migration_status(&location)).await
     }
 
-    async fn prepare(&self) -> Result<(), Stop> {
+    async fn initialize(&self) -> Result<(), Stop> {
         let floor = self.read(|tx| Ok(meta::highest_id(tx)?)).await?;
         self.context.ids.stay_above(floor);
-        self.write(|tx| Ok(meta::check_key(tx)?)).await?;
-        let base = self.write(|tx| Ok(log::settle_base(tx)?)).await?;
+        self.write(|tx| Ok(meta::ensure_master_key(tx)?)).await?;
+        let base = self.write(|tx| Ok(event_log::update_seq_base(tx)?)).await?;
         self.context.log_base.store(base, Ordering::Relaxed);
-        while self.write(|tx| Ok(people::fill(tx, FILL)?)).await? {}
+        while self
+            .write(|tx| Ok(user_search::backfill_words(tx, BACKFILL_BATCH)?))
+            .await?
+        {}
         Ok(())
     }
 
     /// Runs `work` in a transaction; answers once it is on disk.
-    pub async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Stop> {
+    pub async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Stop> {
         self.db.write(work).await
     }
 
     /// Runs `work` that changes nothing.
-    pub async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Stop> {
+    pub async fn read<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Stop> {
         self.db.read(work).await
     }
 
     /// Changes whenever the log got longer through this process.
-    pub fn wake(&self) -> watch::Receiver<u64> {
-        self.db.wake.clone()
+    pub fn subscribe_events(&self) -> watch::Receiver<u64> {
+        self.db.appended.clone()
     }
 
     /// Changes whenever this process put something into the queue of a webhook.
-    pub fn queued(&self) -> watch::Receiver<u64> {
-        self.context.queued.subscribe()
+    pub fn subscribe_deliveries(&self) -> watch::Receiver<u64> {
+        self.context.delivery_commits.subscribe()
     }
 
     /// Time, chance, ids and keys.
-    pub fn context(&self) -> &Context {
+    pub fn context(&self) -> &StoreContext {
         &self.context
     }
 
     /// Whether other processes may write to the same database.
     pub fn is_shared(&self) -> bool {
-        self.db.server
+        self.db.is_server
     }
 
     /// Copies a SQLite file, as of one moment and while it is being written to, into a new file;
     /// answers its size in bytes.
     pub async fn backup(&self, to: PathBuf) -> Result<u64, Fault> {
         let location = self.location.clone();
-        on_a_thread(move || match location {
-            Location::File(from) => lite::copy(&from, &to),
-            Location::Server(_) => {
+        run_blocking(move || match location {
+            DatabaseLocation::File(from) => sqlite::copy_database(&from, &to),
+            DatabaseLocation::Server(_) => {
                 Err(Fault::new("a database server is copied with its own tools"))
             }
         })
@@ -175,11 +182,11 @@ impl Store {
     }
 
     /// What is wrong with a SQLite file, page by page; nothing for a server, which checks its own.
-    pub async fn damage(&self) -> Result<Vec<String>, Fault> {
+    pub async fn check_integrity(&self) -> Result<Vec<String>, Fault> {
         let location = self.location.clone();
-        on_a_thread(move || match location {
-            Location::File(path) => lite::damage(&path),
-            Location::Server(_) => Ok(Vec::new()),
+        run_blocking(move || match location {
+            DatabaseLocation::File(path) => sqlite::check_integrity(&path),
+            DatabaseLocation::Server(_) => Ok(Vec::new()),
         })
         .await
     }
@@ -191,7 +198,7 @@ impl Store {
     }
 }
 
-fn fault(stop: Stop) -> Fault {
+fn error_to_fault(stop: Stop) -> Fault {
     match stop {
         Stop::Failed(fault) => fault,
         Stop::Refused(refusal) => Fault::new(format!("opening the store: {refusal:?}")),
@@ -199,7 +206,7 @@ fn fault(stop: Stop) -> Fault {
 }
 
 /// Connecting blocks, and may not be done where asynchronous work is driven.
-async fn on_a_thread<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
     let (reply, answer) = oneshot::channel();
@@ -214,7 +221,7 @@ async fn on_a_thread<T: Send + 'static>(
 }
 
 /// The data folder's lock.
-fn lock(options: &Options) -> Result<File, Fault> {
+fn lock_data_folder(options: &StoreOptions) -> Result<File, Fault> {
     std::fs::create_dir_all(&options.data_dir).map_err(Fault::when("creating the data folder"))?;
     let path = options.data_dir.join("locum.lock");
     let file = OpenOptions::new()

@@ -3,11 +3,11 @@
 use base::{AppId, Fault, Time, UserId};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// An authorization code; only its digest is stored.
 #[derive(Clone, Debug)]
-pub struct Code {
+pub struct AuthorizationCode {
     /// What all tokens of this authorization have in common.
     pub family: i64,
     /// The app it was given to.
@@ -26,8 +26,8 @@ pub struct Code {
     pub used_at: Option<Time>,
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Code, Fault> {
-    Ok(Code {
+fn code_from_row(row: &SqlRow<'_, '_>) -> Result<AuthorizationCode, Fault> {
+    Ok(AuthorizationCode {
         family: row.int(0)?,
         app_id: row.id(1)?,
         user_id: row.id(2)?,
@@ -40,14 +40,14 @@ fn read(row: &Row<'_, '_>) -> Result<Code, Fault> {
 }
 
 /// The code whose text has this SHA-256, used, expired or not.
-pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<Code>, Fault> {
+pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<AuthorizationCode>, Fault> {
     let sql = "SELECT family, app_id, user_id, redirect_uri, scopes, challenge, expires_at, \
                used_at FROM oauth2_code WHERE digest = $1";
-    tx.row(sql, &[digest.into()], read)
+    tx.query_row(sql, &[digest.into()], code_from_row)
 }
 
 /// Stores a code by its digest.
-pub fn insert(tx: &mut Tx<'_>, code: &Code, digest: &[u8; 32]) -> Result<(), Fault> {
+pub fn insert(tx: &mut Tx<'_>, code: &AuthorizationCode, digest: &[u8; 32]) -> Result<(), Fault> {
     let sql = "INSERT INTO oauth2_code (digest, family, app_id, user_id, redirect_uri, scopes, \
                challenge, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     let args = [
@@ -60,24 +60,24 @@ pub fn insert(tx: &mut Tx<'_>, code: &Code, digest: &[u8; 32]) -> Result<(), Fau
         (&code.challenge).into(),
         code.expires_at.into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// Uses a code; false when it was used before.
-pub fn spend(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
+pub fn mark_used(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
     let sql = "UPDATE oauth2_code SET used_at = $1 WHERE digest = $2 AND used_at IS NULL";
-    Ok(tx.exec(sql, &[tx.now().into(), digest.into()])? > 0)
+    Ok(tx.execute(sql, &[tx.now().into(), digest.into()])? > 0)
 }
 
 /// Takes back what a user has approved for an app and the app has not exchanged yet.
-pub fn withdraw(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Fault> {
+pub fn revoke(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Fault> {
     let sql = "DELETE FROM oauth2_code WHERE user_id = $1 AND app_id = $2";
-    tx.exec(sql, &[user.into(), app.into()]).map(|_| ())
+    tx.execute(sql, &[user.into(), app.into()]).map(|_| ())
 }
 
 /// Forgets at most `limit` codes that ended before a moment; how many.
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM oauth2_code WHERE digest IN \
                (SELECT digest FROM oauth2_code WHERE expires_at < $1 LIMIT $2)";
-    tx.exec(sql, &[before.into(), limit.into()])
+    tx.execute(sql, &[before.into(), limit.into()])
 }

@@ -7,7 +7,7 @@ use crate::Tx;
 
 /// What is known of somebody.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Particulars {
+pub struct PrivateProfile {
     /// `YYYY-MM-DD`, or empty.
     pub born_on: String,
     /// 1 male, 2 female, 0 unsaid.
@@ -17,10 +17,10 @@ pub struct Particulars {
 }
 
 /// What is known of a user.
-pub fn of(tx: &mut Tx<'_>, user: UserId) -> Result<Particulars, Fault> {
+pub fn find_by_user(tx: &mut Tx<'_>, user: UserId) -> Result<PrivateProfile, Fault> {
     let sql = "SELECT born_on, gender, phone FROM particulars WHERE user_id = $1";
-    let found = tx.row(sql, &[user.into()], |row| {
-        Ok(Particulars {
+    let found = tx.query_row(sql, &[user.into()], |row| {
+        Ok(PrivateProfile {
             born_on: row.text(0)?,
             gender: row.int(1)?,
             phone: row.text(2)?,
@@ -30,15 +30,15 @@ pub fn of(tx: &mut Tx<'_>, user: UserId) -> Result<Particulars, Fault> {
 }
 
 /// Birth dates and genders of some users, of those who told any.
-pub fn of_each(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<(i64, String, i64)>, Fault> {
+pub fn list_demographics(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<(i64, String, i64)>, Fault> {
     let sql = "SELECT user_id, born_on, gender FROM particulars WHERE user_id = $1";
-    tx.of_each(sql, users, &[], |row| {
+    tx.query_by_keys(sql, users, &[], |row| {
         Ok((row.int(0)?, row.text(1)?, row.int(2)?))
     })
 }
 
 /// Writes down what is known of a user.
-pub fn set(tx: &mut Tx<'_>, user: UserId, known: &Particulars) -> Result<(), Fault> {
+pub fn set(tx: &mut Tx<'_>, user: UserId, known: &PrivateProfile) -> Result<(), Fault> {
     let sql = "INSERT INTO particulars (user_id, born_on, gender, phone) VALUES ($1, $2, $3, $4) \
                ON CONFLICT (user_id) DO UPDATE SET born_on = excluded.born_on, \
                gender = excluded.gender, phone = excluded.phone";
@@ -48,33 +48,33 @@ pub fn set(tx: &mut Tx<'_>, user: UserId, known: &Particulars) -> Result<(), Fau
         known.gender.into(),
         known.phone.as_str().into(),
     ];
-    tx.exec(sql, &args)?;
+    tx.execute(sql, &args)?;
     // Whoever is recognized by the number is looked for anew.
     let sql = "UPDATE users SET keyed = 0 WHERE id = $1";
-    tx.exec(sql, &[user.into()]).map(|_| ())
+    tx.execute(sql, &[user.into()]).map(|_| ())
 }
 
 /// Users who were born after one day and not after another.
-pub fn born_between(tx: &mut Tx<'_>, after: &str, until: &str) -> Result<Vec<i64>, Fault> {
+pub fn list_born_between(tx: &mut Tx<'_>, after: &str, until: &str) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT user_id FROM particulars WHERE born_on <> '' AND born_on > $1 \
                AND born_on <= $2";
-    tx.rows(sql, &[after.into(), until.into()], |row| row.int(0))
+    tx.query_rows(sql, &[after.into(), until.into()], |row| row.int(0))
 }
 
 /// Users of a gender.
-pub fn of_gender(tx: &mut Tx<'_>, gender: i64) -> Result<Vec<i64>, Fault> {
+pub fn list_by_gender(tx: &mut Tx<'_>, gender: i64) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT user_id FROM particulars WHERE gender > 0 AND gender = $1";
-    tx.rows(sql, &[gender.into()], |row| row.int(0))
+    tx.query_rows(sql, &[gender.into()], |row| row.int(0))
 }
 
 /// Whether anybody told when they were born.
-pub fn is_any_born(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+pub fn has_birth_dates(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM particulars WHERE born_on <> '' LIMIT 1";
-    Ok(tx.row(sql, &[], |_| Ok(()))?.is_some())
+    Ok(tx.query_row(sql, &[], |_| Ok(()))?.is_some())
 }
 
 /// Whether anybody told a gender.
-pub fn is_any_gender(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+pub fn has_genders(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM particulars WHERE gender > 0 LIMIT 1";
-    Ok(tx.row(sql, &[], |_| Ok(()))?.is_some())
+    Ok(tx.query_row(sql, &[], |_| Ok(()))?.is_some())
 }

@@ -2,22 +2,26 @@
 
 use base::Fault;
 
-use super::shape::{field, interned};
+use super::indexes::{field_sql, intern_sql};
 use crate::Tx;
 
 /// Of some line items those that have a promoted post, a promoted account or a creative which can
 /// be seen now. The look at each ends with the first.
-pub fn line_items(tx: &mut Tx<'_>, items: &[i64], sandbox: bool) -> Result<Vec<i64>, Fault> {
-    let (item, user) = (field("line_item_id"), field("user_id"));
+pub fn servable_line_items(
+    tx: &mut Tx<'_>,
+    items: &[i64],
+    sandbox: bool,
+) -> Result<Vec<i64>, Fault> {
+    let (item, user) = (field_sql("line_item_id"), field_sql("user_id"));
     let of = |kind: &str, seen: &str| {
         format!(
             "EXISTS (SELECT 1 FROM ads_record WHERE kind = '{kind}' AND level = 0 \
              AND {item} = i.id{seen})"
         )
     };
-    let mut seen = vec![of("promoted_post", OPEN_POST)];
+    let mut seen = vec![of("promoted_post", PUBLIC_POST)];
     if sandbox {
-        seen.push(of("promoted_post", TRIED_POST));
+        seen.push(of("promoted_post", SANDBOX_POST));
     }
     let open = format!(
         " AND EXISTS (SELECT 1 FROM users u WHERE u.id = {user} AND u.state = 0 \
@@ -25,23 +29,23 @@ pub fn line_items(tx: &mut Tx<'_>, items: &[i64], sandbox: bool) -> Result<Vec<i
     );
     seen.push(of("promoted_account", &open));
     seen.push(of("media_creative", ""));
-    let sql = interned(format!(
+    let sql = intern_sql(format!(
         "SELECT i.id FROM ads_record i WHERE i.id = $1 AND i.kind = 'line_item' AND ({})",
         seen.join(" OR ")
     ));
-    tx.of_each(sql, items, &[], |row| row.int(0))
+    tx.query_by_keys(sql, items, &[], |row| row.int(0))
 }
 
 /// A post that everyone may see: live, by somebody who takes part and is open to all; of a repost,
 /// what it reposts is so as well.
-const OPEN_POST: &str = " AND EXISTS (SELECT 1 FROM post p JOIN users u ON u.id = p.author_id \
+const PUBLIC_POST: &str = " AND EXISTS (SELECT 1 FROM post p JOIN users u ON u.id = p.author_id \
                          WHERE p.id = CAST(ads_record.body ->> 'post_id' AS BIGINT) \
                          AND p.state = 0 AND u.state = 0 AND u.protected = 0 \
                          AND (p.repost_of_id IS NULL OR EXISTS (SELECT 1 FROM post o \
                          JOIN users w ON w.id = o.author_id WHERE o.id = p.repost_of_id \
                          AND o.state = 0 AND w.state = 0 AND w.protected = 0)))";
 /// One that was tried out, and is no post of the platform.
-const TRIED_POST: &str = " AND EXISTS (SELECT 1 FROM ads_record s \
+const SANDBOX_POST: &str = " AND EXISTS (SELECT 1 FROM ads_record s \
                           WHERE s.id = CAST(ads_record.body ->> 'post_id' AS BIGINT) \
                           AND s.kind = 'account_post' AND s.level = 0 \
                           AND (s.body ->> 'repost_of_id' IS NULL OR EXISTS (SELECT 1 FROM post o \

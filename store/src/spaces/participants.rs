@@ -3,13 +3,13 @@
 use base::{Fault, UserId};
 
 use crate::Tx;
-use crate::edges::{hanging, page_to};
-use crate::follows::Edge;
-use crate::posts::Span;
+use crate::edges::{edge_page_query, typed_edge_page};
+use crate::follows::UserEdge;
+use crate::posts::PageRange;
 
 /// What a user is to a space. One may be several things at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
+pub enum SpaceRole {
     /// Leads it.
     Host,
     /// Was asked to speak.
@@ -24,8 +24,8 @@ pub enum Role {
     Buyer,
 }
 
-impl Role {
-    const fn number(self) -> i64 {
+impl SpaceRole {
+    const fn to_number(self) -> i64 {
         match self {
             Self::Host => 0,
             Self::Invited => 1,
@@ -36,7 +36,7 @@ impl Role {
         }
     }
 
-    fn read(number: i64) -> Result<Self, Fault> {
+    fn from_number(number: i64) -> Result<Self, Fault> {
         let all = [
             Self::Host,
             Self::Invited,
@@ -45,12 +45,12 @@ impl Role {
             Self::Subscriber,
             Self::Buyer,
         ];
-        let known = all.into_iter().find(|role| role.number() == number);
+        let known = all.into_iter().find(|role| role.to_number() == number);
         known.ok_or_else(|| Fault::new(format!("a part {number} in a space")))
     }
 
     /// The counter that goes with it.
-    const fn counter(self) -> Option<&'static str> {
+    const fn counter_sql(self) -> Option<&'static str> {
         match self {
             Self::Participant => {
                 Some("UPDATE space SET participant_count = participant_count + $1 WHERE id = $2")
@@ -64,49 +64,68 @@ impl Role {
 }
 
 /// Makes a user something to a space, with the counter; false when they are it already.
-pub fn join(tx: &mut Tx<'_>, space: i64, role: Role, user: UserId) -> Result<bool, Fault> {
+pub fn add_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole, user: UserId) -> Result<bool, Fault> {
     let sql = "INSERT INTO space_part (space_id, role, user_id, id) VALUES ($1, $2, $3, $4) \
                ON CONFLICT DO NOTHING";
     let id = tx.next_id::<()>();
-    let args = [space.into(), role.number().into(), user.into(), id.into()];
-    let added = tx.exec(sql, &args)? > 0;
-    if let Some(counter) = role.counter().filter(|_| added) {
-        tx.exec(counter, &[1_i64.into(), space.into()])?;
+    let args = [
+        space.into(),
+        role.to_number().into(),
+        user.into(),
+        id.into(),
+    ];
+    let added = tx.execute(sql, &args)? > 0;
+    if let Some(counter) = role.counter_sql().filter(|_| added) {
+        tx.execute(counter, &[1_i64.into(), space.into()])?;
     }
     Ok(added)
 }
 
 /// Ends that a user is something to a space, with the counter; false when they are not.
-pub fn leave(tx: &mut Tx<'_>, space: i64, role: Role, user: UserId) -> Result<bool, Fault> {
+pub fn remove_role(
+    tx: &mut Tx<'_>,
+    space: i64,
+    role: SpaceRole,
+    user: UserId,
+) -> Result<bool, Fault> {
     let sql = "DELETE FROM space_part WHERE space_id = $1 AND role = $2 AND user_id = $3";
-    let removed = tx.exec(sql, &[space.into(), role.number().into(), user.into()])? > 0;
-    if let Some(counter) = role.counter().filter(|_| removed) {
-        tx.exec(counter, &[(-1_i64).into(), space.into()])?;
+    let removed = tx.execute(sql, &[space.into(), role.to_number().into(), user.into()])? > 0;
+    if let Some(counter) = role.counter_sql().filter(|_| removed) {
+        tx.execute(counter, &[(-1_i64).into(), space.into()])?;
     }
     Ok(removed)
 }
 
 /// Whether a user is something to a space.
-pub fn is(tx: &mut Tx<'_>, space: i64, role: Role, user: UserId) -> Result<bool, Fault> {
+pub fn has_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM space_part WHERE space_id = $1 AND role = $2 AND user_id = $3";
-    let args = [space.into(), role.number().into(), user.into()];
-    Ok(tx.row(sql, &args, |_| Ok(()))?.is_some())
+    let args = [space.into(), role.to_number().into(), user.into()];
+    Ok(tx.query_row(sql, &args, |_| Ok(()))?.is_some())
 }
 
 /// How many are something to a space. For roles that are few.
-pub fn size(tx: &mut Tx<'_>, space: i64, role: Role) -> Result<i64, Fault> {
+pub fn count_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM space_part WHERE space_id = $1 AND role = $2";
-    let size = tx.row(sql, &[space.into(), role.number().into()], |row| row.int(0))?;
+    let size = tx.query_row(sql, &[space.into(), role.to_number().into()], |row| {
+        row.int(0)
+    })?;
     Ok(size.unwrap_or(0))
 }
 
 /// Hosts, speakers and those who were invited to these spaces, in the order in which they became
 /// it. They are few.
-pub fn parts(tx: &mut Tx<'_>, spaces: &[i64]) -> Result<Vec<(i64, Role, UserId)>, Fault> {
+pub fn list_hosts_and_speakers(
+    tx: &mut Tx<'_>,
+    spaces: &[i64],
+) -> Result<Vec<(i64, SpaceRole, UserId)>, Fault> {
     let sql = "SELECT space_id, role, user_id, id FROM space_part \
                WHERE space_id = $1 AND role < 3";
-    let mut found = tx.of_each(sql, spaces, &[], |row| {
-        let part = (row.int(0)?, Role::read(row.int(1)?)?, row.id(2)?);
+    let mut found = tx.query_by_keys(sql, spaces, &[], |row| {
+        let part = (
+            row.int(0)?,
+            SpaceRole::from_number(row.int(1)?)?,
+            row.id(2)?,
+        );
         Ok((row.int(3)?, part))
     })?;
     found.sort_unstable_by_key(|(id, _)| *id);
@@ -114,7 +133,8 @@ pub fn parts(tx: &mut Tx<'_>, spaces: &[i64]) -> Result<Vec<(i64, Role, UserId)>
 }
 
 /// A page of those who bought a ticket, latest first: the user and the ticket's own number.
-pub fn buyers(tx: &mut Tx<'_>, space: i64, span: &Span) -> Result<Vec<Edge>, Fault> {
-    let sql = hanging!("SELECT user_id, id FROM space_part WHERE space_id = $1 AND role = 5");
-    page_to(tx, space, span, sql)
+pub fn buyer_page(tx: &mut Tx<'_>, space: i64, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
+    let sql =
+        edge_page_query!("SELECT user_id, id FROM space_part WHERE space_id = $1 AND role = 5");
+    typed_edge_page(tx, space, span, sql)
 }

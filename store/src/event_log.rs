@@ -8,16 +8,16 @@
 
 use base::{Fault, Time};
 
-use crate::db::Row;
+use crate::db::SqlRow;
 use crate::{Tx, meta};
 
 /// Entries that one transaction may append on a database server.
-const PLACES: i64 = 1 << 20;
-const BASE: &str = "log_base";
+const SEQS_PER_TRANSACTION: i64 = 1 << 20;
+const SEQ_BASE_KEY: &str = "log_base";
 
 /// An entry of the log.
 #[derive(Clone, Debug)]
-pub struct Event {
+pub struct LogEvent {
     /// Its place in the log.
     pub seq: i64,
     /// When it happened.
@@ -47,12 +47,12 @@ pub fn append(
         subject_id.into(),
         body.into(),
     ];
-    if tx.on_server() {
+    if tx.is_postgres() {
         let sql = "INSERT INTO event (seq, at, kind, actor_id, subject_id, body) VALUES \
                    ((CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT) + $1) * 1048576 + $2, \
                    $3, $4, $5, $6, $7)";
-        let number = i64::from(tx.marks.appended);
-        if number >= PLACES {
+        let number = i64::from(tx.effects.appended_events);
+        if number >= SEQS_PER_TRANSACTION {
             return Err(Fault::new("a transaction has too much to tell"));
         }
         let [at, kind, actor, subject, body] = fact;
@@ -65,32 +65,36 @@ pub fn append(
             subject,
             body,
         ];
-        tx.exec(sql, &args)?;
+        tx.execute(sql, &args)?;
     } else {
         let sql =
             "INSERT INTO event (at, kind, actor_id, subject_id, body) VALUES ($1, $2, $3, $4, $5)";
-        tx.exec(sql, &fact)?;
+        tx.execute(sql, &fact)?;
     }
-    tx.marks.appended = tx.marks.appended.saturating_add(1);
+    tx.effects.appended_events = tx.effects.appended_events.saturating_add(1);
     Ok(())
 }
 
 /// The entries after `seq`, oldest first.
-pub fn after(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<Event>, Fault> {
-    if tx.on_server() {
+pub fn list_after(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<LogEvent>, Fault> {
+    if tx.is_postgres() {
         let sql = "SELECT seq, at, kind, actor_id, subject_id, body FROM event WHERE seq > $1 AND seq < \
                    (CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT) + $2) * 1048576 \
                    ORDER BY seq LIMIT $3";
         let base = tx.log_base();
-        return tx.rows(sql, &[seq.into(), base.into(), limit.into()], read);
+        return tx.query_rows(
+            sql,
+            &[seq.into(), base.into(), limit.into()],
+            event_from_row,
+        );
     }
     let sql = "SELECT seq, at, kind, actor_id, subject_id, body FROM event \
                WHERE seq > $1 ORDER BY seq LIMIT $2";
-    tx.rows(sql, &[seq.into(), limit.into()], read)
+    tx.query_rows(sql, &[seq.into(), limit.into()], event_from_row)
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Event, Fault> {
-    Ok(Event {
+fn event_from_row(row: &SqlRow<'_, '_>) -> Result<LogEvent, Fault> {
+    Ok(LogEvent {
         seq: row.int(0)?,
         at: row.time(1)?,
         kind: row.text(2)?,
@@ -101,26 +105,26 @@ fn read(row: &Row<'_, '_>) -> Result<Event, Fault> {
 }
 
 /// The place behind everything that can be read now; 0 when nothing was ever told.
-pub fn end(tx: &mut Tx<'_>) -> Result<i64, Fault> {
-    if tx.on_server() {
-        return Ok(oldest_open(tx)?
+pub fn end_cursor(tx: &mut Tx<'_>) -> Result<i64, Fault> {
+    if tx.is_postgres() {
+        return Ok(oldest_open_transaction(tx)?
             .saturating_add(tx.log_base())
-            .saturating_mul(PLACES)
+            .saturating_mul(SEQS_PER_TRANSACTION)
             .saturating_sub(1));
     }
-    highest(tx)
+    highest_seq(tx)
 }
 
 /// A place in the log behind which everything stands that is told of a time or later, as far as
 /// entries stand in the order of their times.
-pub fn before(tx: &mut Tx<'_>, time: Time) -> Result<i64, Fault> {
-    let lowest = tx.row("SELECT MIN(seq) FROM event", &[], |row| row.opt_int(0))?;
-    let (mut low, mut high) = (lowest.flatten().unwrap_or(1) - 1, highest(tx)?);
+pub fn cursor_before(tx: &mut Tx<'_>, time: Time) -> Result<i64, Fault> {
+    let lowest = tx.query_row("SELECT MIN(seq) FROM event", &[], |row| row.opt_int(0))?;
+    let (mut low, mut high) = (lowest.flatten().unwrap_or(1) - 1, highest_seq(tx)?);
     // Everything up to `low` is older; nothing behind `high` is.
     while low < high {
         let middle = low + (high - low + 1) / 2;
         let sql = "SELECT seq, at FROM event WHERE seq >= $1 ORDER BY seq LIMIT 1";
-        let next = tx.row(sql, &[middle.into()], |row| Ok((row.int(0)?, row.time(1)?)))?;
+        let next = tx.query_row(sql, &[middle.into()], |row| Ok((row.int(0)?, row.time(1)?)))?;
         match next {
             Some((seq, at)) if seq <= high && at < time => low = seq,
             _ => high = middle - 1,
@@ -132,26 +136,26 @@ pub fn before(tx: &mut Tx<'_>, time: Time) -> Result<i64, Fault> {
 /// How many entries are kept, those of open transactions aside.
 pub fn count(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     Ok(tx
-        .row("SELECT COUNT(*) FROM event", &[], |row| row.int(0))?
+        .query_row("SELECT COUNT(*) FROM event", &[], |row| row.int(0))?
         .unwrap_or(0))
 }
 
 /// The place of the newest entry that is committed, whether or not it can be read yet; 0 when
 /// there is none.
-pub fn highest(tx: &mut Tx<'_>) -> Result<i64, Fault> {
+pub fn highest_seq(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     Ok(tx
-        .row("SELECT MAX(seq) FROM event", &[], |row| row.opt_int(0))?
+        .query_row("SELECT MAX(seq) FROM event", &[], |row| row.opt_int(0))?
         .flatten()
         .unwrap_or(0))
 }
 
 /// Whether entries behind a place may have been forgotten ([`prune`]): whoever had read the log up
 /// to there may have missed something.
-pub fn is_forgotten(tx: &mut Tx<'_>, seq: i64) -> Result<bool, Fault> {
+pub fn may_be_pruned(tx: &mut Tx<'_>, seq: i64) -> Result<bool, Fault> {
     let sql = "SELECT MIN(seq) FROM event";
-    let oldest = tx.row(sql, &[], |row| row.opt_int(0))?.flatten();
+    let oldest = tx.query_row(sql, &[], |row| row.opt_int(0))?.flatten();
     // A file's places have no gaps; a server's have.
-    let next = if tx.on_server() {
+    let next = if tx.is_postgres() {
         seq
     } else {
         seq.saturating_add(1)
@@ -160,42 +164,42 @@ pub fn is_forgotten(tx: &mut Tx<'_>, seq: i64) -> Result<bool, Fault> {
 }
 
 /// The number of the oldest transaction that is still open, or of the next one.
-fn oldest_open(tx: &mut Tx<'_>) -> Result<i64, Fault> {
+fn oldest_open_transaction(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     let sql = "SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)";
-    Ok(tx.row(sql, &[], |row| row.int(0))?.unwrap_or(0))
+    Ok(tx.query_row(sql, &[], |row| row.int(0))?.unwrap_or(0))
 }
 
 /// What is added to a transaction's number. A database that was moved to another server finds
 /// lower numbers there; its log must go on above what was already read.
-pub(crate) fn settle_base(tx: &mut Tx<'_>) -> Result<i64, Fault> {
-    if !tx.on_server() {
+pub(crate) fn update_seq_base(tx: &mut Tx<'_>) -> Result<i64, Fault> {
+    if !tx.is_postgres() {
         return Ok(0);
     }
-    let stored = meta::get(tx, BASE)?.unwrap_or_default();
+    let stored = meta::get(tx, SEQ_BASE_KEY)?.unwrap_or_default();
     let base = stored.parse().unwrap_or(0);
-    let told = highest(tx)? / PLACES;
-    let open = oldest_open(tx)?;
+    let told = highest_seq(tx)? / SEQS_PER_TRANSACTION;
+    let open = oldest_open_transaction(tx)?;
     if told < open.saturating_add(base) {
         return Ok(base);
     }
     let base = told.saturating_sub(open).saturating_add(1);
-    meta::set(tx, BASE, &base.to_string())?;
+    meta::set(tx, SEQ_BASE_KEY, &base.to_string())?;
     Ok(base)
 }
 
 /// How far a reader of the log has come, held until this transaction ends; one that has never
 /// read begins at the end.
-pub fn claim(tx: &mut Tx<'_>, name: &str) -> Result<i64, Fault> {
-    let end = end(tx)?;
+pub fn claim_cursor(tx: &mut Tx<'_>, name: &str) -> Result<i64, Fault> {
+    let end = end_cursor(tx)?;
     let sql = "INSERT INTO follower (name, seq) VALUES ($1, $2) \
                ON CONFLICT (name) DO UPDATE SET seq = follower.seq";
-    tx.exec(sql, &[name.into(), end.into()])?;
-    Ok(cursor(tx, name)?.unwrap_or(end))
+    tx.execute(sql, &[name.into(), end.into()])?;
+    Ok(find_cursor(tx, name)?.unwrap_or(end))
 }
 
 /// How far a reader of the log has come, if it has ever said.
-pub fn cursor(tx: &mut Tx<'_>, name: &str) -> Result<Option<i64>, Fault> {
-    tx.row(
+pub fn find_cursor(tx: &mut Tx<'_>, name: &str) -> Result<Option<i64>, Fault> {
+    tx.query_row(
         "SELECT seq FROM follower WHERE name = $1",
         &[name.into()],
         |row| row.int(0),
@@ -206,7 +210,7 @@ pub fn cursor(tx: &mut Tx<'_>, name: &str) -> Result<Option<i64>, Fault> {
 pub fn set_cursor(tx: &mut Tx<'_>, name: &str, seq: i64) -> Result<(), Fault> {
     let sql = "INSERT INTO follower (name, seq) VALUES ($1, $2) \
                ON CONFLICT (name) DO UPDATE SET seq = excluded.seq";
-    tx.exec(sql, &[name.into(), seq.into()]).map(|_| ())
+    tx.execute(sql, &[name.into(), seq.into()]).map(|_| ())
 }
 
 /// Forgets at most `limit` entries older than `before` that every reader has passed. The newest
@@ -214,10 +218,10 @@ pub fn set_cursor(tx: &mut Tx<'_>, name: &str, seq: i64) -> Result<(), Fault> {
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let passed = "SELECT MIN(seq) FROM follower";
     let passed = tx
-        .row(passed, &[], |row| row.opt_int(0))?
+        .query_row(passed, &[], |row| row.opt_int(0))?
         .flatten()
         .unwrap_or(i64::MAX);
     let sql = "DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE at < $1 AND seq <= $2 \
                AND seq < (SELECT MAX(seq) FROM event) ORDER BY seq LIMIT $3)";
-    tx.exec(sql, &[before.into(), passed.into(), limit.into()])
+    tx.execute(sql, &[before.into(), passed.into(), limit.into()])
 }

@@ -10,141 +10,141 @@ use crate::{Tx, meta};
 
 /// An index over a declared field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Index {
+pub enum RecordIndex {
     /// Records of a kind by a field's value, in order of creation.
     Filter(&'static str, &'static str),
     /// Records of a kind in the order of a field.
     Sort(&'static str, &'static str),
     /// Records of a kind in every account, in the order of a field.
-    Due(&'static str, &'static str),
+    GlobalSort(&'static str, &'static str),
     /// What [`Index::Filter`] leads to, with all that lists of the kind ask about beside it, so that
     /// they look at no record that they do not show.
-    Under(&'static str, &'static str, Beside),
+    CoveringFilter(&'static str, &'static str, IndexedFields),
     /// The same of records by their names.
-    Names(&'static str, Beside),
+    CoveringName(&'static str, IndexedFields),
 }
 
 /// The fields that lists of a kind are filtered by, and those that they are ordered by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Beside {
+pub struct IndexedFields {
     /// Filtered by.
-    pub filters: Vec<&'static str>,
+    pub filter_fields: Vec<&'static str>,
     /// Ordered by.
-    pub sorts: Vec<&'static str>,
+    pub sort_fields: Vec<&'static str>,
 }
 
-impl Beside {
+impl IndexedFields {
     /// The columns, behind others.
-    fn columns(&self, but: &str) -> String {
-        let filters = self.filters.iter().filter(|name| **name != but);
-        let filters = filters.map(|name| field(name));
-        let all = filters.chain(self.sorts.iter().map(|name| ordered(name)));
+    fn columns_sql(&self, but: &str) -> String {
+        let filters = self.filter_fields.iter().filter(|name| **name != but);
+        let filters = filters.map(|name| field_sql(name));
+        let all = filters.chain(self.sort_fields.iter().map(|name| sort_field_sql(name)));
         let all: Vec<String> = all.map(|column| format!(", ({column})")).collect();
         all.concat()
     }
 }
 
 /// The index of [`Index::Under`].
-pub(super) fn under(kind: &str, field: &str) -> String {
+pub(super) fn covering_index_name(kind: &str, field: &str) -> String {
     format!("ads_{kind}_under_{field}")
 }
 
 /// The index of [`Index::Names`].
-pub(super) fn names(kind: &str) -> String {
+pub(super) fn name_index_name(kind: &str) -> String {
     format!("ads_{kind}_names")
 }
 
-impl Index {
+impl RecordIndex {
     /// Its name.
     fn name(&self) -> String {
         match self {
             Self::Filter(kind, field) => format!("ads_{kind}_of_{field}"),
             Self::Sort(kind, field) => format!("ads_{kind}_sort_{field}"),
-            Self::Due(kind, field) => format!("ads_{kind}_due_{field}"),
-            Self::Under(kind, field, _) => under(kind, field),
-            Self::Names(kind, _) => names(kind),
+            Self::GlobalSort(kind, field) => format!("ads_{kind}_due_{field}"),
+            Self::CoveringFilter(kind, field, _) => covering_index_name(kind, field),
+            Self::CoveringName(kind, _) => name_index_name(kind),
         }
     }
 
-    fn statement(&self) -> String {
+    fn create_sql(&self) -> String {
         let name = self.name();
         match self {
             // The field comes first: what does not name it must not be tempted to count here.
             Self::Filter(kind, name_of) => format!(
                 "CREATE INDEX IF NOT EXISTS {name} ON ads_record (({}), account_id, level, \
                  created_at, id) WHERE kind = '{kind}'",
-                field(name_of)
+                field_sql(name_of)
             ),
             Self::Sort(kind, name_of) => format!(
                 "CREATE INDEX IF NOT EXISTS {name} ON ads_record (account_id, ({}), id) \
                  WHERE kind = '{kind}' AND level = 0",
-                ordered(name_of)
+                sort_field_sql(name_of)
             ),
-            Self::Due(kind, name_of) => format!(
+            Self::GlobalSort(kind, name_of) => format!(
                 "CREATE INDEX IF NOT EXISTS {name} ON ads_record (({}), id) \
                  WHERE kind = '{kind}' AND level = 0",
-                ordered(name_of)
+                sort_field_sql(name_of)
             ),
-            Self::Under(kind, name_of, beside) => format!(
+            Self::CoveringFilter(kind, name_of, beside) => format!(
                 "CREATE INDEX IF NOT EXISTS {name} ON ads_record (({}), account_id, level, \
                  created_at, id, updated_at, deleted, name_key{}) WHERE kind = '{kind}'",
-                field(name_of),
-                beside.columns(name_of)
+                field_sql(name_of),
+                beside.columns_sql(name_of)
             ),
-            Self::Names(kind, beside) => format!(
+            Self::CoveringName(kind, beside) => format!(
                 "CREATE INDEX IF NOT EXISTS {name} ON ads_record (account_id, level, name_key, id, \
                  created_at, updated_at, deleted{}) WHERE kind = '{kind}'",
-                beside.columns("")
+                beside.columns_sql("")
             ),
         }
     }
 }
 
-const MADE: &str = "ads_indexes";
+const INDEXES_KEY: &str = "ads_indexes";
 
 /// Makes the indexes that are declared and not there yet, and removes those that are not declared
 /// any more. What is there already is remembered, so that starting touches nothing.
-pub fn prepare(tx: &mut Tx<'_>, indexes: &[Index]) -> Result<(), Fault> {
-    if tx.on_server() {
+pub fn sync_indexes(tx: &mut Tx<'_>, indexes: &[RecordIndex]) -> Result<(), Fault> {
+    if tx.is_postgres() {
         // Nodes that start at the same time make each index once.
         let sql = "SELECT CAST(CAST(pg_advisory_xact_lock(7305) AS TEXT) AS TEXT)";
-        tx.row(sql, &[], |_| Ok(()))?;
+        tx.query_row(sql, &[], |_| Ok(()))?;
     }
-    let made = meta::get(tx, MADE)?.unwrap_or_default();
+    let made = meta::get(tx, INDEXES_KEY)?.unwrap_or_default();
     let names: Vec<String> = made.split_whitespace().map(str::to_owned).collect();
     let before = names.len();
-    let declared: HashSet<String> = indexes.iter().map(Index::name).collect();
+    let declared: HashSet<String> = indexes.iter().map(RecordIndex::name).collect();
     let (mut names, over): (Vec<String>, Vec<String>) =
         names.into_iter().partition(|name| declared.contains(name));
     let kept = names.len();
     for index in indexes {
         if !names.contains(&index.name()) {
-            tx.exec(interned(index.statement()), &[])?;
+            tx.execute(intern_sql(index.create_sql()), &[])?;
             names.push(index.name());
         }
     }
     for name in over {
-        tx.exec(interned(format!("DROP INDEX IF EXISTS {name}")), &[])?;
+        tx.execute(intern_sql(format!("DROP INDEX IF EXISTS {name}")), &[])?;
     }
     if before != kept || names.len() != kept {
-        meta::set(tx, MADE, &names.join(" "))?;
+        meta::set(tx, INDEXES_KEY, &names.join(" "))?;
     }
     Ok(())
 }
 
 /// A field of the body as a number. The same text in statements and indexes.
-pub(super) fn field(name: &str) -> String {
+pub(super) fn field_sql(name: &str) -> String {
     format!("CAST(body ->> '{name}' AS BIGINT)")
 }
 
 /// The same for an order, where what is not there comes before everything else.
-pub(super) fn ordered(name: &str) -> String {
+pub(super) fn sort_field_sql(name: &str) -> String {
     format!("COALESCE(CAST(body ->> '{name}' AS BIGINT), -1)")
 }
 
 /// A statement that lives as long as the process. There are only as many as declarations lead to:
 /// what callers write never becomes part of one.
-pub(crate) fn interned(sql: String) -> &'static str {
+pub(crate) fn intern_sql(sql: String) -> &'static str {
     static ALL: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
     let mut all = ALL.lock();
     let all = all.get_or_insert_default();

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use base::{Fault, PostId, Time};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// Where a story stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum NewsStoryState {
     /// Only operators see it.
     Draft,
     /// Everyone does.
@@ -18,8 +18,8 @@ pub enum State {
     Deleted,
 }
 
-impl State {
-    const fn number(self) -> i64 {
+impl NewsStoryState {
+    const fn to_number(self) -> i64 {
         match self {
             Self::Draft => 0,
             Self::Published => 1,
@@ -27,7 +27,7 @@ impl State {
         }
     }
 
-    const fn read(number: i64) -> Self {
+    const fn from_number(number: i64) -> Self {
         match number {
             0 => Self::Draft,
             1 => Self::Published,
@@ -39,13 +39,13 @@ impl State {
 /// A story as stored. One that the platform made holds its topic and its posts only: its words are
 /// taken from the posts when it is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Story {
+pub struct NewsStory {
     /// Snowflake id.
     pub id: i64,
     /// What it is about; empty where an operator made it.
     pub topic: String,
     /// Where it stands.
-    pub state: State,
+    pub state: NewsStoryState,
     /// Its headline.
     pub name: String,
     /// Its category.
@@ -66,7 +66,7 @@ pub struct Story {
 
 /// A story as it is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct NewsStoryDetails {
     /// Its id.
     pub id: i64,
     /// Its headline.
@@ -82,7 +82,7 @@ pub struct Told {
     /// Hashtags of its posts.
     pub topics: Vec<String>,
     /// Usernames that its posts mention.
-    pub people: Vec<String>,
+    pub mentioned_usernames: Vec<String>,
     /// Cashtags of its posts.
     pub tickers: Vec<String>,
     /// Its posts.
@@ -103,12 +103,12 @@ macro_rules! columns {
     };
 }
 
-fn read(row: &Row<'_, '_>) -> Result<Story, Fault> {
+fn story_from_row(row: &SqlRow<'_, '_>) -> Result<NewsStory, Fault> {
     let posts = row.text(8)?;
-    Ok(Story {
+    Ok(NewsStory {
         id: row.int(0)?,
         topic: row.text(1)?,
-        state: State::read(row.int(2)?),
+        state: NewsStoryState::from_number(row.int(2)?),
         name: row.text(3)?,
         category: row.text(4)?,
         hook: row.text(5)?,
@@ -121,31 +121,35 @@ fn read(row: &Row<'_, '_>) -> Result<Story, Fault> {
 }
 
 /// The story with an id.
-pub fn by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Story>, Fault> {
-    tx.row(columns!("story s WHERE s.id = $1"), &[id.into()], read)
+pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<NewsStory>, Fault> {
+    tx.query_row(
+        columns!("story s WHERE s.id = $1"),
+        &[id.into()],
+        story_from_row,
+    )
 }
 
 /// The story that the platform made about a topic.
-pub fn by_topic(tx: &mut Tx<'_>, topic: &str) -> Result<Option<Story>, Fault> {
+pub fn find_by_topic(tx: &mut Tx<'_>, topic: &str) -> Result<Option<NewsStory>, Fault> {
     let sql = columns!("story s WHERE s.topic = $1 AND s.topic <> '' AND s.state = 1");
-    tx.row(sql, &[topic.into()], read)
+    tx.query_row(sql, &[topic.into()], story_from_row)
 }
 
 /// Stories below an id, newest first.
-pub fn list(tx: &mut Tx<'_>, below: i64, limit: i64) -> Result<Vec<Story>, Fault> {
+pub fn list(tx: &mut Tx<'_>, below: i64, limit: i64) -> Result<Vec<NewsStory>, Fault> {
     let sql = columns!("story s WHERE s.id < $1 ORDER BY s.id DESC LIMIT $2");
-    tx.rows(sql, &[below.into(), limit.into()], read)
+    tx.query_rows(sql, &[below.into(), limit.into()], story_from_row)
 }
 
 /// Published stories with a word, changed from a moment on and before a place in that order;
 /// the latest first.
-pub fn with_word(
+pub fn list_by_word(
     tx: &mut Tx<'_>,
     word: &str,
     from: Time,
     below: (Time, i64),
     limit: i64,
-) -> Result<Vec<Story>, Fault> {
+) -> Result<Vec<NewsStory>, Fault> {
     let sql = columns!(
         "story_word w JOIN story s ON s.id = w.story_id WHERE w.word = $1 AND w.updated_at >= $2 \
          AND w.updated_at <= $3 AND (w.updated_at < $3 OR w.story_id < $4) AND s.state = 1 \
@@ -153,12 +157,12 @@ pub fn with_word(
     );
     let (at, id) = below;
     let args = [word.into(), from.into(), at.into(), id.into(), limit.into()];
-    tx.rows(sql, &args, read)
+    tx.query_rows(sql, &args, story_from_row)
 }
 
 /// Stores a story, in the place of what it was before, and what it is found by: words of a
 /// published one.
-pub fn put(tx: &mut Tx<'_>, story: &Story, words: &BTreeSet<String>) -> Result<(), Fault> {
+pub fn upsert(tx: &mut Tx<'_>, story: &NewsStory, words: &BTreeSet<String>) -> Result<(), Fault> {
     let sql = "INSERT INTO story (id, topic, state, name, category, hook, summary, disclaimer, \
                post_ids, created_at, updated_at) \
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
@@ -171,7 +175,7 @@ pub fn put(tx: &mut Tx<'_>, story: &Story, words: &BTreeSet<String>) -> Result<(
     let args = [
         story.id.into(),
         (&story.topic).into(),
-        story.state.number().into(),
+        story.state.to_number().into(),
         (&story.name).into(),
         (&story.category).into(),
         (&story.hook).into(),
@@ -181,12 +185,12 @@ pub fn put(tx: &mut Tx<'_>, story: &Story, words: &BTreeSet<String>) -> Result<(
         story.created_at.into(),
         story.updated_at.into(),
     ];
-    tx.exec(sql, &args)?;
+    tx.execute(sql, &args)?;
     let sql = "DELETE FROM story_word WHERE story_id = $1";
-    tx.exec(sql, &[story.id.into()])?;
+    tx.execute(sql, &[story.id.into()])?;
     for word in words {
         let sql = "INSERT INTO story_word (word, updated_at, story_id) VALUES ($1, $2, $3)";
-        tx.exec(
+        tx.execute(
             sql,
             &[word.into(), story.updated_at.into(), story.id.into()],
         )?;

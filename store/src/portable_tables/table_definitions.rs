@@ -1,14 +1,14 @@
 //! The carried tables.
 
-use super::{Column, Declared, Kind, Step};
+use super::{ColumnType, CounterUpdate, PortableColumn, TableDefinition};
 
-use Kind::{
-    Among, Bytes, Foreign, Id, Json, Number, Of, OneOf, OptOf, OptTime, Post, Posts, Stamp, Switch,
-    Text, Time, User, UserOrNone, Users,
+use ColumnType::{
+    Bytes, Foreign, Id, InRange, Json, Number, OneOf, OptReference, OptTime, Post, Posts,
+    Reference, Stamp, Switch, Text, Time, User, UserOrNone, Users,
 };
 
 /// How a row is looked for that others refer to.
-pub(super) const REFERRED: &[(&str, &str)] = &[
+pub(super) const REFERENCED_TABLES: &[(&str, &str)] = &[
     ("app", "SELECT 1 FROM app WHERE id = $1"),
     (
         "bookmark_folder",
@@ -30,45 +30,49 @@ pub(super) const REFERRED: &[(&str, &str)] = &[
 
 macro_rules! columns {
     ($($name:ident: $kind:expr),* $(,)?) => {
-        &[$(Column { name: stringify!($name), kind: $kind }),*]
+        &[$(PortableColumn { name: stringify!($name), kind: $kind }),*]
     };
 }
 
-const fn table(name: &'static str, key: usize, columns: &'static [Column]) -> Declared {
-    Declared {
+const fn define_table(
+    name: &'static str,
+    key: usize,
+    columns: &'static [PortableColumn],
+) -> TableDefinition {
+    TableDefinition {
         name,
-        key,
+        key_length: key,
         columns,
-        only: "",
-        needs: "",
-        begins: ("", ""),
-        steps: &[],
+        row_filter: "",
+        insert_condition: "",
+        default_columns: ("", ""),
+        counter_updates: &[],
     }
 }
 
-impl Declared {
-    const fn only(mut self, rows: &'static str) -> Self {
-        self.only = rows;
+impl TableDefinition {
+    const fn filtered_to(mut self, rows: &'static str) -> Self {
+        self.row_filter = rows;
         self
     }
 
-    const fn needs(mut self, what: &'static str) -> Self {
-        self.needs = what;
+    const fn requiring(mut self, what: &'static str) -> Self {
+        self.insert_condition = what;
         self
     }
 
-    const fn begins(mut self, columns: &'static str, values: &'static str) -> Self {
-        self.begins = (columns, values);
+    const fn starting_with(mut self, columns: &'static str, values: &'static str) -> Self {
+        self.default_columns = (columns, values);
         self
     }
 
-    const fn moves(mut self, steps: &'static [Step]) -> Self {
-        self.steps = steps;
+    const fn updating(mut self, steps: &'static [CounterUpdate]) -> Self {
+        self.counter_updates = steps;
         self
     }
 }
 
-pub(super) const TABLES: &[Declared] = &[
+pub(super) const TABLES: &[TableDefinition] = &[
     PLACE,
     APP,
     RULE,
@@ -105,7 +109,7 @@ pub(super) const TABLES: &[Declared] = &[
     STORY,
 ];
 
-const PLACE: Declared = table(
+const PLACE: TableDefinition = define_table(
     "place",
     1,
     columns! {
@@ -115,30 +119,30 @@ const PLACE: Declared = table(
 );
 
 /// Without its keys: an import makes new ones, which their owner finds in the portal.
-const APP: Declared = table(
+const APP: TableDefinition = define_table(
     "app",
     1,
     columns! {
         id: Id, owner_id: User, name: Text, description: Text, website_url: Text,
-        created_at: Time, state: Among(0, 1),
+        created_at: Time, state: InRange(0, 1),
         kind: OneOf(&["web", "automated", "native", "single-page"]),
         permission: OneOf(&["read", "write", "messages"]), request_email: Switch,
         sign_in: Switch, access_level: OneOf(&["self-serve", "enterprise"]),
         entitlements: Text, callback_urls: Text, vocabulary: OneOf(&["", "posts", "tweets"]),
     },
 )
-.only("state < 2");
+.filtered_to("state < 2");
 
-const RULE: Declared = table(
+const RULE: TableDefinition = define_table(
     "rule",
     1,
     columns! {
-        id: Id, app_id: Of("app"), product: OneOf(&["stream", "powerstream"]), value: Text, digest: Bytes, tag: Text,
+        id: Id, app_id: Reference("app"), product: OneOf(&["stream", "powerstream"]), value: Text, digest: Bytes, tag: Text,
         created_at: Time,
     },
 );
 
-const COMMUNITY: Declared = table(
+const COMMUNITY: TableDefinition = define_table(
     "community",
     1,
     columns! {
@@ -148,156 +152,157 @@ const COMMUNITY: Declared = table(
     },
 );
 
-const COMMUNITY_MEMBER: Declared = table(
+const COMMUNITY_MEMBER: TableDefinition = define_table(
     "community_member",
     2,
-    columns! { community_id: Of("community"), user_id: User, id: Stamp },
+    columns! { community_id: Reference("community"), user_id: User, id: Stamp },
 )
-.moves(&[(
+.updating(&[(
     "UPDATE community SET member_count = member_count + 1 WHERE id = $1",
     &["community_id"],
 )]);
 
-const SUBSCRIPTION: Declared = table(
+const SUBSCRIPTION: TableDefinition = define_table(
     "subscription",
     2,
     columns! { subscriber_id: User, author_id: User, id: Stamp },
 )
-.needs("$1 <> $2");
+.requiring("$1 <> $2");
 
-const AFFILIATE: Declared = table(
+const AFFILIATE: TableDefinition = define_table(
     "affiliate",
     2,
     columns! { organization_id: User, user_id: User, id: Stamp },
 )
-.needs("$1 <> $2 AND EXISTS (SELECT 1 FROM users WHERE id = $2 AND affiliation <> '')");
+.requiring("$1 <> $2 AND EXISTS (SELECT 1 FROM users WHERE id = $2 AND affiliation <> '')");
 
-const PARTICULARS: Declared = table(
+const PARTICULARS: TableDefinition = define_table(
     "particulars",
     1,
-    columns! { user_id: User, born_on: Text, gender: Among(0, 2), phone: Text },
+    columns! { user_id: User, born_on: Text, gender: InRange(0, 2), phone: Text },
 )
-.needs("LENGTH($2) IN (0, 10) AND LENGTH($4) IN (0, 64)")
-.moves(&[("UPDATE users SET keyed = 0 WHERE id = $1", &["user_id"])]);
+.requiring("LENGTH($2) IN (0, 10) AND LENGTH($4) IN (0, 64)")
+.updating(&[("UPDATE users SET keyed = 0 WHERE id = $1", &["user_id"])]);
 
-const BOOKMARK_FOLDER: Declared = table(
+const BOOKMARK_FOLDER: TableDefinition = define_table(
     "bookmark_folder",
     1,
     columns! { id: Id, user_id: User, name: Text },
 );
 
-const BOOKMARK: Declared = table(
+const BOOKMARK: TableDefinition = define_table(
     "bookmark",
     2,
     columns! { user_id: User, post_id: Post, id: Stamp },
 )
-.moves(&[(
+.updating(&[(
     "UPDATE post SET bookmark_count = bookmark_count + 1 WHERE id = $1",
     &["post_id"],
 )]);
 
-const BOOKMARK_FILING: Declared = table(
+const BOOKMARK_FILING: TableDefinition = define_table(
     "bookmark_filing",
     2,
-    columns! { folder_id: Of("bookmark_folder"), post_id: Post, user_id: User, id: Stamp },
+    columns! { folder_id: Reference("bookmark_folder"), post_id: Post, user_id: User, id: Stamp },
 )
-.needs(
+.requiring(
     "EXISTS (SELECT 1 FROM bookmark b JOIN bookmark_folder f ON f.user_id = b.user_id \
      WHERE f.id = $1 AND b.post_id = $2 AND b.user_id = $3)",
 );
 
-const HIDDEN_REPLY: Declared = table(
+const HIDDEN_REPLY: TableDefinition = define_table(
     "hidden_reply",
     1,
     columns! { post_id: Post, hidden_at: Time },
 );
 
-const MEDIA_SHARE: Declared = table(
+const MEDIA_SHARE: TableDefinition = define_table(
     "media_share",
     2,
-    columns! { media_id: Of("media"), user_id: User },
+    columns! { media_id: Reference("media"), user_id: User },
 );
 
-const MEDIA_TAG: Declared = table("media_tag", 2, columns! { post_id: Post, user_id: User });
+const MEDIA_TAG: TableDefinition =
+    define_table("media_tag", 2, columns! { post_id: Post, user_id: User });
 
-const SUBTITLE: Declared = table(
+const SUBTITLE: TableDefinition = define_table(
     "subtitle",
     2,
-    columns! { video_id: Of("media"), language: Text, media_id: Of("media"), display_name: Text },
+    columns! { video_id: Reference("media"), language: Text, media_id: Reference("media"), display_name: Text },
 );
 
-const POLL: Declared = table(
+const POLL: TableDefinition = define_table(
     "poll",
     1,
     columns! {
         id: Id, post_id: Post, duration_minutes: Number, ends_at: Time, closed_at: OptTime,
     },
 )
-.moves(&[(
+.updating(&[(
     "UPDATE post SET poll_id = $1 WHERE id = $2",
     &["id", "post_id"],
 )]);
 
-const POLL_OPTION: Declared = table(
+const POLL_OPTION: TableDefinition = define_table(
     "poll_option",
     2,
-    columns! { poll_id: Of("poll"), choice: Number, label: Text },
+    columns! { poll_id: Reference("poll"), choice: Number, label: Text },
 );
 
-const POLL_VOTE: Declared = table(
+const POLL_VOTE: TableDefinition = define_table(
     "poll_vote",
     2,
-    columns! { poll_id: Of("poll"), user_id: User, choice: Number, at: Time },
+    columns! { poll_id: Reference("poll"), user_id: User, choice: Number, at: Time },
 )
-.needs("EXISTS (SELECT 1 FROM poll_option WHERE poll_id = $1 AND choice = $3)")
-.moves(&[(
+.requiring("EXISTS (SELECT 1 FROM poll_option WHERE poll_id = $1 AND choice = $3)")
+.updating(&[(
     "UPDATE poll_option SET votes = votes + 1 WHERE poll_id = $1 AND choice = $2",
     &["poll_id", "choice"],
 )]);
 
-const LIST_FOLLOW: Declared = table(
+const LIST_FOLLOW: TableDefinition = define_table(
     "list_follow",
     2,
-    columns! { list_id: Of("list"), user_id: User, id: Stamp },
+    columns! { list_id: Reference("list"), user_id: User, id: Stamp },
 )
-.needs("EXISTS (SELECT 1 FROM list WHERE id = $1 AND private = 0 AND deleted_at IS NULL)")
-.moves(&[(
+.requiring("EXISTS (SELECT 1 FROM list WHERE id = $1 AND private = 0 AND deleted_at IS NULL)")
+.updating(&[(
     "UPDATE list SET follower_count = follower_count + 1 WHERE id = $1",
     &["list_id"],
 )]);
 
-const LIST_PIN: Declared = table(
+const LIST_PIN: TableDefinition = define_table(
     "list_pin",
     2,
-    columns! { user_id: User, list_id: Of("list"), id: Stamp },
+    columns! { user_id: User, list_id: Reference("list"), id: Stamp },
 )
-.needs(
+.requiring(
     "EXISTS (SELECT 1 FROM list WHERE id = $2 AND (private = 0 OR owner_id = $1) \
      AND deleted_at IS NULL)",
 );
 
-const SPACE_TOPIC: Declared = table(
+const SPACE_TOPIC: TableDefinition = define_table(
     "space_topic",
     1,
     columns! { id: Id, name: Text, description: Text },
 );
 
-const SPACE: Declared = table(
+const SPACE: TableDefinition = define_table(
     "space",
     1,
     columns! {
-        id: Id, creator_id: User, state: Among(0, 3), title: Text, lang: Text, ticketed: Switch,
+        id: Id, creator_id: User, state: InRange(0, 3), title: Text, lang: Text, ticketed: Switch,
         created_at: Time, updated_at: Time, scheduled_start: OptTime, started_at: OptTime,
         ended_at: OptTime,
     },
 );
 
-const SPACE_PART: Declared = table(
+const SPACE_PART: TableDefinition = define_table(
     "space_part",
     3,
-    columns! { space_id: Of("space"), role: Among(0, 5), user_id: User, id: Stamp },
+    columns! { space_id: Reference("space"), role: InRange(0, 5), user_id: User, id: Stamp },
 )
-.moves(&[
+.updating(&[
     (
         "UPDATE space SET participant_count = participant_count + 1 \
          WHERE id = $1 AND CAST($2 AS BIGINT) = 3",
@@ -310,71 +315,72 @@ const SPACE_PART: Declared = table(
     ),
 ]);
 
-const SPACE_SUBJECT: Declared = table(
+const SPACE_SUBJECT: TableDefinition = define_table(
     "space_subject",
     2,
-    columns! { space_id: Of("space"), topic_id: Of("space_topic") },
+    columns! { space_id: Reference("space"), topic_id: Reference("space_topic") },
 );
 
-const SPACE_POST: Declared = table(
+const SPACE_POST: TableDefinition = define_table(
     "space_post",
     2,
-    columns! { space_id: Of("space"), post_id: Post, id: Stamp },
+    columns! { space_id: Reference("space"), post_id: Post, id: Stamp },
 );
 
-const DM_CONVERSATION: Declared = table(
+const DM_CONVERSATION: TableDefinition = define_table(
     "dm_conversation",
     1,
     columns! { id: Id, lower_id: UserOrNone, higher_id: UserOrNone },
 )
-.needs("$2 <= $3");
+.requiring("$2 <= $3");
 
-const DM_PARTICIPANT: Declared = table(
+const DM_PARTICIPANT: TableDefinition = define_table(
     "dm_participant",
     2,
-    columns! { conversation_id: Of("dm_conversation"), user_id: User, id: Stamp, read_id: Stamp },
+    columns! { conversation_id: Reference("dm_conversation"), user_id: User, id: Stamp, read_id: Stamp },
 )
-.needs(
+.requiring(
     "EXISTS (SELECT 1 FROM dm_conversation WHERE id = $1 \
      AND (lower_id = 0 OR lower_id = $2 OR higher_id = $2))",
 );
 
-const DM_EVENT: Declared = table(
+const DM_EVENT: TableDefinition = define_table(
     "dm_event",
     1,
     columns! {
-        id: Id, conversation_id: Of("dm_conversation"), kind: Among(0, 2), sender_id: User,
-        app_id: OptOf("app"), text: Text, entities: Json, media_id: OptOf("media"),
+        id: Id, conversation_id: Reference("dm_conversation"), kind: InRange(0, 2), sender_id: User,
+        app_id: OptReference("app"), text: Text, entities: Json, media_id: OptReference("media"),
         media_key: Text, post_ids: Posts, participant_ids: Users,
     },
 )
-.begins(", copies", ", 0")
-.moves(&[(
+.starting_with(", copies", ", 0")
+.updating(&[(
     "UPDATE media SET message_uses = message_uses + 1 WHERE id = $1",
     &["media_id"],
 )]);
 
-const DM_INBOX: Declared = table(
+const DM_INBOX: TableDefinition = define_table(
     "dm_inbox",
     3,
     columns! {
-        user_id: User, kind: Among(0, 2), event_id: Of("dm_event"),
-        conversation_id: Of("dm_conversation"),
+        user_id: User, kind: InRange(0, 2), event_id: Reference("dm_event"),
+        conversation_id: Reference("dm_conversation"),
     },
 )
-.needs(
+.requiring(
     "EXISTS (SELECT 1 FROM dm_event e JOIN dm_participant p \
      ON p.conversation_id = e.conversation_id AND p.user_id = $1 \
      WHERE e.id = $3 AND e.kind = $2 AND e.conversation_id = $4)",
 )
-.moves(&[(
+.updating(&[(
     "UPDATE dm_event SET copies = copies + 1 WHERE id = $1",
     &["event_id"],
 )]);
 
-const NOTE_WRITER: Declared = table("note_writer", 1, columns! { user_id: User, at: Time });
+const NOTE_WRITER: TableDefinition =
+    define_table("note_writer", 1, columns! { user_id: User, at: Time });
 
-const NOTE: Declared = table(
+const NOTE: TableDefinition = define_table(
     "note",
     1,
     columns! {
@@ -384,29 +390,29 @@ const NOTE: Declared = table(
     },
 );
 
-const NOTE_RATING: Declared = table(
+const NOTE_RATING: TableDefinition = define_table(
     "note_rating",
     2,
-    columns! { note_id: Of("note"), user_id: User, helpful: Switch, at: Time },
+    columns! { note_id: Reference("note"), user_id: User, helpful: Switch, at: Time },
 )
-.moves(&[(
+.updating(&[(
     "UPDATE note SET helpful = helpful + CAST($1 AS BIGINT), \
      not_helpful = not_helpful + 1 - CAST($1 AS BIGINT) WHERE id = $2",
     &["helpful", "note_id"],
 )]);
 
-const NOTE_REQUEST: Declared = table(
+const NOTE_REQUEST: TableDefinition = define_table(
     "note_request",
     2,
     columns! { post_id: Post, user_id: User, at: Time },
 );
 
-const STORY: Declared = table(
+const STORY: TableDefinition = define_table(
     "story",
     1,
     columns! {
-        id: Id, topic: Text, state: Among(0, 1), name: Text, category: Text, hook: Text,
+        id: Id, topic: Text, state: InRange(0, 1), name: Text, category: Text, hook: Text,
         summary: Text, disclaimer: Text, post_ids: Posts, created_at: Time, updated_at: Time,
     },
 )
-.only("state < 2");
+.filtered_to("state < 2");

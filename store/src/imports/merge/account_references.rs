@@ -3,30 +3,30 @@
 use std::sync::LazyLock;
 
 /// A column that names an account.
-pub(super) struct Stand {
+pub(super) struct AccountReference {
     #[cfg(test)]
     table: &'static str,
     #[cfg(test)]
     column: &'static str,
     /// What takes away those of the rows that both accounts have, and their counters; the one
     /// account is `$1`, the other `$2`.
-    pub(super) twice: Vec<&'static str>,
+    pub(super) duplicate_sql: Vec<&'static str>,
     /// What lets the rows name `$1` instead of `$2`.
-    pub(super) moves: &'static str,
+    pub(super) move_sql: &'static str,
 }
 
 /// What counts the rows: a table's column, by the rows' column that names it.
-type Count = (&'static str, &'static str, &'static str);
+type CounterColumn = (&'static str, &'static str, &'static str);
 
 /// Table, column, what a row is unique by beside it, and what counts the rows.
-type Declared = (
+type ReferenceDefinition = (
     &'static str,
     &'static str,
     &'static [&'static str],
-    &'static [Count],
+    &'static [CounterColumn],
 );
 
-const DECLARED: &[Declared] = &[
+const REFERENCE_DEFINITIONS: &[ReferenceDefinition] = &[
     (
         "follow",
         "target_id",
@@ -136,10 +136,10 @@ const DECLARED: &[Declared] = &[
 ];
 
 /// All of them, with their statements, which stay for as long as the program runs.
-pub(super) static STANDS: LazyLock<Vec<Stand>> =
-    LazyLock::new(|| DECLARED.iter().map(made).collect());
+pub(super) static ACCOUNT_REFERENCES: LazyLock<Vec<AccountReference>> =
+    LazyLock::new(|| REFERENCE_DEFINITIONS.iter().map(build_reference).collect());
 
-fn made(declared: &Declared) -> Stand {
+fn build_reference(declared: &ReferenceDefinition) -> AccountReference {
     let (table, column, beside, counts) = *declared;
     let same: Vec<String> = beside
         .iter()
@@ -165,13 +165,13 @@ fn made(declared: &Declared) -> Stand {
         twice.push(sql.leak());
     }
     let moves = format!("UPDATE {table} SET {column} = $1 WHERE {column} = $2");
-    Stand {
+    AccountReference {
         #[cfg(test)]
         table,
         #[cfg(test)]
         column,
-        twice,
-        moves: moves.leak(),
+        duplicate_sql: twice,
+        move_sql: moves.leak(),
     }
 }
 
@@ -179,7 +179,7 @@ fn made(declared: &Declared) -> Stand {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::STANDS;
+    use super::ACCOUNT_REFERENCES;
     use crate::schema;
 
     /// Columns that name something else than an account.
@@ -281,12 +281,14 @@ mod tests {
 
     #[test]
     fn every_column_that_names_an_account_is_moved_or_excepted_for_a_reason() {
-        let stands = STANDS.iter().map(|stand| (stand.table, stand.column));
+        let stands = ACCOUNT_REFERENCES
+            .iter()
+            .map(|stand| (stand.table, stand.column));
         let excepted = EXCEPTIONS.iter().flat_map(|(_, all)| all.iter().copied());
         let known: Vec<(&str, &str)> = stands.chain(excepted).collect();
         let once: BTreeSet<(&str, &str)> = known.iter().copied().collect();
         assert_eq!(known.len(), once.len(), "a column is named twice");
-        let tables = schema::tables();
+        let tables = schema::declared_tables();
         let mut there: BTreeSet<(&str, &str)> = BTreeSet::new();
         for (table, columns) in &tables {
             for column in columns {

@@ -3,11 +3,11 @@
 use base::{Fault, Secret, Time, UserId};
 
 use crate::Tx;
-use crate::db::Row;
+use crate::db::SqlRow;
 
 /// A letter as stored.
 #[derive(Clone, Debug)]
-pub struct Letter {
+pub struct Email {
     /// Its number.
     pub id: i64,
     /// To whom.
@@ -32,7 +32,7 @@ pub struct Letter {
 
 /// A link as stored.
 #[derive(Clone, Debug)]
-pub struct Link {
+pub struct EmailLink {
     /// `confirm`, `reset` or `invite`.
     pub purpose: String,
     /// Whom it is for; whoever made it, if it is an invitation.
@@ -44,12 +44,12 @@ pub struct Link {
 }
 
 /// A letter's text moves to no other recipient.
-fn place(recipient: &str) -> String {
+fn encryption_context(recipient: &str) -> String {
     format!("letter.body:{recipient}")
 }
 
-fn read(row: &Row<'_, '_>) -> Result<(Letter, Option<Vec<u8>>), Fault> {
-    let letter = Letter {
+fn email_from_row(row: &SqlRow<'_, '_>) -> Result<(Email, Option<Vec<u8>>), Fault> {
+    let letter = Email {
         id: row.int(0)?,
         recipient: row.text(1)?,
         subject: row.text(2)?,
@@ -64,16 +64,16 @@ fn read(row: &Row<'_, '_>) -> Result<(Letter, Option<Vec<u8>>), Fault> {
     Ok((letter, row.opt_bytes(3)?))
 }
 
-fn opened(tx: &Tx<'_>, found: (Letter, Option<Vec<u8>>)) -> Result<Letter, Fault> {
+fn decrypt_text(tx: &Tx<'_>, found: (Email, Option<Vec<u8>>)) -> Result<Email, Fault> {
     let (mut letter, sealed) = found;
     if let Some(sealed) = sealed {
-        letter.text = Some(tx.unseal(&place(&letter.recipient), &sealed)?);
+        letter.text = Some(tx.decrypt(&encryption_context(&letter.recipient), &sealed)?);
     }
     Ok(letter)
 }
 
 /// Queues a letter, inside the transaction of what caused it.
-pub fn queue(
+pub fn enqueue(
     tx: &mut Tx<'_>,
     recipient: &str,
     subject: &str,
@@ -81,7 +81,7 @@ pub fn queue(
     due: Time,
     expires_at: Option<Time>,
 ) -> Result<(), Fault> {
-    let body = tx.seal(&place(recipient), text)?;
+    let body = tx.encrypt(&encryption_context(recipient), text)?;
     let sql = "INSERT INTO letter (recipient, subject, body, created_at, due_at, expires_at) \
                VALUES ($1, $2, $3, $4, $5, $6)";
     let args = [
@@ -92,52 +92,58 @@ pub fn queue(
         due.into(),
         expires_at.into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// The letters before a number, newest first: what a test platform shows as its mailbox.
-pub fn list(tx: &mut Tx<'_>, before: Option<i64>, limit: i64) -> Result<Vec<Letter>, Fault> {
+pub fn list(tx: &mut Tx<'_>, before: Option<i64>, limit: i64) -> Result<Vec<Email>, Fault> {
     let sql = "SELECT id, recipient, subject, body, created_at, due_at, tries, sent_at, problem, \
                expires_at FROM letter WHERE id < $1 ORDER BY id DESC LIMIT $2";
     let before = before.unwrap_or(i64::MAX);
-    let found = tx.rows(sql, &[before.into(), limit.into()], read)?;
-    found.into_iter().map(|found| opened(tx, found)).collect()
+    let found = tx.query_rows(sql, &[before.into(), limit.into()], email_from_row)?;
+    found
+        .into_iter()
+        .map(|found| decrypt_text(tx, found))
+        .collect()
 }
 
 /// The letters that are due, those that wait longest first.
-pub fn due(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<Vec<Letter>, Fault> {
+pub fn list_due(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<Vec<Email>, Fault> {
     let sql = "SELECT id, recipient, subject, body, created_at, due_at, tries, sent_at, problem, \
                expires_at FROM letter WHERE due_at <= $1 ORDER BY due_at, id LIMIT $2";
-    let found = tx.rows(sql, &[now.into(), limit.into()], read)?;
-    found.into_iter().map(|found| opened(tx, found)).collect()
+    let found = tx.query_rows(sql, &[now.into(), limit.into()], email_from_row)?;
+    found
+        .into_iter()
+        .map(|found| decrypt_text(tx, found))
+        .collect()
 }
 
 /// Takes a letter for sending, so that no other sender does until the moment given; false when
 /// another was faster.
-pub fn claim(tx: &mut Tx<'_>, letter: &Letter, until: Time) -> Result<bool, Fault> {
+pub fn claim(tx: &mut Tx<'_>, letter: &Email, until: Time) -> Result<bool, Fault> {
     let sql = "UPDATE letter SET due_at = $1, tries = tries + 1 WHERE id = $2 AND due_at = $3";
     let args = [until.into(), letter.id.into(), letter.due_at.into()];
-    Ok(tx.exec(sql, &args)? > 0)
+    Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// Says that a letter was sent, and forgets its text.
-pub fn sent(tx: &mut Tx<'_>, id: i64, at: Time) -> Result<(), Fault> {
+pub fn mark_sent(tx: &mut Tx<'_>, id: i64, at: Time) -> Result<(), Fault> {
     let sql = "UPDATE letter SET due_at = NULL, body = NULL, problem = '', sent_at = $1 \
                WHERE id = $2";
-    tx.exec(sql, &[at.into(), id.into()]).map(|_| ())
+    tx.execute(sql, &[at.into(), id.into()]).map(|_| ())
 }
 
 /// Says that a letter was not sent, and when it is tried again.
-pub fn failed(tx: &mut Tx<'_>, id: i64, problem: &str, again_at: Time) -> Result<(), Fault> {
+pub fn mark_failed(tx: &mut Tx<'_>, id: i64, problem: &str, again_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE letter SET due_at = $1, problem = $2 WHERE id = $3";
-    tx.exec(sql, &[again_at.into(), problem.into(), id.into()])
+    tx.execute(sql, &[again_at.into(), problem.into(), id.into()])
         .map(|_| ())
 }
 
 /// Says that a letter is not tried any more, and why, and forgets its text.
 pub fn give_up(tx: &mut Tx<'_>, id: i64, problem: &str) -> Result<(), Fault> {
     let sql = "UPDATE letter SET due_at = NULL, body = NULL, problem = $1 WHERE id = $2";
-    tx.exec(sql, &[problem.into(), id.into()]).map(|_| ())
+    tx.execute(sql, &[problem.into(), id.into()]).map(|_| ())
 }
 
 /// Forgets some letters from before a moment, and some links that ended before it; how many.
@@ -147,11 +153,11 @@ pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
                    (SELECT id FROM letter WHERE created_at < $1 LIMIT $2)";
     let links = "DELETE FROM link WHERE digest IN \
                  (SELECT digest FROM link WHERE expires_at < $1 LIMIT $2)";
-    Ok(tx.exec(letters, &args)? + tx.exec(links, &args)?)
+    Ok(tx.execute(letters, &args)? + tx.execute(links, &args)?)
 }
 
 /// Stores a link by its digest.
-pub fn insert_link(tx: &mut Tx<'_>, digest: &[u8; 32], link: &Link) -> Result<(), Fault> {
+pub fn insert_link(tx: &mut Tx<'_>, digest: &[u8; 32], link: &EmailLink) -> Result<(), Fault> {
     let sql = "INSERT INTO link (digest, purpose, user_id, email, created_at, expires_at) \
                VALUES ($1, $2, $3, $4, $5, $6)";
     let args = [
@@ -162,18 +168,22 @@ pub fn insert_link(tx: &mut Tx<'_>, digest: &[u8; 32], link: &Link) -> Result<()
         tx.now().into(),
         link.expires_at.into(),
     ];
-    tx.exec(sql, &args).map(|_| ())
+    tx.execute(sql, &args).map(|_| ())
 }
 
 /// The link with a digest and purpose, if it still works.
-pub fn link(tx: &mut Tx<'_>, digest: &[u8; 32], purpose: &str) -> Result<Option<Link>, Fault> {
+pub fn find_link(
+    tx: &mut Tx<'_>,
+    digest: &[u8; 32],
+    purpose: &str,
+) -> Result<Option<EmailLink>, Fault> {
     let sql = "SELECT purpose, user_id, email, expires_at FROM link \
                WHERE digest = $1 AND purpose = $2 AND used_at IS NULL AND expires_at > $3";
-    tx.row(
+    tx.query_row(
         sql,
         &[digest.into(), purpose.into(), tx.now().into()],
         |row| {
-            Ok(Link {
+            Ok(EmailLink {
                 purpose: row.text(0)?,
                 user_id: row.id(1)?,
                 email: row.text(2)?,
@@ -184,24 +194,28 @@ pub fn link(tx: &mut Tx<'_>, digest: &[u8; 32], purpose: &str) -> Result<Option<
 }
 
 /// Uses a link up; false when it does not work any more.
-pub fn use_link(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
+pub fn mark_link_used(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
     let sql = "UPDATE link SET used_at = $1 \
                WHERE digest = $2 AND used_at IS NULL AND expires_at > $1";
-    Ok(tx.exec(sql, &[tx.now().into(), digest.into()])? > 0)
+    Ok(tx.execute(sql, &[tx.now().into(), digest.into()])? > 0)
 }
 
 /// Uses up all links of a user and a purpose, used or not: only the newest is to work.
-pub fn end_links(tx: &mut Tx<'_>, user: UserId, purpose: &str) -> Result<(), Fault> {
+pub fn expire_links(tx: &mut Tx<'_>, user: UserId, purpose: &str) -> Result<(), Fault> {
     let sql = "UPDATE link SET used_at = $1 \
                WHERE user_id = $2 AND purpose = $3 AND used_at IS NULL";
-    tx.exec(sql, &[tx.now().into(), user.into(), purpose.into()])
+    tx.execute(sql, &[tx.now().into(), user.into(), purpose.into()])
         .map(|_| ())
 }
 
 /// The address of a user's link of a purpose that still works, if there is one.
-pub fn pending(tx: &mut Tx<'_>, user: UserId, purpose: &str) -> Result<Option<String>, Fault> {
+pub fn pending_address(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    purpose: &str,
+) -> Result<Option<String>, Fault> {
     let sql = "SELECT email FROM link WHERE user_id = $1 AND purpose = $2 AND used_at IS NULL \
                AND expires_at > $3 ORDER BY created_at DESC LIMIT 1";
     let args = [user.into(), purpose.into(), tx.now().into()];
-    tx.row(sql, &args, |row| row.text(0))
+    tx.query_row(sql, &args, |row| row.text(0))
 }

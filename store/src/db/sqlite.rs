@@ -11,32 +11,32 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, params_from_iter};
 use tokio::sync::watch;
 
-use super::job::{Errand, Queue};
-use super::tx::{Conn, Marks, Tx};
-use super::value::{Row, Value};
+use super::job::{DatabaseJob, JobQueue};
+use super::tx::{CommitEffects, EngineConnection, Tx};
+use super::value::{SqlRow, SqlValue};
 use super::{dialect, migrate};
-use crate::context::Context;
+use crate::context::StoreContext;
 
 /// Jobs that share one commit at most.
-const BATCH: usize = 256;
+const MAX_COMMIT_JOBS: usize = 256;
 /// The log of changes is folded back into the file from this size on.
-const FOLD_AT: u64 = 4 << 20;
+const CHECKPOINT_SIZE: u64 = 4 << 20;
 /// From this size on the writer itself waits for it to be folded and starts it afresh.
-const FOLD_NOW: u64 = 64 << 20;
-const FOLD_EVERY: Duration = Duration::from_millis(200);
-const STATEMENTS: usize = 256;
+const TRUNCATE_SIZE: u64 = 64 << 20;
+const CHECKPOINT_INTERVAL: Duration = Duration::from_millis(200);
+const STATEMENT_CACHE_SIZE: usize = 256;
 
 /// KiB of pages that a connection keeps.
 const CACHE_KIB: u32 = 16 * 1024;
 /// The writer's: an import touches pages all over the file.
 const WRITER_CACHE_KIB: u32 = 64 * 1024;
 
-fn connect(path: &Path, cache_kib: u32) -> Result<Connection, Fault> {
+fn open_connection(path: &Path, cache_kib: u32) -> Result<Connection, Fault> {
     let conn = Connection::open(path).map_err(Fault::when("opening the database file"))?;
     // Without it every cached statement with a join or a range is planned anew at each run.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
         .map_err(Fault::when("fixing query plans"))?;
-    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE_SIZE);
     conn.busy_timeout(Duration::from_secs(10))
         .map_err(Fault::when("the busy time-out"))?;
     // The file is not mapped: each connection would count its pages again, for little gain.
@@ -49,43 +49,43 @@ fn connect(path: &Path, cache_kib: u32) -> Result<Connection, Fault> {
     Ok(conn)
 }
 
-pub(crate) fn each(
+pub(crate) fn for_each_row(
     conn: &Connection,
     sql: &'static str,
-    args: &[Value<'_>],
-    mut read: impl FnMut(&Row<'_, '_>) -> Result<bool, Fault>,
+    args: &[SqlValue<'_>],
+    mut read: impl FnMut(&SqlRow<'_, '_>) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
     let mut statement = conn
         .prepare_cached(sql)
-        .map_err(|error| failed(sql, error))?;
+        .map_err(|error| statement_fault(sql, error))?;
     let mut rows = statement
         .query(params_from_iter(args))
-        .map_err(|error| failed(sql, error))?;
-    while let Some(row) = rows.next().map_err(|error| failed(sql, error))? {
-        if !read(&Row::Lite(row))? {
+        .map_err(|error| statement_fault(sql, error))?;
+    while let Some(row) = rows.next().map_err(|error| statement_fault(sql, error))? {
+        if !read(&SqlRow::Sqlite(row))? {
             break;
         }
     }
     Ok(())
 }
 
-pub(crate) fn of_each(
+pub(crate) fn for_each_key(
     conn: &Connection,
     sql: &'static str,
     keys: &[i64],
-    more: &[Value<'_>],
-    read: &mut dyn FnMut(&Row<'_, '_>) -> Result<bool, Fault>,
+    more: &[SqlValue<'_>],
+    read: &mut dyn FnMut(&SqlRow<'_, '_>) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
     let mut statement = conn
         .prepare_cached(sql)
-        .map_err(|error| failed(sql, error))?;
+        .map_err(|error| statement_fault(sql, error))?;
     for key in keys {
-        let args = std::iter::once(Value::Int(*key)).chain(more.iter().copied());
+        let args = std::iter::once(SqlValue::Int(*key)).chain(more.iter().copied());
         let mut rows = statement
             .query(params_from_iter(args))
-            .map_err(|error| failed(sql, error))?;
-        while let Some(row) = rows.next().map_err(|error| failed(sql, error))? {
-            if !read(&Row::Lite(row))? {
+            .map_err(|error| statement_fault(sql, error))?;
+        while let Some(row) = rows.next().map_err(|error| statement_fault(sql, error))? {
+            if !read(&SqlRow::Sqlite(row))? {
                 return Ok(());
             }
         }
@@ -93,17 +93,17 @@ pub(crate) fn of_each(
     Ok(())
 }
 
-pub(crate) fn exec(conn: &Connection, sql: &str, args: &[Value<'_>]) -> Result<u64, Fault> {
+pub(crate) fn exec(conn: &Connection, sql: &str, args: &[SqlValue<'_>]) -> Result<u64, Fault> {
     let mut statement = conn
         .prepare_cached(sql)
-        .map_err(|error| failed(sql, error))?;
+        .map_err(|error| statement_fault(sql, error))?;
     let changed = statement
         .execute(params_from_iter(args))
-        .map_err(|error| failed(sql, error))?;
+        .map_err(|error| statement_fault(sql, error))?;
     Ok(u64::try_from(changed).unwrap_or(u64::MAX))
 }
 
-fn failed(sql: &str, error: rusqlite::Error) -> Fault {
+fn statement_fault(sql: &str, error: rusqlite::Error) -> Fault {
     let disk = [ErrorCode::DiskFull, ErrorCode::SystemIoFailure];
     let of_the_disk = error
         .sqlite_error_code()
@@ -113,7 +113,7 @@ fn failed(sql: &str, error: rusqlite::Error) -> Fault {
 }
 
 /// A full disk may end the transaction that the jobs share: none of them has happened then.
-fn still_open(conn: &Connection) -> Result<(), Fault> {
+fn ensure_transaction_open(conn: &Connection) -> Result<(), Fault> {
     if conn.is_autocommit() {
         return Err(Fault::new("the database gave the transaction up").passing());
     }
@@ -121,64 +121,64 @@ fn still_open(conn: &Connection) -> Result<(), Fault> {
 }
 
 /// Starts the writer and the thread that folds the log of changes back into the file.
-pub(crate) fn writer(
+pub(crate) fn spawn_writer(
     path: &Path,
-    context: &Arc<Context>,
+    context: &Arc<StoreContext>,
     waker: Arc<watch::Sender<u64>>,
-) -> Result<(Queue, Vec<JoinHandle<()>>), Fault> {
-    let conn = connect(path, WRITER_CACHE_KIB)?;
+) -> Result<(JobQueue, Vec<JoinHandle<()>>), Fault> {
+    let conn = open_connection(path, WRITER_CACHE_KIB)?;
     let (queue, jobs) = unbounded();
     let (stop, stopped) = bounded::<()>(0);
     let shared = Arc::clone(context);
     let wal = path.with_extension("db-wal");
     let log = wal.clone();
-    let write = spawn("store-writer", move || {
+    let write = spawn_thread("store-writer", move || {
         let keep_folding = stop;
-        write_all(&conn, &jobs, &shared, &waker, &log);
+        run_writer(&conn, &jobs, &shared, &waker, &log);
         drop(keep_folding);
         // Readers may still be there; whatever is not folded now is folded at the next start.
         drop(conn.execute_batch("PRAGMA wal_checkpoint(TRUNCATE);"));
     })?;
-    let folder = connect(path, CACHE_KIB)?;
-    let fold = spawn("store-folder", move || {
-        while stopped.recv_timeout(FOLD_EVERY) == Err(RecvTimeoutError::Timeout) {
-            if size_of(&wal) > FOLD_AT {
-                fold_log(&folder, "PASSIVE");
+    let folder = open_connection(path, CACHE_KIB)?;
+    let fold = spawn_thread("store-folder", move || {
+        while stopped.recv_timeout(CHECKPOINT_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+            if file_size(&wal) > CHECKPOINT_SIZE {
+                checkpoint_wal(&folder, "PASSIVE");
             }
         }
     })?;
     Ok((queue, vec![write, fold]))
 }
 
-fn size_of(path: &Path) -> u64 {
+fn file_size(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |file| file.len())
 }
 
-fn fold_log(conn: &Connection, how: &str) {
+fn checkpoint_wal(conn: &Connection, how: &str) {
     let result = conn.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |_| Ok(()));
     if let Err(error) = result {
         tracing::warn!(%error, "the log of changes was not folded");
     }
 }
 
-fn write_all(
+fn run_writer(
     conn: &Connection,
-    jobs: &Receiver<Box<dyn Errand>>,
-    context: &Context,
+    jobs: &Receiver<Box<dyn DatabaseJob>>,
+    context: &StoreContext,
     waker: &watch::Sender<u64>,
     wal: &Path,
 ) {
     while let Ok(first) = jobs.recv() {
-        let mut done = Vec::with_capacity(BATCH);
+        let mut done = Vec::with_capacity(MAX_COMMIT_JOBS);
         let (commit, marks) = commit_together(conn, first, jobs, context, &mut done);
         if commit.is_ok() {
-            marks.announce(context, waker);
+            marks.publish(context, waker);
         }
         for job in done {
             job.finish(commit.clone());
         }
-        if size_of(wal) > FOLD_NOW {
-            fold_log(conn, "TRUNCATE");
+        if file_size(wal) > TRUNCATE_SIZE {
+            checkpoint_wal(conn, "TRUNCATE");
         }
     }
 }
@@ -188,17 +188,17 @@ fn write_all(
 /// time each with a savepoint of its own; that is rare, and savepoints are dear.
 fn commit_together(
     conn: &Connection,
-    first: Box<dyn Errand>,
-    jobs: &Receiver<Box<dyn Errand>>,
-    context: &Context,
-    done: &mut Vec<Box<dyn Errand>>,
-) -> (Result<(), Arc<Fault>>, Marks) {
+    first: Box<dyn DatabaseJob>,
+    jobs: &Receiver<Box<dyn DatabaseJob>>,
+    context: &StoreContext,
+    done: &mut Vec<Box<dyn DatabaseJob>>,
+) -> (Result<(), Arc<Fault>>, CommitEffects) {
     done.push(first);
-    done.extend(jobs.try_iter().take(BATCH - 1));
-    let mut marks = Marks::default();
-    let result = match run_all(conn, done, context, &mut marks) {
+    done.extend(jobs.try_iter().take(MAX_COMMIT_JOBS - 1));
+    let mut marks = CommitEffects::default();
+    let result = match run_jobs(conn, done, context, &mut marks) {
         Ok(true) => Ok(()),
-        Ok(false) => run_apart(conn, done, context, &mut marks),
+        Ok(false) => run_with_savepoints(conn, done, context, &mut marks),
         Err(fault) => Err(fault),
     };
     let result = result.and_then(|()| exec(conn, "COMMIT", &[]).map(|_| ()));
@@ -209,20 +209,20 @@ fn commit_together(
 }
 
 /// Runs all jobs in one transaction; false when one of them must be undone alone.
-fn run_all(
+fn run_jobs(
     conn: &Connection,
-    jobs: &mut [Box<dyn Errand>],
-    context: &Context,
-    marks: &mut Marks,
+    jobs: &mut [Box<dyn DatabaseJob>],
+    context: &StoreContext,
+    marks: &mut CommitEffects,
 ) -> Result<bool, Fault> {
     exec(conn, "BEGIN IMMEDIATE", &[])?;
     for job in jobs {
         let before = conn.total_changes();
-        let mut tx = Tx::new(Conn::Lite(conn), context);
+        let mut tx = Tx::new(EngineConnection::Sqlite(conn), context);
         if job.run(&mut tx) {
-            marks.add(tx.marks);
+            marks.merge(tx.effects);
         } else if conn.total_changes() != before {
-            still_open(conn)?;
+            ensure_transaction_open(conn)?;
             return Ok(false);
         }
     }
@@ -230,22 +230,22 @@ fn run_all(
 }
 
 /// Undoes everything and runs all jobs again, each so that it can be undone alone.
-fn run_apart(
+fn run_with_savepoints(
     conn: &Connection,
-    jobs: &mut [Box<dyn Errand>],
-    context: &Context,
-    marks: &mut Marks,
+    jobs: &mut [Box<dyn DatabaseJob>],
+    context: &StoreContext,
+    marks: &mut CommitEffects,
 ) -> Result<(), Fault> {
     exec(conn, "ROLLBACK", &[])?;
     exec(conn, "BEGIN IMMEDIATE", &[])?;
-    *marks = Marks::default();
+    *marks = CommitEffects::default();
     for job in jobs {
         exec(conn, "SAVEPOINT job", &[])?;
-        let mut tx = Tx::new(Conn::Lite(conn), context);
+        let mut tx = Tx::new(EngineConnection::Sqlite(conn), context);
         if job.run(&mut tx) {
-            marks.add(tx.marks);
+            marks.merge(tx.effects);
         } else {
-            still_open(conn)?;
+            ensure_transaction_open(conn)?;
             exec(conn, "ROLLBACK TO job", &[])?;
         }
         exec(conn, "RELEASE job", &[])?;
@@ -254,36 +254,36 @@ fn run_apart(
 }
 
 /// Starts the readers.
-pub(crate) fn readers(
+pub(crate) fn spawn_readers(
     path: &Path,
     count: usize,
-    context: &Arc<Context>,
-) -> Result<(Queue, Vec<JoinHandle<()>>), Fault> {
-    let (queue, jobs) = unbounded::<Box<dyn Errand>>();
+    context: &Arc<StoreContext>,
+) -> Result<(JobQueue, Vec<JoinHandle<()>>), Fault> {
+    let (queue, jobs) = unbounded::<Box<dyn DatabaseJob>>();
     let threads = (0..count.max(1)).map(|_| {
-        let conn = connect(path, CACHE_KIB)?;
+        let conn = open_connection(path, CACHE_KIB)?;
         conn.execute_batch("PRAGMA query_only = ON;")
             .map_err(Fault::when("a reader"))?;
         let (jobs, context) = (jobs.clone(), Arc::clone(context));
-        spawn("store-reader", move || {
+        spawn_thread("store-reader", move || {
             while let Ok(job) = jobs.recv() {
-                read_one(&conn, job, &context);
+                run_read_job(&conn, job, &context);
             }
         })
     });
     Ok((queue, threads.collect::<Result<_, _>>()?))
 }
 
-fn read_one(conn: &Connection, mut job: Box<dyn Errand>, context: &Context) {
+fn run_read_job(conn: &Connection, mut job: Box<dyn DatabaseJob>, context: &StoreContext) {
     let begun = exec(conn, "BEGIN", &[]);
     if begun.is_ok() {
-        job.run(&mut Tx::new(Conn::Lite(conn), context));
+        job.run(&mut Tx::new(EngineConnection::Sqlite(conn), context));
         drop(exec(conn, "COMMIT", &[]));
     }
     job.finish(begun.map(|_| ()).map_err(Arc::new));
 }
 
-fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Fault> {
+fn spawn_thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Fault> {
     thread::Builder::new()
         .name(name.to_owned())
         .spawn(run)
@@ -291,31 +291,35 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<(
 }
 
 /// Copies a database as of one moment into a file that must not be there yet.
-pub(crate) fn copy(from: &Path, to: &Path) -> Result<u64, Fault> {
+pub(crate) fn copy_database(from: &Path, to: &Path) -> Result<u64, Fault> {
     if to.exists() {
         return Err(Fault::new(format!("{} is there already", to.display())));
     }
     let name = to
         .to_str()
         .ok_or_else(|| Fault::new("the path is not UTF-8"))?;
-    exec(&connect(from, CACHE_KIB)?, "VACUUM INTO $1", &[name.into()])?;
-    Ok(size_of(to))
+    exec(
+        &open_connection(from, CACHE_KIB)?,
+        "VACUUM INTO $1",
+        &[name.into()],
+    )?;
+    Ok(file_size(to))
 }
 
 /// Leaves the file alone, without its log of changes. The connections that were open closed side
 /// by side, so that none of them may have been the last.
-pub(crate) fn tidy(path: &Path) {
-    let tidied = connect(path, CACHE_KIB).map(|conn| fold_log(&conn, "TRUNCATE"));
+pub(crate) fn truncate_wal(path: &Path) {
+    let tidied = open_connection(path, CACHE_KIB).map(|conn| checkpoint_wal(&conn, "TRUNCATE"));
     if let Err(fault) = tidied {
         tracing::warn!(%fault, "the log of changes was left beside the file");
     }
 }
 
 /// What a check of every page finds.
-pub(crate) fn damage(path: &Path) -> Result<Vec<String>, Fault> {
+pub(crate) fn check_integrity(path: &Path) -> Result<Vec<String>, Fault> {
     let mut found = Vec::new();
-    each(
-        &connect(path, CACHE_KIB)?,
+    for_each_row(
+        &open_connection(path, CACHE_KIB)?,
         "PRAGMA integrity_check",
         &[],
         |row| {
@@ -328,28 +332,28 @@ pub(crate) fn damage(path: &Path) -> Result<Vec<String>, Fault> {
 }
 
 /// A connection for migrations.
-pub(crate) struct Setup(Connection);
+pub(crate) struct SqliteMigrator(Connection);
 
-impl Setup {
+impl SqliteMigrator {
     pub(crate) fn open(path: &Path) -> Result<Self, Fault> {
-        connect(path, CACHE_KIB).map(Self)
+        open_connection(path, CACHE_KIB).map(Self)
     }
 }
 
-impl migrate::Target for Setup {
-    fn lock(&mut self) -> Result<(), Fault> {
+impl migrate::MigrationTarget for SqliteMigrator {
+    fn lock_schema(&mut self) -> Result<(), Fault> {
         // The data folder's lock does.
         Ok(())
     }
 
-    fn run(&mut self, script: &str) -> Result<(), Fault> {
-        let script = dialect::for_file(script);
+    fn run_script(&mut self, script: &str) -> Result<(), Fault> {
+        let script = dialect::to_sqlite(script);
         self.0
             .execute_batch(&script)
             .map_err(Fault::when("running a migration"))
     }
 
-    fn applied(&mut self) -> Result<Vec<migrate::Row>, Fault> {
+    fn applied_migrations(&mut self) -> Result<Vec<migrate::MigrationRow>, Fault> {
         let exists = self
             .0
             .table_exists(None, "migration")
@@ -358,8 +362,8 @@ impl migrate::Target for Setup {
             return Ok(Vec::new());
         }
         let mut all = Vec::new();
-        each(&self.0, migrate::LIST, &[], |row| {
-            all.push(migrate::Row::read(row)?);
+        for_each_row(&self.0, migrate::LIST_SQL, &[], |row| {
+            all.push(migrate::MigrationRow::from_row(row)?);
             Ok(true)
         })?;
         Ok(all)

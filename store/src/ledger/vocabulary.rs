@@ -12,7 +12,7 @@ macro_rules! numbered {
             pub const ALL: &'static [Self] = &[$(Self::$member),*];
 
             /// As it is stored.
-            pub const fn number(self) -> i64 {
+            pub const fn to_number(self) -> i64 {
                 match self { $(Self::$member => $number),* }
             }
 
@@ -22,8 +22,8 @@ macro_rules! numbered {
             }
 
             /// The one that is stored as a number.
-            pub fn read(number: i64) -> Option<Self> {
-                Self::ALL.iter().copied().find(|one| one.number() == number)
+            pub fn from_number(number: i64) -> Option<Self> {
+                Self::ALL.iter().copied().find(|one| one.to_number() == number)
             }
 
             /// The one with a name.
@@ -36,7 +36,7 @@ macro_rules! numbered {
 
 numbered! {
     /// What sums are kept of.
-    Entity {
+    AdEntity {
         /// An account.
         Account = 1 "ACCOUNT",
         /// What pays.
@@ -58,7 +58,7 @@ numbered! {
 
 numbered! {
     /// What happened. The names are those under which serving clients report.
-    Kind {
+    AdEventKind {
         /// It was shown.
         Impression = 0 "impression",
         /// It was in full view for a second.
@@ -112,7 +112,7 @@ numbered! {
 
 numbered! {
     /// How it came to be known.
-    Origin {
+    AdEventOrigin {
         /// A serving client reported it.
         Served = 0 "served",
         /// Somebody did it on the platform.
@@ -155,13 +155,13 @@ numbered! {
 }
 
 /// How many numbers of placements belong to a group.
-pub(super) const GROUP: i64 = 16;
+pub(super) const PLACEMENT_GROUP_SIZE: i64 = 16;
 
 impl Placement {
     /// The group that figures count it in.
     #[must_use]
     pub const fn group(self) -> Self {
-        match self.number() / GROUP {
+        match self.to_number() / PLACEMENT_GROUP_SIZE {
             0 => Self::AllOn,
             1 => Self::Publishers,
             2 => Self::Spotlight,
@@ -242,9 +242,9 @@ metrics! {
 pub(super) use metric_columns;
 
 /// How many metrics there are.
-pub const METRICS: usize = 26;
+pub const METRIC_COUNT: usize = 26;
 
-impl Kind {
+impl AdEventKind {
     /// Which metrics it counts in.
     pub const fn metrics(self) -> &'static [Metric] {
         use Metric as M;
@@ -277,7 +277,7 @@ impl Kind {
     }
 
     /// What else the same click may be reported as.
-    pub const fn twin(self) -> Option<Self> {
+    pub const fn equivalent_click(self) -> Option<Self> {
         match self {
             Self::UrlClick => Some(Self::CardClick),
             Self::CardClick => Some(Self::UrlClick),
@@ -293,38 +293,38 @@ impl Kind {
 
 /// Sums of all metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sums(pub(super) [i64; METRICS]);
+pub struct MetricSums(pub(super) [i64; METRIC_COUNT]);
 
-impl Default for Sums {
+impl Default for MetricSums {
     fn default() -> Self {
-        Self([0; METRICS])
+        Self([0; METRIC_COUNT])
     }
 }
 
-impl Sums {
+impl MetricSums {
     /// The sum of one.
-    pub fn of(&self, metric: Metric) -> i64 {
-        let place = usize::try_from(metric.number()).unwrap_or(METRICS);
+    pub fn get(&self, metric: Metric) -> i64 {
+        let place = usize::try_from(metric.to_number()).unwrap_or(METRIC_COUNT);
         self.0.get(place).copied().unwrap_or(0)
     }
 
     /// Adds to one.
     pub fn add(&mut self, metric: Metric, number: i64) {
-        let place = usize::try_from(metric.number()).unwrap_or(METRICS);
+        let place = usize::try_from(metric.to_number()).unwrap_or(METRIC_COUNT);
         if let Some(sum) = self.0.get_mut(place) {
             *sum = sum.saturating_add(number);
         }
     }
 
     /// Adds others.
-    pub fn add_all(&mut self, other: &Self) {
+    pub fn merge(&mut self, other: &Self) {
         for (sum, more) in self.0.iter_mut().zip(other.0) {
             *sum = sum.saturating_add(more);
         }
     }
 
     /// Counts so many of a kind, some of them billed, and what they cost.
-    pub fn count(&mut self, kind: Kind, number: i64, billed: i64, charge: i64) {
+    pub fn count_events(&mut self, kind: AdEventKind, number: i64, billed: i64, charge: i64) {
         for metric in kind.metrics() {
             self.add(*metric, number);
         }
@@ -340,13 +340,13 @@ impl Sums {
 
 #[cfg(test)]
 mod tests {
-    use super::{METRICS, Metric};
+    use super::{METRIC_COUNT, Metric};
 
     #[test]
     fn metrics_are_numbered_as_they_stand() {
-        assert_eq!(Metric::ALL.len(), METRICS);
+        assert_eq!(Metric::ALL.len(), METRIC_COUNT);
         for (place, metric) in Metric::ALL.iter().enumerate() {
-            assert_eq!(usize::try_from(metric.number()).unwrap(), place);
+            assert_eq!(usize::try_from(metric.to_number()).unwrap(), place);
         }
     }
 }

@@ -4,13 +4,13 @@ use std::sync::OnceLock;
 
 use base::{Fault, PostId, UserId};
 
-use super::{Post, State, by_id};
+use super::{Post, PostState, find_by_id};
 use crate::Tx;
-use crate::db::Value;
+use crate::db::SqlValue;
 
 /// What comes with a post when it is stored.
 #[derive(Clone, Debug, Default)]
-pub struct Beside {
+pub struct NewPostDetails {
     /// Of text, attachments and targets; what the duplicate rule goes by.
     pub fingerprint: Option<Vec<u8>>,
     /// Users whose mentions timeline it goes to.
@@ -26,38 +26,38 @@ pub struct Beside {
 }
 
 /// Stores a post with its mentions and every counter that it moves; false when the id is taken.
-pub fn insert(tx: &mut Tx<'_>, post: &Post, beside: &Beside) -> Result<bool, Fault> {
+pub fn insert(tx: &mut Tx<'_>, post: &Post, beside: &NewPostDetails) -> Result<bool, Fault> {
     if !insert_row(tx, post, beside)? {
         return Ok(false);
     }
-    if post.state != State::Live {
+    if post.state != PostState::Live {
         return Ok(true);
     }
     for user in &beside.mentioned {
         let sql = "INSERT INTO mention (user_id, post_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-        tx.exec(sql, &[(*user).into(), post.id.into()])?;
+        tx.execute(sql, &[(*user).into(), post.id.into()])?;
     }
     if let Some(replaced) = beside.replaces {
         let sql = "UPDATE post SET state = 1, edit_root_id = $1 WHERE id = $2";
-        tx.exec(sql, &[post.edit_root_id.into(), replaced.into()])?;
+        tx.execute(sql, &[post.edit_root_id.into(), replaced.into()])?;
         // The version before stood for what this one stands for now, perhaps not all of it.
-        if let Some(before) = by_id(tx, replaced)? {
-            count_author(tx, &before, -1)?;
-            count_targets(tx, &before, -1)?;
+        if let Some(before) = find_by_id(tx, replaced)? {
+            add_to_author_counts(tx, &before, -1)?;
+            add_to_target_counts(tx, &before, -1)?;
         }
     }
-    count_author(tx, post, 1)?;
-    count_targets(tx, post, 1)?;
+    add_to_author_counts(tx, post, 1)?;
+    add_to_target_counts(tx, post, 1)?;
     Ok(true)
 }
 
 /// What a post's row is written with, column by column; its id comes first.
-fn columns<'a>(post: &'a Post, beside: &'a Beside) -> [Column<'a>; 37] {
+fn post_columns<'a>(post: &'a Post, beside: &'a NewPostDetails) -> [PostColumn<'a>; 37] {
     [
         ("id", post.id.into()),
         ("author_id", post.author_id.into()),
         ("created_at", post.created_at.into()),
-        ("state", post.state.number().into()),
+        ("state", post.state.to_number().into()),
         ("text", (&post.text).into()),
         ("lang", (&post.lang).into()),
         ("conversation_id", post.conversation_id.into()),
@@ -97,26 +97,30 @@ fn columns<'a>(post: &'a Post, beside: &'a Beside) -> [Column<'a>; 37] {
     ]
 }
 
-type Column<'a> = (&'static str, Value<'a>);
+type PostColumn<'a> = (&'static str, SqlValue<'a>);
 
-fn insert_row(tx: &mut Tx<'_>, post: &Post, beside: &Beside) -> Result<bool, Fault> {
+fn insert_row(tx: &mut Tx<'_>, post: &Post, beside: &NewPostDetails) -> Result<bool, Fault> {
     static SQL: OnceLock<String> = OnceLock::new();
-    let columns = columns(post, beside);
+    let columns = post_columns(post, beside);
     let sql = SQL.get_or_init(|| {
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
         let places: Vec<String> = (1..=names.len()).map(|n| format!("${n}")).collect();
         let (names, places) = (names.join(", "), places.join(", "));
         format!("INSERT INTO post ({names}) VALUES ({places}) ON CONFLICT DO NOTHING")
     });
-    Ok(tx.exec(sql, &columns.map(|(_, value)| value))? > 0)
+    Ok(tx.execute(sql, &columns.map(|(_, value)| value))? > 0)
 }
 
 /// Puts the real post in the place of its placeholder, without mentions and counters. Likes and
 /// reposts that came before it are taken off the figures that it brings along. False when there is
 /// no such placeholder.
-pub fn fill(tx: &mut Tx<'_>, post: &Post, beside: &Beside) -> Result<bool, Fault> {
+pub fn replace_placeholder(
+    tx: &mut Tx<'_>,
+    post: &Post,
+    beside: &NewPostDetails,
+) -> Result<bool, Fault> {
     static SQL: OnceLock<String> = OnceLock::new();
-    let mut columns = columns(post, beside);
+    let mut columns = post_columns(post, beside);
     // The id is what the row is found by.
     columns.rotate_left(1);
     let sql = SQL.get_or_init(|| {
@@ -134,11 +138,11 @@ pub fn fill(tx: &mut Tx<'_>, post: &Post, beside: &Beside) -> Result<bool, Fault
         let (sets, id) = (sets.join(", "), columns.len());
         format!("UPDATE post SET {sets} WHERE id = ${id} AND state = 3")
     });
-    Ok(tx.exec(sql, &columns.map(|(_, value)| value))? > 0)
+    Ok(tx.execute(sql, &columns.map(|(_, value)| value))? > 0)
 }
 
 /// Moves the author's counters; a nullcast post counts as any other, but is nobody's newest.
-pub(crate) fn count_author(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(), Fault> {
+pub(crate) fn add_to_author_counts(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(), Fault> {
     let media = if post.media_keys.is_empty() { 0 } else { by };
     let newest = if by > 0 && !post.nullcast {
         post.id.get()
@@ -148,7 +152,7 @@ pub(crate) fn count_author(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(), 
     let sql = "UPDATE users SET post_count = post_count + $1, media_count = media_count + $2, \
                most_recent_post_id = CASE WHEN $3 > COALESCE(most_recent_post_id, 0) THEN $3 \
                ELSE most_recent_post_id END WHERE id = $4";
-    tx.exec(
+    tx.execute(
         sql,
         &[
             by.into(),
@@ -161,7 +165,7 @@ pub(crate) fn count_author(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(), 
 }
 
 /// Moves the counters of the posts that this one replies to, quotes or reposts.
-pub(super) fn count_targets(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(), Fault> {
+pub(super) fn add_to_target_counts(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(), Fault> {
     let targets = [
         (
             post.in_reply_to_post_id,
@@ -179,7 +183,7 @@ pub(super) fn count_targets(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(),
     ];
     for (target, sql) in targets {
         if let Some(target) = target {
-            tx.exec(sql, &[by.into(), target.into()])?;
+            tx.execute(sql, &[by.into(), target.into()])?;
         }
     }
     Ok(())
@@ -187,6 +191,10 @@ pub(super) fn count_targets(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(),
 
 /// Stores a post's row alone: whoever stores many at once moves the counters once for all. False
 /// when the id is taken, or the author reposts the same post already.
-pub fn insert_alone(tx: &mut Tx<'_>, post: &Post, beside: &Beside) -> Result<bool, Fault> {
+pub fn insert_without_counts(
+    tx: &mut Tx<'_>,
+    post: &Post,
+    beside: &NewPostDetails,
+) -> Result<bool, Fault> {
     insert_row(tx, post, beside)
 }

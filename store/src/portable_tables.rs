@@ -2,18 +2,18 @@
 //! [`tables`]: its key, its columns and what they refer to, what a row needs to be let in, and what
 //! else moves with it. The statements are made from that when they are first needed.
 
-mod declared;
+mod table_definitions;
 
 use std::sync::LazyLock;
 
 use base::Fault;
 
 use crate::Tx;
-use crate::db::{Row, Value};
+use crate::db::{SqlRow, SqlValue};
 
 /// What a cell holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnType {
     /// The row's own id, by which others refer to it.
     Id,
     /// A snowflake that puts rows into an order.
@@ -23,7 +23,7 @@ pub enum Kind {
     /// A number of sixty-four bits that is no snowflake.
     Foreign,
     /// A number between two, both included.
-    Among(i64, i64),
+    InRange(i64, i64),
     /// A switch.
     Switch,
     /// Milliseconds since 1970.
@@ -49,12 +49,12 @@ pub enum Kind {
     /// Posts: their ids in a text, comma-separated.
     Posts,
     /// The id of a row of another table, which must be there.
-    Of(&'static str),
+    Reference(&'static str),
     /// The same, or none.
-    OptOf(&'static str),
+    OptReference(&'static str),
 }
 
-impl Kind {
+impl ColumnType {
     const fn is_text(self) -> bool {
         matches!(
             self,
@@ -65,16 +65,16 @@ impl Kind {
 
 /// A column of a carried table.
 #[derive(Clone, Copy, Debug)]
-pub struct Column {
+pub struct PortableColumn {
     /// Its name, in the table and on the line.
     pub name: &'static str,
     /// What it holds.
-    pub kind: Kind,
+    pub kind: ColumnType,
 }
 
 /// A value of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cell {
+pub enum CellValue {
     /// None.
     Null,
     /// A number of any meaning.
@@ -85,9 +85,9 @@ pub enum Cell {
     Bytes(Vec<u8>),
 }
 
-impl Cell {
+impl CellValue {
     /// The number, where it is one.
-    pub const fn int(&self) -> Option<i64> {
+    pub const fn as_int(&self) -> Option<i64> {
         match self {
             Self::Int(number) => Some(*number),
             _ => None,
@@ -95,110 +95,116 @@ impl Cell {
     }
 
     /// The text, where it is one.
-    pub fn text(&self) -> Option<&str> {
+    pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
             _ => None,
         }
     }
 
-    fn value(&self) -> Value<'_> {
+    fn as_sql_value(&self) -> SqlValue<'_> {
         match self {
-            Self::Null => Value::Null,
-            Self::Int(number) => Value::Int(*number),
-            Self::Text(text) => Value::Text(text),
-            Self::Bytes(bytes) => Value::Bytes(bytes),
+            Self::Null => SqlValue::Null,
+            Self::Int(number) => SqlValue::Int(*number),
+            Self::Text(text) => SqlValue::Text(text),
+            Self::Bytes(bytes) => SqlValue::Bytes(bytes),
         }
     }
 }
 
 /// What moves with a row that is new: a statement, and the columns that are its arguments.
-type Step = (&'static str, &'static [&'static str]);
+type CounterUpdate = (&'static str, &'static [&'static str]);
 
 /// A table as declared.
 #[derive(Clone, Copy)]
-struct Declared {
+struct TableDefinition {
     name: &'static str,
     /// So many of its columns are its key.
-    key: usize,
-    columns: &'static [Column],
+    key_length: usize,
+    columns: &'static [PortableColumn],
     /// Which rows are carried; all where empty.
-    only: &'static str,
+    row_filter: &'static str,
     /// What a row needs beyond what it refers to, over its columns as `$1`, `$2`, …; nothing where
     /// empty.
-    needs: &'static str,
+    insert_condition: &'static str,
     /// Columns that every row begins with, and their values.
-    begins: (&'static str, &'static str),
-    steps: &'static [Step],
+    default_columns: (&'static str, &'static str),
+    counter_updates: &'static [CounterUpdate],
 }
 
 /// A carried table.
-pub struct Table {
+pub struct PortableTable {
     /// Its name, which its lines have for their kind.
     pub name: &'static str,
     /// Its columns, those of the key first.
-    pub columns: &'static [Column],
-    key: usize,
-    steps: &'static [Step],
-    page: &'static str,
-    insert: &'static str,
-    same: &'static str,
+    pub columns: &'static [PortableColumn],
+    key_length: usize,
+    counter_updates: &'static [CounterUpdate],
+    page_sql: &'static str,
+    insert_sql: &'static str,
+    find_same_sql: &'static str,
 }
 
 /// What became of a row that was to be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum InsertOutcome {
     /// It is new.
     Added,
     /// There is one with its key.
-    There,
+    AlreadyExists,
     /// It lacks what it needs, or another one has what only one can have.
     Refused,
 }
 
-static TABLES: LazyLock<Vec<Table>> =
-    LazyLock::new(|| declared::TABLES.iter().map(Declared::made).collect());
+static TABLES: LazyLock<Vec<PortableTable>> = LazyLock::new(|| {
+    table_definitions::TABLES
+        .iter()
+        .map(TableDefinition::build_table)
+        .collect()
+});
 
 /// The carried tables, in an order in which what a row refers to comes before it.
-pub fn tables() -> &'static [Table] {
+pub fn all_tables() -> &'static [PortableTable] {
     &TABLES
 }
 
 /// The carried table with a name.
-pub fn table(name: &str) -> Option<&'static Table> {
+pub fn find_table(name: &str) -> Option<&'static PortableTable> {
     TABLES.iter().find(|table| table.name == name)
 }
 
-impl Declared {
+impl TableDefinition {
     /// The table with its statements, which stay for as long as the program runs.
-    fn made(&self) -> Table {
-        Table {
+    fn build_table(&self) -> PortableTable {
+        PortableTable {
             name: self.name,
             columns: self.columns,
-            key: self.key,
-            steps: self.steps,
-            page: self.page().leak(),
-            insert: self.insert().leak(),
-            same: self.same().leak(),
+            key_length: self.key_length,
+            counter_updates: self.counter_updates,
+            page_sql: self.page_sql().leak(),
+            insert_sql: self.insert_sql().leak(),
+            find_same_sql: self.find_same_sql().leak(),
         }
     }
 
-    fn same(&self) -> String {
-        let key = self.columns.iter().take(self.key).zip(1..);
+    fn find_same_sql(&self) -> String {
+        let key = self.columns.iter().take(self.key_length).zip(1..);
         let key: Vec<String> = key
             .map(|(column, place)| format!("{} = ${place}", column.name))
             .collect();
         format!("SELECT 1 FROM {} WHERE {}", self.name, key.join(" AND "))
     }
 
-    fn page(&self) -> String {
+    fn page_sql(&self) -> String {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
-        let key: Vec<&str> = names.iter().take(self.key).copied().collect();
-        let places: Vec<String> = (1..=self.key).map(|place| format!("${place}")).collect();
-        let only = if self.only.is_empty() {
+        let key: Vec<&str> = names.iter().take(self.key_length).copied().collect();
+        let places: Vec<String> = (1..=self.key_length)
+            .map(|place| format!("${place}"))
+            .collect();
+        let only = if self.row_filter.is_empty() {
             String::new()
         } else {
-            format!(" AND {}", self.only)
+            format!(" AND {}", self.row_filter)
         };
         format!(
             "SELECT {} FROM {} WHERE ({}) > ({}){only} ORDER BY {} LIMIT ${}",
@@ -207,14 +213,14 @@ impl Declared {
             key.join(", "),
             places.join(", "),
             key.join(", "),
-            self.key + 1
+            self.key_length + 1
         )
     }
 
-    fn insert(&self) -> String {
-        let (more, values) = self.begins;
+    fn insert_sql(&self) -> String {
+        let (more, values) = self.default_columns;
         let names: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
-        let is_typed = !self.needs.is_empty();
+        let is_typed = !self.insert_condition.is_empty();
         let cells = (1..).zip(self.columns);
         let cells: Vec<String> = cells
             .map(|(place, column)| match column.kind {
@@ -227,7 +233,11 @@ impl Declared {
             })
             .collect();
         let rows = if is_typed {
-            format!("SELECT {}{values} WHERE {}", cells.join(", "), self.needs)
+            format!(
+                "SELECT {}{values} WHERE {}",
+                cells.join(", "),
+                self.insert_condition
+            )
         } else {
             format!("VALUES ({}{values})", cells.join(", "))
         };
@@ -239,91 +249,105 @@ impl Declared {
     }
 }
 
-impl Table {
+impl PortableTable {
     /// Where it stands among the tables.
-    pub fn place(&self) -> usize {
+    pub fn position(&self) -> usize {
         let place = TABLES.iter().position(|table| table.name == self.name);
         place.unwrap_or(usize::MAX)
     }
 
     /// What stands before every key.
-    pub fn start(&self) -> Vec<Cell> {
-        let key = self.columns.iter().take(self.key);
+    pub fn first_key(&self) -> Vec<CellValue> {
+        let key = self.columns.iter().take(self.key_length);
         let before = key.map(|column| match column.kind {
-            Kind::Text => Cell::Text(String::new()),
-            _ => Cell::Int(i64::MIN),
+            ColumnType::Text => CellValue::Text(String::new()),
+            _ => CellValue::Int(i64::MIN),
         });
         before.collect()
     }
 
     /// The key of a row.
-    pub fn key_of(&self, row: &[Cell]) -> Vec<Cell> {
-        row.iter().take(self.key).cloned().collect()
+    pub fn row_key(&self, row: &[CellValue]) -> Vec<CellValue> {
+        row.iter().take(self.key_length).cloned().collect()
     }
 
     /// The cell of a row in a column.
-    pub fn cell<'r>(&self, row: &'r [Cell], name: &str) -> Option<&'r Cell> {
+    pub fn find_cell<'r>(&self, row: &'r [CellValue], name: &str) -> Option<&'r CellValue> {
         let place = self.columns.iter().position(|column| column.name == name)?;
         row.get(place)
     }
 }
 
 /// The rows behind a key, in the order of their keys.
-pub fn page(
+pub fn page_after(
     tx: &mut Tx<'_>,
-    table: &Table,
-    after: &[Cell],
+    table: &PortableTable,
+    after: &[CellValue],
     limit: i64,
-) -> Result<Vec<Vec<Cell>>, Fault> {
-    let mut args: Vec<Value<'_>> = after.iter().map(Cell::value).collect();
+) -> Result<Vec<Vec<CellValue>>, Fault> {
+    let mut args: Vec<SqlValue<'_>> = after.iter().map(CellValue::as_sql_value).collect();
     args.push(limit.into());
-    tx.rows(table.page, &args, |row| {
+    tx.query_rows(table.page_sql, &args, |row| {
         let cells = table.columns.iter().enumerate();
         cells
-            .map(|(place, column)| read(row, place, column.kind))
+            .map(|(place, column)| cell_from_row(row, place, column.kind))
             .collect()
     })
 }
 
-fn read(row: &Row<'_, '_>, place: usize, kind: Kind) -> Result<Cell, Fault> {
+fn cell_from_row(row: &SqlRow<'_, '_>, place: usize, kind: ColumnType) -> Result<CellValue, Fault> {
     Ok(match kind {
-        kind if kind.is_text() => Cell::Text(row.text(place)?),
-        Kind::Bytes => Cell::Bytes(row.bytes(place)?),
-        Kind::OptTime | Kind::OptOf(_) => row.opt_int(place)?.map_or(Cell::Null, Cell::Int),
-        _ => Cell::Int(row.int(place)?),
+        kind if kind.is_text() => CellValue::Text(row.text(place)?),
+        ColumnType::Bytes => CellValue::Bytes(row.bytes(place)?),
+        ColumnType::OptTime | ColumnType::OptReference(_) => {
+            row.opt_int(place)?.map_or(CellValue::Null, CellValue::Int)
+        }
+        _ => CellValue::Int(row.int(place)?),
     })
 }
 
 /// Adds a row and moves what moves with it.
-pub fn insert(tx: &mut Tx<'_>, table: &Table, row: &[Cell]) -> Result<Outcome, Fault> {
-    let args: Vec<Value<'_>> = row.iter().map(Cell::value).collect();
-    if tx.exec(table.insert, &args)? == 0 {
-        let key: Vec<Value<'_>> = row.iter().take(table.key).map(Cell::value).collect();
-        let same = tx.row(table.same, &key, |_| Ok(()))?;
-        return Ok(same.map_or(Outcome::Refused, |()| Outcome::There));
-    }
-    for (sql, columns) in table.steps {
-        let args = columns
+pub fn insert_row(
+    tx: &mut Tx<'_>,
+    table: &PortableTable,
+    row: &[CellValue],
+) -> Result<InsertOutcome, Fault> {
+    let args: Vec<SqlValue<'_>> = row.iter().map(CellValue::as_sql_value).collect();
+    if tx.execute(table.insert_sql, &args)? == 0 {
+        let key: Vec<SqlValue<'_>> = row
             .iter()
-            .map(|name| table.cell(row, name).map_or(Value::Null, Cell::value));
-        let args: Vec<Value<'_>> = args.collect();
-        tx.exec(sql, &args)?;
+            .take(table.key_length)
+            .map(CellValue::as_sql_value)
+            .collect();
+        let same = tx.query_row(table.find_same_sql, &key, |_| Ok(()))?;
+        return Ok(same.map_or(InsertOutcome::Refused, |()| InsertOutcome::AlreadyExists));
     }
-    Ok(Outcome::Added)
+    for (sql, columns) in table.counter_updates {
+        let args = columns.iter().map(|name| {
+            table
+                .find_cell(row, name)
+                .map_or(SqlValue::Null, CellValue::as_sql_value)
+        });
+        let args: Vec<SqlValue<'_>> = args.collect();
+        tx.execute(sql, &args)?;
+    }
+    Ok(InsertOutcome::Added)
 }
 
 /// Whether there is a row with an id in a table that carried rows refer to.
-pub fn exists(tx: &mut Tx<'_>, table: &str, id: i64) -> Result<bool, Fault> {
-    let known = declared::REFERRED.iter().find(|(name, _)| *name == table);
+pub fn row_exists(tx: &mut Tx<'_>, table: &str, id: i64) -> Result<bool, Fault> {
+    let known = table_definitions::REFERENCED_TABLES
+        .iter()
+        .find(|(name, _)| *name == table);
     let (_, sql) = known.ok_or_else(|| Fault::new(format!("rows refer to {table}")))?;
-    Ok(tx.row(sql, &[id.into()], |_| Ok(()))?.is_some())
+    Ok(tx.query_row(sql, &[id.into()], |_| Ok(()))?.is_some())
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{Kind, declared, tables};
+    use super::{ColumnType, all_tables, table_definitions};
     use crate::schema;
 
     /// Tables that exports write with words of their own.
@@ -443,14 +467,14 @@ mod tests {
 
     #[test]
     fn every_table_is_carried_or_left_out_for_a_reason() {
-        let carried = tables().iter().map(|table| table.name);
+        let carried = all_tables().iter().map(|table| table.name);
         let left = LEFT_OUT
             .iter()
             .flat_map(|(_, tables)| tables.iter().copied());
         let known: Vec<&str> = SPOKEN.iter().copied().chain(carried).chain(left).collect();
         let once: BTreeSet<&str> = known.iter().copied().collect();
         assert_eq!(known.len(), once.len(), "a table is named twice");
-        let there = schema::tables();
+        let there = schema::declared_tables();
         let there: BTreeSet<&str> = there.keys().map(String::as_str).collect();
         assert_eq!(there, once);
     }
@@ -473,8 +497,8 @@ mod tests {
             ("app", "client_id"),
             ("app", "client_secret_digest"),
         ];
-        let there = schema::tables();
-        for table in tables() {
+        let there = schema::declared_tables();
+        for table in all_tables() {
             let mut columns: BTreeSet<&str> =
                 there[table.name].iter().map(String::as_str).collect();
             for column in table.columns {
@@ -493,11 +517,14 @@ mod tests {
     #[test]
     fn what_rows_refer_to_comes_before_them() {
         let mut seen: Vec<&str> = SPOKEN.to_vec();
-        for table in tables() {
+        for table in all_tables() {
             for column in table.columns {
-                if let Kind::Of(other) | Kind::OptOf(other) = column.kind {
+                if let ColumnType::Reference(other) | ColumnType::OptReference(other) = column.kind
+                {
                     assert!(seen.contains(&other), "{} before {other}", table.name);
-                    let known = declared::REFERRED.iter().any(|(name, _)| *name == other);
+                    let known = table_definitions::REFERENCED_TABLES
+                        .iter()
+                        .any(|(name, _)| *name == other);
                     assert!(known, "{other} is not looked for");
                 }
             }
